@@ -7,8 +7,11 @@ LIBVPT := $(O)/libvpt.a
 LIBVPT_SO := $(O)/libvpt.so.$(shell sed -n 's/^.define VPT_ABI //p' shared/include/vpt/version.h)
 ALL += $(LIBVPT) $(LIBVPT_SO)
 
-$(LIBVPT): $(SHARED_OBJ)
-	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
+# One object, in which only the functions of the public headers are global: see exports.
+$(LIBVPT): $(SHARED_OBJ) shared/exports
+	$(call say,AR,$@)rm -f $@ && sed -n 's/^\t\t\(vpt_.*\);$$/\1/p' shared/exports >$@.names && \
+		ld -r -o $@.o $(filter %.o,$^) && objcopy --keep-global-symbols=$@.names $@.o && \
+		ar rcs $@ $@.o && rm $@.o $@.names
 
 # Only the functions of the public headers are symbols of the shared library: see exports.
 $(LIBVPT_SO): $(SHARED_SRC:%.c=$(O)/pic/%.o) shared/exports

@@ -14,7 +14,7 @@ static const struct {
 	const char *core;
 	uint32_t signature;
 } processors[] = {
-#define VPTI_ATOM_STEPPING(core, family, model, stepping, tag, section, meaning) \
+#define VPT_ATOM_STEPPING(core, family, model, stepping, tag, section, meaning) \
 	{#core, SIGNATURE(family, model, stepping)},
 #include "../spec/rtit.def"
 };

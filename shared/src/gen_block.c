@@ -8,11 +8,11 @@ static uint32_t items_of(uint8_t type)
 {
 	uint32_t items = 0;
 
-#define VPTI_BIP(name, bbp, id, tag, section, meaning) \
-	if (type == VPT_BBP_##bbp)                     \
+#define VPT_BIP(name, bbp, id, tag, section, meaning) \
+	if (type == VPT_BBP_##bbp)                    \
 		items |= (uint32_t)1 << (id);
 #include "../spec/bip.def"
-#undef VPTI_BIP
+#undef VPT_BIP
 	return items;
 }
 

@@ -8,9 +8,9 @@
 VPT_BEGIN_DECLS
 
 enum vpti_cfe_type {
-#define VPTI_CFE(name, type, tag, section, meaning) VPTI_CFE_##name = type,
+#define VPT_CFE(name, type, tag, section, meaning) VPTI_CFE_##name = type,
 #include "../spec/cfe.def"
-#undef VPTI_CFE
+#undef VPT_CFE
 };
 
 /* Table 33-51. */

@@ -4,11 +4,11 @@
 
 const char *vpt_bip_name(uint8_t type, unsigned int id)
 {
-#define VPTI_BIP(name, bbp, number, tag, section, meaning) \
-	if (type == VPT_BBP_##bbp && id == (number))       \
+#define VPT_BIP(name, bbp, number, tag, section, meaning) \
+	if (type == VPT_BBP_##bbp && id == (number))      \
 		return meaning;
 #include "../spec/bip.def"
-#undef VPTI_BIP
+#undef VPT_BIP
 	return NULL;
 }
 

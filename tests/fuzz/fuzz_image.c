@@ -16,7 +16,7 @@
 #include "lib/imagefile.h"
 #include "trace/format.h"
 
-#define PAGE  IMG_PAGE_BYTES
+#define PAGE  IMAGE_PAGE_BYTES
 #define PAGES 24u
 #define RWU   7ull
 
@@ -61,30 +61,30 @@ static void look(const struct trace_code_source *source, uint64_t cr3, uint64_t 
 	(void)sum;
 }
 
-static void use(struct img_image *image, unsigned int how)
+static void use(struct image_image *image, unsigned int how)
 {
-	const struct img_use as = {
-		.side = (enum img_side)(how % 3),
+	const struct image_use as = {
+		.side = (enum image_side)(how % 3),
 		.vmcs = TRACE_SPACE_ANY_VMCS,
-		.paging = (enum img_paging)(how / 3 % (IMG_PAGINGS + 1)),
-		.eptp = how % 3 == IMG_GUEST ? 0x605e : 0,
+		.paging = (enum image_paging)(how / 3 % (IMAGE_PAGINGS + 1)),
+		.eptp = how % 3 == IMAGE_GUEST ? 0x605e : 0,
 		.cr3 = TRACE_SOURCE_NONE,
 	};
-	struct img_set *set = img_set_new();
+	struct image_set *set = image_set_new();
 	struct trace_code_source source;
 	uint64_t i;
 
 	REQUIRE(set);
 	for (i = 0; i < 2 * PAGES; i++)
-		(void)img_page(image, i * PAGE);
-	(void)img_page(image, UINT64_MAX);
-	REQUIRE(!img_set_add(set, image, &as));
-	source = img_set_source(set);
+		(void)image_page(image, i * PAGE);
+	(void)image_page(image, UINT64_MAX);
+	REQUIRE(!image_set_add(set, image, &as));
+	source = image_set_source(set);
 	look(&source, 0x1000, TRACE_SPACE_ANY_VMCS, false);
 	look(&source, 0x1000, 0xa000, true);
 	look(&source, 0x2000, 0xb000, true);
 	look(&source, UINT64_MAX, UINT64_MAX, true);
-	img_set_free(set);
+	image_set_free(set);
 }
 
 /* Each change: a place of three bytes and the five bytes that come there. */
@@ -102,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = {data, size};
 	struct imagefile good = {ram, sizeof(ram), 0, "NUMBER(pgtable_l5_enabled)=0\n"};
-	struct img_image *image;
+	struct image_image *image;
 	static int fd = -1;
 	char path[32], why[256];
 	struct stat st;
@@ -128,7 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		change(bytes, (size_t)st.st_size, &in);
 		munmap(bytes, (size_t)st.st_size);
 	}
-	if (!img_open(path, 0, &image, why, sizeof(why)))
+	if (!image_open(path, 0, &image, why, sizeof(why)))
 		use(image, how);
 	return 0;
 }

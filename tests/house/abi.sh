@@ -29,6 +29,11 @@ exported() { # LIBRARY: its own symbols, without versions' names
 	nm -D --defined-only "$1" | awk '$2 ~ /^[A-Z]$/ { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort
 }
 
+archived() { # ARCHIVE: its global symbols
+	nm -g --defined-only "$1" | awk 'NF == 3 { print $3 }' | grep -vE '^__(asan|ubsan|odr_asan)_' |
+		LC_ALL=C sort -u
+}
+
 soname() {
 	readelf -dW "$1" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p'
 }
@@ -52,6 +57,10 @@ compare() { # LIBRARY LEAST PATTERN HEADER...
 vpt=$O/libvpt.so.$(version VPT_ABI)
 # shellcheck disable=SC2046 # a list of files
 compare "$vpt" 130 'vpt_[a-z0-9_]+' $(.ci/files 'shared/include/vpt/*.h' | grep -v /abi/)
+declared 'vpt_[a-z0-9_]+' $(.ci/files 'shared/include/vpt/*.h' | grep -v /abi/) >"$dir/declared"
+archived "$O/libvpt.a" >"$dir/archived"
+tap_empty "libvpt.a: its global symbols are the functions of the headers" \
+	"$(comm -3 "$dir/declared" "$dir/archived")"
 compare "$O"/libvptdecode.so.0 20 'vptd_[a-z0-9_]+' vmm/libdecode/vptdecode.h
 tap_empty "libvpt needs no other library than libc" "$(readelf -dW "$vpt" |
 	sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(libc|lib(a|ub)san|ld-linux-x86-64)\.so')"

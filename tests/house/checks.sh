@@ -187,6 +187,32 @@ EOF2
 fault "a file without a layer" vmm/fault.c check-layers <<EOF2
 $gpl
 EOF2
+tap_run "check-names accepts the tree" .ci/check-names
+fault "a name without its folder's prefix" vmm/trace/fault.h check-names <<EOF2
+$gpl
+int fault_of(int x);
+EOF2
+fault "a macro without its folder's prefix" vmm/trace/fault.h check-names <<EOF2
+$gpl
+#define FAULT_MOST 3
+EOF2
+fault "a tag that another header has" vmm/trace/fault.h check-names <<EOF2
+$gpl
+struct trace_session {
+	int x;
+};
+EOF2
+fault "a public name outside the public headers" vmm/trace/fault.c check-names <<EOF2
+$gpl
+int vpt_moon(int x)
+{
+	return x;
+}
+EOF2
+fault "an include without its folder" vmm/trace/fault.c check-names <<EOF2
+$gpl
+#include "format.h"
+EOF2
 tap_run "check-cycles accepts the tree" .ci/check-cycles
 fault "a new cycle, by way of a pointer" vmm/decode/fault.c check-cycles <<EOF2
 $gpl
@@ -223,9 +249,9 @@ EOF2
 fault "an unproved fact" shared/spec/fault.def check-spec records <<EOF2
 $dual
 /*
- * VPTI_RULE(tag, section, rule)
+ * VPT_RULE(tag, section, rule)
  */
-VPTI_RULE(FAULT-TAG, "33.1", "a fact")
+VPT_RULE(FAULT-TAG, "33.1", "a fact")
 EOF2
 fault "an assertion after a proof" tests/unit/test_fault.c check-spec records <<EOF2
 $gpl
@@ -243,9 +269,9 @@ EOF2
 cat >shared/spec/moon.def <<EOF2
 $dual
 /*
- * VPTI_RULE(tag, section, rule)
+ * VPT_RULE(tag, section, rule)
  */
-VPTI_RULE(TIME-MOON, "33.1", "the moon is made of TSC packets")
+VPT_RULE(TIME-MOON, "33.1", "the moon is made of TSC packets")
 EOF2
 cat >shared/src/moon.c <<EOF2
 $dual

@@ -22,7 +22,7 @@
 #include "vpt/packet.h"
 
 #define PAGES 64u
-#define PAGE  IMG_PAGE_BYTES
+#define PAGE  IMAGE_PAGE_BYTES
 #define BASE  0x3ffe0000ull /* bits of the pages are in two groups of kdump.c */
 #define RWU   7ull
 
@@ -57,11 +57,11 @@ static void fill_ram(void)
 	}
 }
 
-static struct img_image *open_image(uint64_t base)
+static struct image_image *open_image(uint64_t base)
 {
-	struct img_image *image;
+	struct image_image *image;
 	char why[256] = "";
-	int err = img_open(path, base, &image, why, sizeof(why));
+	int err = image_open(path, base, &image, why, sizeof(why));
 
 	ck_assert_msg(!err, "%s", why);
 	return image;
@@ -69,10 +69,10 @@ static struct img_image *open_image(uint64_t base)
 
 static void refused(uint64_t base, int err, const char *text)
 {
-	struct img_image *image;
+	struct image_image *image;
 	char why[256] = "";
 
-	ck_assert_int_eq(img_open(path, base, &image, why, sizeof(why)), err);
+	ck_assert_int_eq(image_open(path, base, &image, why, sizeof(why)), err);
 	ck_assert_msg(strstr(why, text), "%s", why);
 }
 
@@ -95,71 +95,71 @@ START_TEST(formats)
 	enum imagefile_format format = (enum imagefile_format)_i;
 	struct imagefile i = whole;
 	uint64_t base = format == IMAGEFILE_RAW ? BASE : 0;
-	struct img_image *image;
+	struct image_image *image;
 	size_t k;
 
 	fill_ram();
 	i.base = BASE;
 	write_image(format, &i);
 	image = open_image(base);
-	ck_assert_str_eq(img_format(image), names[_i]);
+	ck_assert_str_eq(image_format(image), names[_i]);
 	for (k = 0; k < PAGES; k++) {
-		const uint8_t *page = img_page(image, BASE + k * PAGE + 123);
+		const uint8_t *page = image_page(image, BASE + k * PAGE + 123);
 
 		if (format != IMAGEFILE_RAW && k % 5 == 3) {
 			ck_assert_ptr_null(page);
 			continue;
 		}
 		ck_assert(page && !memcmp(page, ram + k * PAGE, PAGE));
-		ck_assert_ptr_eq(page, img_page(image, BASE + k * PAGE));
+		ck_assert_ptr_eq(page, image_page(image, BASE + k * PAGE));
 	}
-	ck_assert_ptr_null(img_page(image, BASE - 1));
-	ck_assert_ptr_null(img_page(image, BASE + sizeof(ram)));
-	ck_assert_ptr_null(img_page(image, UINT64_MAX));
-	ck_assert_ptr_null(img_damage(image));
-	img_close(image);
+	ck_assert_ptr_null(image_page(image, BASE - 1));
+	ck_assert_ptr_null(image_page(image, BASE + sizeof(ram)));
+	ck_assert_ptr_null(image_page(image, UINT64_MAX));
+	ck_assert_ptr_null(image_damage(image));
+	image_close(image);
 }
 END_TEST
 
 START_TEST(lzo_is_said)
 {
-	struct img_image *image;
+	struct image_image *image;
 
 	fill_ram();
 	write_image(IMAGEFILE_LZO, &whole);
 	image = open_image(0);
-	ck_assert_ptr_null(img_page(image, 0x1000));
-	ck_assert_msg(strstr(img_damage(image), "LZO"), "%s", img_damage(image));
-	img_close(image);
+	ck_assert_ptr_null(image_page(image, 0x1000));
+	ck_assert_msg(strstr(image_damage(image), "LZO"), "%s", image_damage(image));
+	image_close(image);
 }
 END_TEST
 
 static const struct {
 	enum imagefile_format format;
 	const char *text;
-	enum img_paging paging;
+	enum image_paging paging;
 } notes[] = {
-	{IMAGEFILE_ELF, NULL, IMG_PAGINGS},
-	{IMAGEFILE_ELF, "OSRELEASE=6.1\nNUMBER(pgtable_l5_enabled)=0\n", IMG_LEVELS4},
-	{IMAGEFILE_ELF, "OSRELEASE=6.1\nNUMBER(pgtable_l5_enabled)=1\n", IMG_LEVELS5},
-	{IMAGEFILE_PAGED, "NUMBER(pgtable_l5_enabled)=1\n", IMG_LEVELS5},
-	{IMAGEFILE_KDUMP, "NUMBER(pgtable_l5_enabled)=1\n", IMG_LEVELS5},
-	{IMAGEFILE_FLAT, "NUMBER(pgtable_l5_enabled)=0\n", IMG_LEVELS4},
-	{IMAGEFILE_ELF32, "CONFIG_X86_PAE=y\n", IMG_PAE},
-	{IMAGEFILE_ELF32, "OSRELEASE=6.1\n", IMG_LEGACY},
+	{IMAGEFILE_ELF, NULL, IMAGE_PAGINGS},
+	{IMAGEFILE_ELF, "OSRELEASE=6.1\nNUMBER(pgtable_l5_enabled)=0\n", IMAGE_LEVELS4},
+	{IMAGEFILE_ELF, "OSRELEASE=6.1\nNUMBER(pgtable_l5_enabled)=1\n", IMAGE_LEVELS5},
+	{IMAGEFILE_PAGED, "NUMBER(pgtable_l5_enabled)=1\n", IMAGE_LEVELS5},
+	{IMAGEFILE_KDUMP, "NUMBER(pgtable_l5_enabled)=1\n", IMAGE_LEVELS5},
+	{IMAGEFILE_FLAT, "NUMBER(pgtable_l5_enabled)=0\n", IMAGE_LEVELS4},
+	{IMAGEFILE_ELF32, "CONFIG_X86_PAE=y\n", IMAGE_PAE},
+	{IMAGEFILE_ELF32, "OSRELEASE=6.1\n", IMAGE_LEGACY},
 };
 
 START_TEST(paging_of_notes)
 {
 	struct imagefile i = whole;
-	struct img_image *image;
+	struct image_image *image;
 
 	fill_ram();
 	i.vmcoreinfo = notes[_i].text;
 	write_image(notes[_i].format, &i);
 	image = open_image(0);
-	ck_assert_int_eq(img_known_paging(image), notes[_i].paging);
-	img_close(image);
+	ck_assert_int_eq(image_known_paging(image), notes[_i].paging);
+	image_close(image);
 }
 END_TEST
 
@@ -215,7 +215,7 @@ START_TEST(hostile)
 	for (round = 0; round < 60; round++) {
 		uint8_t was[8];
 		size_t at[8], cut;
-		struct img_image *image;
+		struct image_image *image;
 		char why[256];
 
 		for (k = 0; k < 8; k++) {
@@ -227,12 +227,12 @@ START_TEST(hostile)
 		}
 		cut = round % 4 ? n : (state >> 33) % n;
 		put(bytes, cut);
-		if (!img_open(path, 0, &image, why, sizeof(why))) {
+		if (!image_open(path, 0, &image, why, sizeof(why))) {
 			opened++;
 			for (k = 0; k < PAGES; k++)
-				(void)img_page(image, k * PAGE);
-			(void)img_page(image, state >> 12);
-			img_close(image);
+				(void)image_page(image, k * PAGE);
+			(void)image_page(image, state >> 12);
+			image_close(image);
 		}
 		for (k = 8; k--;)
 			bytes[at[k]] = was[k];
@@ -264,9 +264,9 @@ static void mark(uint64_t physical, const char *text)
 #define VADDR 0xffffffff81000000ull
 
 /* Returns the text at VADDR in an address space of the set, "" if there is none. */
-static const char *code_at(struct img_set *set, bool non_root, uint64_t vmcs)
+static const char *code_at(struct image_set *set, bool non_root, uint64_t vmcs)
 {
-	const struct trace_code_source source = img_set_source(set);
+	const struct trace_code_source source = image_set_source(set);
 	const struct trace_source_key key = {CR3, vmcs, non_root};
 	uint64_t number = source.space(source.context, &key);
 	const uint8_t *page;
@@ -282,10 +282,10 @@ static const char *code_at(struct img_set *set, bool non_root, uint64_t vmcs)
 	return page ? (const char *)page : "";
 }
 
-static void add(struct img_set *set, enum img_side side, uint64_t vmcs, const char *text)
+static void add(struct image_set *set, enum image_side side, uint64_t vmcs, const char *text)
 {
-	const struct img_use use = {
-		.side = side, .vmcs = vmcs, .paging = IMG_PAGINGS, .cr3 = TRACE_SOURCE_NONE};
+	const struct image_use use = {
+		.side = side, .vmcs = vmcs, .paging = IMAGE_PAGINGS, .cr3 = TRACE_SOURCE_NONE};
 
 	memset(ram, 0, sizeof(ram));
 	map4(CR3, VADDR, 0x8000);
@@ -293,40 +293,40 @@ static void add(struct img_set *set, enum img_side side, uint64_t vmcs, const ch
 	/* Images before it stay as they are: nothing of them has been read yet. */
 	unlink(path);
 	write_image(IMAGEFILE_RAW, &whole);
-	ck_assert_int_eq(img_set_add(set, open_image(0), &use), 0);
+	ck_assert_int_eq(image_set_add(set, open_image(0), &use), 0);
 }
 
 START_TEST(which_image)
 {
-	struct img_set *set = img_set_new();
+	struct image_set *set = image_set_new();
 
 	ck_assert_str_eq(code_at(set, false, TRACE_SPACE_ANY_VMCS), "no image");
-	add(set, IMG_GUEST, 0x7000, "one guest");
+	add(set, IMAGE_GUEST, 0x7000, "one guest");
 	ck_assert_str_eq(code_at(set, false, TRACE_SPACE_ANY_VMCS), "no image");
 	ck_assert_str_eq(code_at(set, true, 0x9000), "no image");
 	ck_assert_str_eq(code_at(set, true, 0x7000), "one guest");
 	/* Nothing says which guest it is: there is one image. */
 	ck_assert_str_eq(code_at(set, true, TRACE_SPACE_ANY_VMCS), "one guest");
-	add(set, IMG_GUEST, TRACE_SPACE_ANY_VMCS, "any guest");
+	add(set, IMAGE_GUEST, TRACE_SPACE_ANY_VMCS, "any guest");
 	ck_assert_str_eq(code_at(set, true, 0xa000), "any guest");
-	add(set, IMG_HOST, TRACE_SPACE_ANY_VMCS, "host");
+	add(set, IMAGE_HOST, TRACE_SPACE_ANY_VMCS, "host");
 	ck_assert_str_eq(code_at(set, false, TRACE_SPACE_ANY_VMCS), "host");
 	ck_assert_str_eq(code_at(set, false, 0x7000), "host");
 	ck_assert_str_eq(code_at(set, true, 0x7000), "one guest");
-	img_set_free(set);
+	image_set_free(set);
 
-	set = img_set_new();
-	add(set, IMG_ALL, TRACE_SPACE_ANY_VMCS, "all");
+	set = image_set_new();
+	add(set, IMAGE_ALL, TRACE_SPACE_ANY_VMCS, "all");
 	ck_assert_str_eq(code_at(set, false, TRACE_SPACE_ANY_VMCS), "all");
 	ck_assert_str_eq(code_at(set, true, 0x7000), "all");
-	img_set_free(set);
+	image_set_free(set);
 
-	set = img_set_new();
-	add(set, IMG_ALL, TRACE_SPACE_ANY_VMCS, "all");
-	add(set, IMG_HOST, TRACE_SPACE_ANY_VMCS, "host");
+	set = image_set_new();
+	add(set, IMAGE_ALL, TRACE_SPACE_ANY_VMCS, "all");
+	add(set, IMAGE_HOST, TRACE_SPACE_ANY_VMCS, "host");
 	ck_assert_str_eq(code_at(set, false, TRACE_SPACE_ANY_VMCS), "host");
 	ck_assert_str_eq(code_at(set, true, 0x7000), "all");
-	img_set_free(set);
+	image_set_free(set);
 }
 END_TEST
 
@@ -369,49 +369,49 @@ static void fill_host(uint64_t eptp, size_t at)
 
 START_TEST(guest_in_host)
 {
-	struct img_use use = {.side = IMG_HOST,
-			      .vmcs = TRACE_SPACE_ANY_VMCS,
-			      .paging = IMG_PAGINGS,
-			      .cr3 = TRACE_SOURCE_NONE};
-	struct img_set *set = img_set_new();
-	uint64_t eptps[IMG_EPTPS_MAX], decoy = 0x5e;
-	struct img_image *image;
+	struct image_use use = {.side = IMAGE_HOST,
+				.vmcs = TRACE_SPACE_ANY_VMCS,
+				.paging = IMAGE_PAGINGS,
+				.cr3 = TRACE_SOURCE_NONE};
+	struct image_set *set = image_set_new();
+	uint64_t eptps[IMAGE_EPTPS_MAX], decoy = 0x5e;
+	struct image_image *image;
 
 	/* A decoy, an EPTP of a table that maps nothing, comes before it. */
 	fill_host(EPTP, 0x7d4);
 	memcpy(ram + VMCS + 0x100, &decoy, sizeof(decoy));
 	write_image(IMAGEFILE_RAW, &whole);
 	image = open_image(0);
-	ck_assert_uint_eq(img_vmcs_eptps(image, VMCS, eptps), 2);
+	ck_assert_uint_eq(image_vmcs_eptps(image, VMCS, eptps), 2);
 	ck_assert_uint_eq(eptps[1], EPTP);
-	ck_assert_uint_eq(img_vmcs_eptps(image, 1ull << 40, eptps), 0);
-	ck_assert_int_eq(img_set_add(set, image, &use), 0);
+	ck_assert_uint_eq(image_vmcs_eptps(image, 1ull << 40, eptps), 0);
+	ck_assert_int_eq(image_set_add(set, image, &use), 0);
 	ck_assert_str_eq(code_at(set, false, VMCS), "host");
 	ck_assert_str_eq(code_at(set, true, VMCS), "guest");
 	/* Without an EPT the guest runs on page tables of its host's. */
 	ck_assert_str_eq(code_at(set, true, 0xf000), "host");
-	img_set_free(set);
+	image_set_free(set);
 
 	/* The EPTP is told, and no VMCS is needed. */
-	set = img_set_new();
+	set = image_set_new();
 	fill_host(0, 0x10);
-	use.side = IMG_GUEST;
+	use.side = IMAGE_GUEST;
 	use.eptp = EPTP;
-	ck_assert_int_eq(img_set_add(set, open_image(0), &use), 0);
+	ck_assert_int_eq(image_set_add(set, open_image(0), &use), 0);
 	ck_assert_str_eq(code_at(set, false, VMCS), "no image");
 	ck_assert_str_eq(code_at(set, true, TRACE_SPACE_ANY_VMCS), "guest");
-	img_set_free(set);
+	image_set_free(set);
 }
 END_TEST
 
 /* A region full of EPTPs of tables that point to themselves: few are tried, and all fail. */
 START_TEST(hostile_vmcs)
 {
-	const struct img_use use = {.side = IMG_HOST,
-				    .vmcs = TRACE_SPACE_ANY_VMCS,
-				    .paging = IMG_PAGINGS,
-				    .cr3 = TRACE_SOURCE_NONE};
-	struct img_set *set = img_set_new();
+	const struct image_use use = {.side = IMAGE_HOST,
+				      .vmcs = TRACE_SPACE_ANY_VMCS,
+				      .paging = IMAGE_PAGINGS,
+				      .cr3 = TRACE_SOURCE_NONE};
+	struct image_set *set = image_set_new();
 	uint64_t eptp = 0x3005e, self = 0x30000 | RWU;
 	size_t i;
 
@@ -421,29 +421,31 @@ START_TEST(hostile_vmcs)
 		memcpy(ram + 0x30000 + i, &self, 8);
 	}
 	write_image(IMAGEFILE_RAW, &whole);
-	ck_assert_int_eq(img_set_add(set, open_image(0), &use), 0);
+	ck_assert_int_eq(image_set_add(set, open_image(0), &use), 0);
 	ck_assert_str_eq(code_at(set, true, VMCS), "");
-	img_set_free(set);
+	image_set_free(set);
 }
 END_TEST
 
 START_TEST(guesses)
 {
 	static const struct {
-		enum img_paging told;
+		enum image_paging told;
 		const char *note, *at;
 	} rows[] = {
-		{IMG_PAGINGS, NULL, "all"},
-		{IMG_LEVELS4, NULL, "all"},
-		{IMG_LEVELS5, NULL, ""},
-		{IMG_PAE, NULL, ""},
-		{IMG_PAGINGS, "NUMBER(pgtable_l5_enabled)=0\n", "all"},
-		{IMG_PAGINGS, "NUMBER(pgtable_l5_enabled)=1\n", ""},
-		{IMG_LEVELS4, "NUMBER(pgtable_l5_enabled)=1\n", "all"},
+		{IMAGE_PAGINGS, NULL, "all"},
+		{IMAGE_LEVELS4, NULL, "all"},
+		{IMAGE_LEVELS5, NULL, ""},
+		{IMAGE_PAE, NULL, ""},
+		{IMAGE_PAGINGS, "NUMBER(pgtable_l5_enabled)=0\n", "all"},
+		{IMAGE_PAGINGS, "NUMBER(pgtable_l5_enabled)=1\n", ""},
+		{IMAGE_LEVELS4, "NUMBER(pgtable_l5_enabled)=1\n", "all"},
 	};
-	const struct img_use use = {
-		.side = IMG_ALL, .vmcs = TRACE_SPACE_ANY_VMCS, .paging = rows[_i].told, .cr3 = CR3};
-	struct img_set *set = img_set_new();
+	const struct image_use use = {.side = IMAGE_ALL,
+				      .vmcs = TRACE_SPACE_ANY_VMCS,
+				      .paging = rows[_i].told,
+				      .cr3 = CR3};
+	struct image_set *set = image_set_new();
 	struct imagefile i = whole;
 	struct trace_code_source source;
 
@@ -452,34 +454,34 @@ START_TEST(guesses)
 	mark(0x8000, "all");
 	i.vmcoreinfo = rows[_i].note;
 	write_image(IMAGEFILE_ELF, &i);
-	ck_assert_int_eq(img_set_add(set, open_image(0), &use), 0);
+	ck_assert_int_eq(image_set_add(set, open_image(0), &use), 0);
 	ck_assert_str_eq(code_at(set, false, TRACE_SPACE_ANY_VMCS), rows[_i].at);
-	source = img_set_source(set);
+	source = image_set_source(set);
 	ck_assert_uint_eq(source.guess(source.context, VADDR), CR3);
-	img_set_free(set);
+	image_set_free(set);
 }
 END_TEST
 
 /* Ranges of an open file, as record reads a process: they overlap, and one has a hole. */
 START_TEST(ranges)
 {
-	const struct img_range all[] = {{0x8000, 0x2000, 0x1000},
-					{0x9000, 0x2000, 0x2000},
-					{0, 0x800, 0},
-					{0x800, 0x800, 0x800}};
-	struct img_image *image;
+	const struct image_range all[] = {{0x8000, 0x2000, 0x1000},
+					  {0x9000, 0x2000, 0x2000},
+					  {0, 0x800, 0},
+					  {0x800, 0x800, 0x800}};
+	struct image_image *image;
 	int fd;
 
 	fill_ram();
 	write_image(IMAGEFILE_RAW, &whole);
 	fd = open(path, O_RDONLY);
-	ck_assert_int_eq(img_of_ranges(fd, all, 4, &image), 0);
-	ck_assert_uint_eq(img_bytes(image), 0x4000);
-	ck_assert(!memcmp(img_page(image, 0), ram, PAGE));
-	ck_assert(!memcmp(img_page(image, 0x8000), ram + 0x1000, PAGE));
-	ck_assert(!memcmp(img_page(image, 0xa000), ram + 0x3000, PAGE));
-	ck_assert_ptr_null(img_page(image, 0xb000));
-	img_close(image);
+	ck_assert_int_eq(image_of_ranges(fd, all, 4, &image), 0);
+	ck_assert_uint_eq(image_bytes(image), 0x4000);
+	ck_assert(!memcmp(image_page(image, 0), ram, PAGE));
+	ck_assert(!memcmp(image_page(image, 0x8000), ram + 0x1000, PAGE));
+	ck_assert(!memcmp(image_page(image, 0xa000), ram + 0x3000, PAGE));
+	ck_assert_ptr_null(image_page(image, 0xb000));
+	image_close(image);
 }
 END_TEST
 
@@ -693,7 +695,7 @@ START_TEST(no_spaces)
 {
 	struct decode_by_cr3 *by_cr3 = decode_by_cr3_new(false);
 	struct trace_code_source source;
-	struct img_set *set = img_set_new();
+	struct image_set *set = image_set_new();
 	const struct trace_space *seen = NULL;
 	struct trace_reader *r;
 	struct decode_flow *flow;
@@ -701,12 +703,12 @@ START_TEST(no_spaces)
 	char file[80], why[256], text[64];
 	struct trace_writer *w;
 
-	add(set, IMG_GUEST, TRACE_SPACE_ANY_VMCS, "\x90\x90\x90\x90\x90");
+	add(set, IMAGE_GUEST, TRACE_SPACE_ANY_VMCS, "\x90\x90\x90\x90\x90");
 	snprintf(file, sizeof(file), "%s.vpt", path);
 	w = write_packets(file, false);
 	ck_assert_int_eq(trace_writer_close(w, 0), 0);
 	ck_assert_int_eq(trace_reader_open(file, &r, why, sizeof(why)), 0);
-	source = img_set_source(set);
+	source = image_set_source(set);
 	trace_reader_set_source(r, &source);
 	ck_assert_int_eq(decode_flow_open(r, 0, DECODE_FLOW_BLOCKS, &flow), 0);
 	do {
@@ -721,7 +723,7 @@ START_TEST(no_spaces)
 	decode_flow_close(flow);
 	trace_reader_close(r);
 	decode_by_cr3_free(by_cr3);
-	img_set_free(set);
+	image_set_free(set);
 	unlink(file);
 }
 END_TEST

@@ -8,7 +8,7 @@
 #include "lib/suite.h"
 
 #define PAGES 16u
-#define ROOM  (PAGES * IMG_PAGE_BYTES)
+#define ROOM  (PAGES * IMAGE_PAGE_BYTES)
 
 /* Entries: bits that are set in most of them. */
 #define P    1ull
@@ -27,10 +27,10 @@ struct entry {
 
 struct row {
 	const char *name;
-	enum img_paging paging;
+	enum image_paging paging;
 	uint64_t root, address;
 	struct entry entries[6];
-	enum img_walk_result result;
+	enum image_walk_result result;
 	uint64_t physical;
 	unsigned int reads; /* entries that the walk reads */
 };
@@ -52,119 +52,119 @@ static bool read_memory(void *context, uint64_t address, void *to, size_t len)
 }
 
 static const struct row rows[] = {
-	{"flat", IMG_FLAT, 0, 0x1234, {{0}}, IMG_MAPPED, 0x1234, 0},
-	{"flat, above 4 GiB", IMG_FLAT, 0, 1ull << 32, {{0}}, IMG_NOT_CANONICAL, 0, 0},
+	{"flat", IMAGE_FLAT, 0, 0x1234, {{0}}, IMAGE_MAPPED, 0x1234, 0},
+	{"flat, above 4 GiB", IMAGE_FLAT, 0, 1ull << 32, {{0}}, IMAGE_NOT_CANONICAL, 0, 0},
 
 	{"4 levels, 4 KiB",
-	 IMG_LEVELS4,
+	 IMAGE_LEVELS4,
 	 0x1fff, /* PCID, and whatever the low bits say */
 	 0x0000123456789abc,
 	 {{0x1000, 0x24, 0x2000 | RWU},
 	  {0x2000, 0xd1, 0x3000 | RWU},
 	  {0x3000, 0xb3, 0x4000 | RWU},
 	  {0x4000, 0x189, 0x000f00000abcd000 | RWU}},
-	 IMG_MAPPED,
+	 IMAGE_MAPPED,
 	 0x000f00000abcdabc,
 	 4},
 	{"4 levels, 2 MiB, with PAT",
-	 IMG_LEVELS4,
+	 IMAGE_LEVELS4,
 	 0x1000,
 	 0x212345,
 	 {{0x1000, 0, 0x2000 | RWU},
 	  {0x2000, 0, 0x3000 | RWU},
 	  {0x3000, 1, 0x40000000 | PAT2 | PS | RWU}},
-	 IMG_MAPPED,
+	 IMAGE_MAPPED,
 	 0x40012345,
 	 3},
 	{"4 levels, 2 MiB, a low bit",
-	 IMG_LEVELS4,
+	 IMAGE_LEVELS4,
 	 0x1000,
 	 0x212345,
 	 {{0x1000, 0, 0x2000 | RWU}, {0x2000, 0, 0x3000 | RWU}, {0x3000, 1, 0x40002000 | PS | RWU}},
-	 IMG_RESERVED,
+	 IMAGE_RESERVED,
 	 0,
 	 3},
 	{"4 levels, 1 GiB",
-	 IMG_LEVELS4,
+	 IMAGE_LEVELS4,
 	 0x1000,
 	 HIGH4 + 0x40000000 + 0x12345678,
 	 {{0x1000, 0x100, 0x2000 | RWU}, {0x2000, 1, 0x7c0000000 | PS | RWU}},
-	 IMG_MAPPED,
+	 IMAGE_MAPPED,
 	 0x7d2345678,
 	 2},
 	{"4 levels, 1 GiB, a low bit",
-	 IMG_LEVELS4,
+	 IMAGE_LEVELS4,
 	 0x1000,
 	 0x40000000,
 	 {{0x1000, 0, 0x2000 | RWU}, {0x2000, 1, 0x7c0200000 | PS | RWU}},
-	 IMG_RESERVED,
+	 IMAGE_RESERVED,
 	 0,
 	 2},
 	{"4 levels, PS in a PML4E",
-	 IMG_LEVELS4,
+	 IMAGE_LEVELS4,
 	 0x1000,
 	 0,
 	 {{0x1000, 0, 0x2000 | PS | RWU}},
-	 IMG_RESERVED,
+	 IMAGE_RESERVED,
 	 0,
 	 1},
 	{"4 levels, not canonical",
-	 IMG_LEVELS4,
+	 IMAGE_LEVELS4,
 	 0x1000,
 	 1ull << 47,
 	 {{0}},
-	 IMG_NOT_CANONICAL,
+	 IMAGE_NOT_CANONICAL,
 	 0,
 	 0},
-	{"4 levels, not present at once", IMG_LEVELS4, 0x1000, 0, {{0}}, IMG_NOT_PRESENT, 0, 1},
+	{"4 levels, not present at once", IMAGE_LEVELS4, 0x1000, 0, {{0}}, IMAGE_NOT_PRESENT, 0, 1},
 	{"4 levels, not present at the end",
-	 IMG_LEVELS4,
+	 IMAGE_LEVELS4,
 	 0x1000,
 	 0,
 	 {{0x1000, 0, 0x2000 | RWU},
 	  {0x2000, 0, 0x3000 | RWU},
 	  {0x3000, 0, 0x4000 | RWU},
 	  {0x4000, 0, 0x5000 | (RWU & ~P)}},
-	 IMG_NOT_PRESENT,
+	 IMAGE_NOT_PRESENT,
 	 0,
 	 4},
 	{"4 levels, XD in an upper entry",
-	 IMG_LEVELS4,
+	 IMAGE_LEVELS4,
 	 0x1000,
 	 0,
 	 {{0x1000, 0, 0x2000 | RWU | XD}, {0x2000, 0, 0x3000 | RWU}, {0x3000, 0, PS | RWU}},
-	 IMG_NO_EXECUTE,
+	 IMAGE_NO_EXECUTE,
 	 0,
 	 1},
-	{"4 levels, CR3 is outside", IMG_LEVELS4, 0x4000000, 0, {{0}}, IMG_OUTSIDE, 0, 1},
-	{"4 levels, CR3 has all bits", IMG_LEVELS4, ~0ull, 0, {{0}}, IMG_OUTSIDE, 0, 1},
+	{"4 levels, CR3 is outside", IMAGE_LEVELS4, 0x4000000, 0, {{0}}, IMAGE_OUTSIDE, 0, 1},
+	{"4 levels, CR3 has all bits", IMAGE_LEVELS4, ~0ull, 0, {{0}}, IMAGE_OUTSIDE, 0, 1},
 	{"4 levels, a table is outside",
-	 IMG_LEVELS4,
+	 IMAGE_LEVELS4,
 	 0x1000,
 	 0,
 	 {{0x1000, 0, 0x000ffffffffff000 | RWU}},
-	 IMG_OUTSIDE,
+	 IMAGE_OUTSIDE,
 	 0,
 	 2},
 	{"4 levels, a table that is its own page",
-	 IMG_LEVELS4,
+	 IMAGE_LEVELS4,
 	 0x1000,
 	 0,
 	 {{0x1000, 0, 0x1000 | RWU}},
-	 IMG_MAPPED,
+	 IMAGE_MAPPED,
 	 0x1000,
 	 4},
 	{"4 levels, two tables that point to each other",
-	 IMG_LEVELS4,
+	 IMAGE_LEVELS4,
 	 0x1000,
 	 0x123,
 	 {{0x1000, 0, 0x2000 | RWU}, {0x2000, 0, 0x1000 | RWU}},
-	 IMG_MAPPED,
+	 IMAGE_MAPPED,
 	 0x1123,
 	 4},
 
 	{"5 levels, 4 KiB",
-	 IMG_LEVELS5,
+	 IMAGE_LEVELS5,
 	 0x1000,
 	 HIGH5 + 0x5678,
 	 {{0x1000, 0x100, 0x2000 | RWU},
@@ -172,192 +172,192 @@ static const struct row rows[] = {
 	  {0x3000, 0, 0x4000 | RWU},
 	  {0x4000, 0, 0x5000 | RWU},
 	  {0x5000, 5, 0x123000 | RWU}},
-	 IMG_MAPPED,
+	 IMAGE_MAPPED,
 	 0x123678,
 	 5},
 	{"5 levels, not canonical",
-	 IMG_LEVELS5,
+	 IMAGE_LEVELS5,
 	 0x1000,
 	 1ull << 56,
 	 {{0}},
-	 IMG_NOT_CANONICAL,
+	 IMAGE_NOT_CANONICAL,
 	 0,
 	 0},
 	{"5 levels, PS in a PML5E",
-	 IMG_LEVELS5,
+	 IMAGE_LEVELS5,
 	 0x1000,
 	 0,
 	 {{0x1000, 0, 0x2000 | PS | RWU}},
-	 IMG_RESERVED,
+	 IMAGE_RESERVED,
 	 0,
 	 1},
 	{"5 levels, a table that is its own page",
-	 IMG_LEVELS5,
+	 IMAGE_LEVELS5,
 	 0x1000,
 	 0,
 	 {{0x1000, 0, 0x1000 | RWU}},
-	 IMG_MAPPED,
+	 IMAGE_MAPPED,
 	 0x1000,
 	 5},
 
 	{"PAE, 4 KiB, CR3 in the middle of a page",
-	 IMG_PAE,
+	 IMAGE_PAE,
 	 0x1020,
 	 0xc0201234,
 	 {{0x1020, 3, 0x2000 | P}, {0x2000, 1, 0x3000 | RWU}, {0x3000, 1, 0xfedcba000 | RWU}},
-	 IMG_MAPPED,
+	 IMAGE_MAPPED,
 	 0xfedcba234,
 	 3},
 	{"PAE, 2 MiB",
-	 IMG_PAE,
+	 IMAGE_PAE,
 	 0x1000,
 	 0x40212345,
 	 {{0x1000, 1, 0x2000 | P}, {0x2000, 1, 0x1ffe00000 | PS | RWU}},
-	 IMG_MAPPED,
+	 IMAGE_MAPPED,
 	 0x1ffe12345,
 	 2},
 	{"PAE, rights in a PDPTE",
-	 IMG_PAE,
+	 IMAGE_PAE,
 	 0x1000,
 	 0,
 	 {{0x1000, 0, 0x2000 | RWU}},
-	 IMG_RESERVED,
+	 IMAGE_RESERVED,
 	 0,
 	 1},
 	{"PAE, bits 62:52",
-	 IMG_PAE,
+	 IMAGE_PAE,
 	 0x1000,
 	 0,
 	 {{0x1000, 0, 0x2000 | P}, {0x2000, 0, 1ull << 52 | 0x3000 | RWU}},
-	 IMG_RESERVED,
+	 IMAGE_RESERVED,
 	 0,
 	 2},
 	{"PAE, XD",
-	 IMG_PAE,
+	 IMAGE_PAE,
 	 0x1000,
 	 0,
 	 {{0x1000, 0, 0x2000 | P}, {0x2000, 0, XD | PS | RWU}},
-	 IMG_NO_EXECUTE,
+	 IMAGE_NO_EXECUTE,
 	 0,
 	 2},
-	{"PAE, above 4 GiB", IMG_PAE, 0x1000, 1ull << 32, {{0}}, IMG_NOT_CANONICAL, 0, 0},
+	{"PAE, above 4 GiB", IMAGE_PAE, 0x1000, 1ull << 32, {{0}}, IMAGE_NOT_CANONICAL, 0, 0},
 
 	{"32 bits, 4 KiB",
-	 IMG_LEGACY,
+	 IMAGE_LEGACY,
 	 0x1018, /* PWT and PCD */
 	 0xffc01234,
 	 {{0x1000, 0x3ff, 0x2000 | RWU}, {0x2000, 1, 0xabcde000 | RWU}},
-	 IMG_MAPPED,
+	 IMAGE_MAPPED,
 	 0xabcde234,
 	 2},
 	{"32 bits, 4 MiB",
-	 IMG_LEGACY,
+	 IMAGE_LEGACY,
 	 0x1000,
 	 0x00712345,
 	 {{0x1000, 1, 0x80000000 | PS | RWU}},
-	 IMG_MAPPED,
+	 IMAGE_MAPPED,
 	 0x80312345,
 	 1},
 	{"32 bits, 4 MiB, PSE-36",
-	 IMG_LEGACY,
+	 IMAGE_LEGACY,
 	 0x1000,
 	 0x00712345,
 	 {{0x1000, 1, 0x801fe000 | PS | RWU}},
-	 IMG_MAPPED,
+	 IMAGE_MAPPED,
 	 0xff80312345,
 	 1},
 	{"32 bits, 4 MiB, bit 21",
-	 IMG_LEGACY,
+	 IMAGE_LEGACY,
 	 0x1000,
 	 0x00712345,
 	 {{0x1000, 1, 0x80200000 | PS | RWU}},
-	 IMG_RESERVED,
+	 IMAGE_RESERVED,
 	 0,
 	 1},
 	{"32 bits, not present",
-	 IMG_LEGACY,
+	 IMAGE_LEGACY,
 	 0x1000,
 	 0,
 	 {{0x1000, 0, 0x2000}},
-	 IMG_NOT_PRESENT,
+	 IMAGE_NOT_PRESENT,
 	 0,
 	 1},
 	{"32 bits, a directory that is its own table",
-	 IMG_LEGACY,
+	 IMAGE_LEGACY,
 	 0x1000,
 	 0xffffffff,
 	 {{0x1000, 0x3ff, 0x1000 | RWU}},
-	 IMG_MAPPED,
+	 IMAGE_MAPPED,
 	 0x1fff,
 	 2},
 
 	{"EPT, 4 KiB, no user bit, XD is no bit of it",
-	 IMG_EPT4,
+	 IMAGE_EPT4,
 	 0x105e,
 	 0x1234,
 	 {{0x1000, 0, 0x2000 | RWU},
 	  {0x2000, 0, 0x3000 | RWU},
 	  {0x3000, 0, 0x4000 | RWU},
 	  {0x4000, 1, XD | 0x9000 | 0x30 | RWU}},
-	 IMG_MAPPED,
+	 IMAGE_MAPPED,
 	 0x9234,
 	 4},
 	{"EPT, present by execute alone",
-	 IMG_EPT4,
+	 IMAGE_EPT4,
 	 0x105e,
 	 0x40000123,
 	 {{0x1000, 0, 0x2000 | RWU}, {0x2000, 1, 0x80000000 | PS | 0x30 | 4}},
-	 IMG_MAPPED,
+	 IMAGE_MAPPED,
 	 0x80000123,
 	 2},
 	{"EPT, 5 levels",
-	 IMG_EPT5,
+	 IMAGE_EPT5,
 	 0x1066,
 	 1ull << 48 | 0x123,
 	 {{0x1000, 1, 0x2000 | RWU},
 	  {0x2000, 0, 0x3000 | RWU},
 	  {0x3000, 0, 0x40000000 | PS | 0x30 | RWU}},
-	 IMG_MAPPED,
+	 IMAGE_MAPPED,
 	 0x40000123,
 	 3},
 	{"EPT, not present",
-	 IMG_EPT4,
+	 IMAGE_EPT4,
 	 0x1000,
 	 0,
 	 {{0x1000, 0, 0x2000 | PS}},
-	 IMG_NOT_PRESENT,
+	 IMAGE_NOT_PRESENT,
 	 0,
 	 1},
 	{"EPT, writable but not readable",
-	 IMG_EPT4,
+	 IMAGE_EPT4,
 	 0x1000,
 	 0,
 	 {{0x1000, 0, 0x2000 | 2}},
-	 IMG_RESERVED,
+	 IMAGE_RESERVED,
 	 0,
 	 1},
 	{"EPT, a bit of a table's entry",
-	 IMG_EPT4,
+	 IMAGE_EPT4,
 	 0x1000,
 	 0,
 	 {{0x1000, 0, 0x2000 | 8 | RWU}},
-	 IMG_RESERVED,
+	 IMAGE_RESERVED,
 	 0,
 	 1},
 	{"EPT, memory type 7",
-	 IMG_EPT4,
+	 IMAGE_EPT4,
 	 0x1000,
 	 0,
 	 {{0x1000, 0, 0x2000 | RWU}, {0x2000, 0, PS | 0x38 | RWU}},
-	 IMG_RESERVED,
+	 IMAGE_RESERVED,
 	 0,
 	 2},
-	{"EPT, above 48 bits", IMG_EPT4, 0x1000, 1ull << 48, {{0}}, IMG_NOT_CANONICAL, 0, 0},
+	{"EPT, above 48 bits", IMAGE_EPT4, 0x1000, 1ull << 48, {{0}}, IMAGE_NOT_CANONICAL, 0, 0},
 };
 
 static void fill(struct memory *m, const struct row *row)
 {
-	unsigned int bytes = row->paging == IMG_LEGACY ? 4 : 8;
+	unsigned int bytes = row->paging == IMAGE_LEGACY ? 4 : 8;
 	size_t i;
 
 	memset(m, 0, sizeof(*m));
@@ -372,16 +372,16 @@ static void fill(struct memory *m, const struct row *row)
 START_TEST(shapes)
 {
 	static struct memory memory;
-	const struct img_memory reader = {read_memory, &memory};
+	const struct image_memory reader = {read_memory, &memory};
 	const struct row *row = &rows[_i];
 	const uint64_t untouched = 0x5555555555555555;
 	uint64_t physical = untouched;
-	enum img_walk_result result;
+	enum image_walk_result result;
 
 	fill(&memory, row);
-	result = img_walk(&reader, row->paging, row->root, row->address, &physical);
+	result = image_walk(&reader, row->paging, row->root, row->address, &physical);
 	ck_assert_msg(result == row->result, "%s: result %d", row->name, (int)result);
-	ck_assert_msg(physical == (result == IMG_MAPPED ? row->physical : untouched),
+	ck_assert_msg(physical == (result == IMAGE_MAPPED ? row->physical : untouched),
 		      "%s: physical 0x%" PRIx64, row->name, physical);
 	ck_assert_msg(memory.reads == row->reads, "%s: %u entries read", row->name, memory.reads);
 }
@@ -391,7 +391,7 @@ END_TEST
 START_TEST(random_tables)
 {
 	static struct memory memory;
-	const struct img_memory reader = {read_memory, &memory};
+	const struct image_memory reader = {read_memory, &memory};
 	uint64_t state = (uint64_t)_i * 0x9e3779b97f4a7c15ull + 1, physical;
 	unsigned int seen = 0;
 	size_t i;
@@ -405,19 +405,19 @@ START_TEST(random_tables)
 		memcpy(memory.bytes + i, &entry, sizeof(entry));
 	}
 	for (k = 0; k < 20000; k++) {
-		enum img_walk_result result;
+		enum image_walk_result result;
 
 		state = state * 6364136223846793005ull + 1442695040888963407ull;
 		memory.reads = 0;
 		physical = 0;
-		result = img_walk(&reader, (enum img_paging)(k % IMG_PAGINGS), state >> 13,
-				  (uint64_t)((int64_t)state >> (k % 64)), &physical);
+		result = image_walk(&reader, (enum image_paging)(k % IMAGE_PAGINGS), state >> 13,
+				    (uint64_t)((int64_t)state >> (k % 64)), &physical);
 		ck_assert_uint_le(memory.reads, 5);
-		ck_assert(result <= IMG_NOT_CANONICAL && physical < 1ull << 52);
+		ck_assert(result <= IMAGE_NOT_CANONICAL && physical < 1ull << 52);
 		seen |= 1u << result;
 	}
 	/* All but bits that only a whole entry has. */
-	ck_assert(seen & 1u << IMG_MAPPED && seen & 1u << IMG_OUTSIDE);
+	ck_assert(seen & 1u << IMAGE_MAPPED && seen & 1u << IMAGE_OUTSIDE);
 }
 END_TEST
 

@@ -300,9 +300,9 @@ static const struct item {
 	uint8_t type, id;
 	const char *name;
 } items[] = {
-#define VPTI_BIP(name, type, id, tag, section, meaning) {VPT_BBP_##type, id, meaning},
+#define VPT_BIP(name, type, id, tag, section, meaning) {VPT_BBP_##type, id, meaning},
 #include "../spec/bip.def"
-#undef VPTI_BIP
+#undef VPT_BIP
 };
 
 enum { ITEMS = sizeof(items) / sizeof(items[0]) };

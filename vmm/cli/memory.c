@@ -16,7 +16,7 @@
 struct given {
 	char *path;
 	uint64_t base;
-	struct img_use use;
+	struct image_use use;
 };
 
 int cli_memory_take(const struct cli_given *g)
@@ -25,20 +25,20 @@ int cli_memory_take(const struct cli_given *g)
 
 	if (!*g->value || *g->value == ',')
 		return cli_option_wrong(g, "a file's name");
-	if (m->n == IMG_SET_MAX)
-		return cli_option_wrong(g, "no more than %u times", IMG_SET_MAX);
+	if (m->n == IMAGE_SET_MAX)
+		return cli_option_wrong(g, "no more than %u times", IMAGE_SET_MAX);
 	m->word[m->n++] = g->value;
 	return CLI_EXIT_OK;
 }
 
-static int take_paging(const char *verb, const char *text, enum img_paging *paging)
+static int take_paging(const char *verb, const char *text, enum image_paging *paging)
 {
 	static const char *const names[] = {"none", "32", "pae", "4", "5", NULL};
 	unsigned int i;
 
 	for (i = 0; names[i]; i++) {
 		if (!strcmp(text, names[i])) {
-			*paging = (enum img_paging)i;
+			*paging = (enum image_paging)i;
 			return CLI_EXIT_OK;
 		}
 	}
@@ -46,16 +46,16 @@ static int take_paging(const char *verb, const char *text, enum img_paging *pagi
 			verb, text);
 }
 
-static int take_word(const char *verb, char *word, struct img_use *use)
+static int take_word(const char *verb, char *word, struct image_use *use)
 {
 	char *value = strchr(word, '=');
 	int status;
 
 	if (!strcmp(word, "host") || !strcmp(word, "guest")) {
-		if (use->side != IMG_ALL)
+		if (use->side != IMAGE_ALL)
 			return cli_fail(CLI_EXIT_USAGE, "%s: --memory: %s: the side is given twice",
 					verb, word);
-		use->side = *word == 'h' ? IMG_HOST : IMG_GUEST;
+		use->side = *word == 'h' ? IMAGE_HOST : IMAGE_GUEST;
 		return CLI_EXIT_OK;
 	}
 	if (value)
@@ -96,7 +96,7 @@ static int take_apart(const char *verb, const char *text, struct given *g)
 	*g = (struct given){
 		.path = strdup(text),
 		.use = {.vmcs = TRACE_SPACE_ANY_VMCS,
-			.paging = IMG_PAGINGS,
+			.paging = IMAGE_PAGINGS,
 			.cr3 = TRACE_SOURCE_NONE},
 	};
 	if (!g->path)
@@ -108,36 +108,36 @@ static int take_apart(const char *verb, const char *text, struct given *g)
 		status = take_word(verb, word, &g->use);
 	/* A VMCS is of a guest, and so is the EPT that its memory is found by. */
 	if (!status && (g->use.vmcs != TRACE_SPACE_ANY_VMCS || g->use.eptp)) {
-		if (g->use.side == IMG_HOST)
+		if (g->use.side == IMAGE_HOST)
 			return cli_fail(CLI_EXIT_USAGE,
 					"%s: --memory: vmcs= and ept= are of a guest: without host",
 					verb);
-		g->use.side = IMG_GUEST;
+		g->use.side = IMAGE_GUEST;
 	}
 	return status;
 }
 
 static int add(struct cli_memory *m, const char *verb, const char *word)
 {
-	struct img_image *image;
+	struct image_image *image;
 	struct given g;
 	char why[256];
 	int status = take_apart(verb, word, &g), err = 0;
 
 	if (!status) {
-		err = img_open(g.path, g.base, &image, why, sizeof(why));
+		err = image_open(g.path, g.base, &image, why, sizeof(why));
 		if (err)
 			status = cli_fail(cli_input_status(err), "%s: --memory: %s: %s", verb,
 					  g.path, why);
 	}
-	if (!status && g.use.eptp && !img_is_eptp(image, g.use.eptp)) {
+	if (!status && g.use.eptp && !image_is_eptp(image, g.use.eptp)) {
 		status = cli_fail(CLI_EXIT_USAGE,
 				  "%s: --memory: ept=0x%" PRIx64 ": not an EPTP in %s", verb,
 				  g.use.eptp, g.path);
-		img_close(image);
+		image_close(image);
 	}
 	if (!status)
-		img_set_add(m->set, image, &g.use);
+		image_set_add(m->set, image, &g.use);
 	free(g.path);
 	return status;
 }
@@ -155,27 +155,27 @@ int cli_memory_open(struct cli_memory *m, const char *verb, struct trace_reader 
 		trace_reader_code(reader, i, &pages);
 		m->alone &= !pages;
 	}
-	m->set = img_set_new();
+	m->set = image_set_new();
 	if (!m->set)
 		return cli_fail(CLI_EXIT_HOST, "%s: %s", verb, strerror(ENOMEM));
 	for (i = 0; i < m->n && !status; i++)
 		status = add(m, verb, m->word[i]);
-	m->source = img_set_source(m->set);
+	m->source = image_set_source(m->set);
 	trace_reader_set_source(reader, &m->source);
 	return status;
 }
 
 void cli_memory_close(struct cli_memory *m)
 {
-	img_set_free(m->set);
+	image_set_free(m->set);
 	m->set = NULL;
 }
 
 int cli_memory_whole(const struct cli_memory *m, const char *verb, const char *path)
 {
-	const char *damage = m->set ? img_set_damage(m->set) : NULL;
+	const char *damage = m->set ? image_set_damage(m->set) : NULL;
 
-	if (m->set && m->alone && !img_set_pages(m->set) && !damage)
+	if (m->set && m->alone && !image_set_pages(m->set) && !damage)
 		return cli_fail(CLI_EXIT_FAIL,
 				"%s: %s: --memory: no code of what ran is in the images", verb,
 				path);

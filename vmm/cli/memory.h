@@ -8,9 +8,9 @@
 #include "trace/reader.h"
 
 struct cli_memory {
-	const char *word[IMG_SET_MAX];
+	const char *word[IMAGE_SET_MAX];
 	unsigned int n;
-	struct img_set *set; /* NULL: nothing was given, or it is not open */
+	struct image_set *set; /* NULL: nothing was given, or it is not open */
 	struct trace_code_source source;
 	bool alone; /* the trace has no code of its own */
 };

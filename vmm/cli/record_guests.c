@@ -42,7 +42,7 @@ struct found {
 #define NO_LAYOUT UINT32_MAX
 
 struct collect {
-	struct img_set *set;
+	struct image_set *set;
 	struct trace_code_source inner, outer;
 	struct guest *guests;
 	size_t n;
@@ -57,7 +57,7 @@ struct collect {
 
 struct output {
 	struct trace_writer *writer;
-	struct img_table contents; /* bytes -> number of the writer's, plus 1 */
+	struct image_table contents; /* bytes -> number of the writer's, plus 1 */
 };
 
 static struct guest *find_guest(struct collect *c, const struct trace_source_key *key)
@@ -191,7 +191,7 @@ static void close_collect(struct collect *c)
 {
 	if (!c)
 		return;
-	img_set_free(c->set);
+	image_set_free(c->set);
 	free(c->guests);
 	free(c->found.at);
 	free(c);
@@ -204,7 +204,7 @@ static struct collect *open_collect(const struct cli_record_guests *in)
 
 	if (!c)
 		return NULL;
-	c->set = img_set_new();
+	c->set = image_set_new();
 	c->guests = calloc(in->nspaces + 1, sizeof(*c->guests));
 	if (!c->set || !c->guests) {
 		close_collect(c);
@@ -213,7 +213,7 @@ static struct collect *open_collect(const struct cli_record_guests *in)
 	c->n = in->nspaces;
 	for (i = 0; i < c->n; i++)
 		c->guests[i] = (struct guest){.space = &in->spaces[i], .number = TRACE_SOURCE_NONE};
-	c->inner = img_set_source(c->set);
+	c->inner = image_set_source(c->set);
 	c->outer = (struct trace_code_source){
 		.space = space_number, .guess = guess, .page = page, .context = c};
 	return c;
@@ -222,15 +222,15 @@ static struct collect *open_collect(const struct cli_record_guests *in)
 /* The machine's memory, in which guests are found by EPT. @first: no attempt came before. */
 static int add_machine(struct collect *c, const char *path, bool first)
 {
-	const struct img_use use = {
-		.side = IMG_HOST,
+	const struct image_use use = {
+		.side = IMAGE_HOST,
 		.vmcs = TRACE_SPACE_ANY_VMCS,
-		.paging = IMG_PAGINGS,
+		.paging = IMAGE_PAGINGS,
 		.cr3 = TRACE_SOURCE_NONE,
 	};
-	struct img_image *image;
+	struct image_image *image;
 	char why[256];
-	int err = img_open(path, 0, &image, why, sizeof(why));
+	int err = image_open(path, 0, &image, why, sizeof(why));
 
 	if (err == -ENOMEM)
 		return err;
@@ -239,7 +239,7 @@ static int add_machine(struct collect *c, const char *path, bool first)
 			path, why);
 	if (err)
 		return 0;
-	return img_set_add(c->set, image, &use);
+	return image_set_add(c->set, image, &use);
 }
 
 static int open_proc(unsigned int pid, const char *name)
@@ -265,14 +265,14 @@ static bool find_ram(unsigned int pid, struct host_range *ram)
 static int add_process(struct collect *c, const struct cli_record_vmm *vmm, unsigned int layout,
 		       unsigned int *added)
 {
-	const struct img_use use = {
-		.side = IMG_GUEST,
+	const struct image_use use = {
+		.side = IMAGE_GUEST,
 		.vmcs = vmm->vmcs,
-		.paging = IMG_PAGINGS,
+		.paging = IMAGE_PAGINGS,
 		.cr3 = TRACE_SOURCE_NONE,
 	};
 	struct host_range ram;
-	struct img_image *image;
+	struct image_image *image;
 	uint64_t low;
 	int fd, err;
 
@@ -282,13 +282,13 @@ static int add_process(struct collect *c, const struct cli_record_vmm *vmm, unsi
 	fd = low ? open_proc(vmm->pid, "mem") : -1;
 	if (fd < 0)
 		return 0;
-	err = img_of_ranges(fd,
-			    (const struct img_range[]){
-				    {0, low, ram.start},
-				    {1ull << 32, ram.end - ram.start - low, ram.start + low}},
-			    2, &image);
+	err = image_of_ranges(fd,
+			      (const struct image_range[]){
+				      {0, low, ram.start},
+				      {1ull << 32, ram.end - ram.start - low, ram.start + low}},
+			      2, &image);
 	if (!err)
-		err = img_set_add(c->set, image, &use);
+		err = image_set_add(c->set, image, &use);
 	*added += !err;
 	/* Of more guests than that the last ones are left out. */
 	return err == -E2BIG ? 0 : err;
@@ -365,7 +365,7 @@ static int attempt_all(const struct cli_record_guests *in, const char *path, str
 static int content(struct output *o, const uint8_t *bytes, uint64_t *id)
 {
 	uintptr_t key = (uintptr_t)bytes;
-	const void *was = img_table_find(&o->contents, key, 0);
+	const void *was = image_table_find(&o->contents, key, 0);
 	int err;
 
 	if (was) {
@@ -373,7 +373,7 @@ static int content(struct output *o, const uint8_t *bytes, uint64_t *id)
 		return 0;
 	}
 	err = trace_writer_page(o->writer, bytes, id);
-	if (!err && !img_table_add(&o->contents, key, 0, (const void *)(uintptr_t)(*id + 1)))
+	if (!err && !image_table_add(&o->contents, key, 0, (const void *)(uintptr_t)(*id + 1)))
 		err = -ENOMEM;
 	return err;
 }

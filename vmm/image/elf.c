@@ -13,8 +13,8 @@
 #define PHYSICAL_MAX (1ull << 52)
 
 struct core {
-	struct img_image *image;
-	const struct img_why *why;
+	struct image_image *image;
+	const struct image_why *why;
 	bool wide; /* ELF64 */
 	uint16_t machine, type, entry_bytes;
 	uint64_t headers, sections;
@@ -23,7 +23,7 @@ struct core {
 
 static int cut_short(const struct core *c)
 {
-	return img_refuse(c->why, -EINVAL, "an ELF file that is cut short");
+	return image_refuse(c->why, -EINVAL, "an ELF file that is cut short");
 }
 
 static int read_header(struct core *c)
@@ -32,13 +32,13 @@ static int read_header(struct core *c)
 	Elf64_Ehdr h64;
 	Elf32_Ehdr h32;
 
-	if (img_file_read(c->image, 0, ident, sizeof(ident)))
+	if (image_file_read(c->image, 0, ident, sizeof(ident)))
 		return cut_short(c);
 	if (ident[EI_DATA] != ELFDATA2LSB)
-		return img_refuse(c->why, -EINVAL, "an ELF file, but not of x86");
+		return image_refuse(c->why, -EINVAL, "an ELF file, but not of x86");
 	c->wide = ident[EI_CLASS] == ELFCLASS64;
-	if (img_file_read(c->image, 0, c->wide ? (void *)&h64 : (void *)&h32,
-			  c->wide ? sizeof(h64) : sizeof(h32)))
+	if (image_file_read(c->image, 0, c->wide ? (void *)&h64 : (void *)&h32,
+			    c->wide ? sizeof(h64) : sizeof(h32)))
 		return cut_short(c);
 #define TAKE(to, field) (c->to = c->wide ? h64.field : h32.field)
 	TAKE(machine, e_machine);
@@ -59,8 +59,8 @@ static int read_long_count(struct core *c)
 
 	if (c->count != PN_XNUM)
 		return 0;
-	if (img_file_read(c->image, c->sections, c->wide ? (void *)&s64 : (void *)&s32,
-			  c->wide ? sizeof(s64) : sizeof(s32)))
+	if (image_file_read(c->image, c->sections, c->wide ? (void *)&s64 : (void *)&s32,
+			    c->wide ? sizeof(s64) : sizeof(s32)))
 		return cut_short(c);
 	c->count = c->wide ? s64.sh_info : s32.sh_info;
 	return 0;
@@ -74,8 +74,8 @@ static int read_segment(const struct core *c, uint32_t i, Elf64_Phdr *p)
 	if (at < c->headers)
 		return cut_short(c);
 	if (c->wide)
-		return img_file_read(c->image, at, p, sizeof(*p)) ? cut_short(c) : 0;
-	if (img_file_read(c->image, at, &narrow, sizeof(narrow)))
+		return image_file_read(c->image, at, p, sizeof(*p)) ? cut_short(c) : 0;
+	if (image_file_read(c->image, at, &narrow, sizeof(narrow)))
 		return cut_short(c);
 	*p = (Elf64_Phdr){
 		.p_type = narrow.p_type,
@@ -97,11 +97,11 @@ static int add_segment(const struct core *c, const Elf64_Phdr *p)
 		return 0;
 	if (p->p_paddr >= PHYSICAL_MAX || bytes > PHYSICAL_MAX - p->p_paddr ||
 	    p->p_offset > UINT64_MAX - bytes)
-		return img_refuse(c->why, -EINVAL, "a PT_LOAD segment is beyond physical memory");
+		return image_refuse(c->why, -EINVAL, "a PT_LOAD segment is beyond physical memory");
 	if (!trace_vec_room(&c->image->ranges))
-		return img_refuse(c->why, -ENOMEM, "%s", strerror(ENOMEM));
+		return image_refuse(c->why, -ENOMEM, "%s", strerror(ENOMEM));
 	c->image->ranges.at[c->image->ranges.n++] =
-		(struct img_range){p->p_paddr, bytes, p->p_offset};
+		(struct image_range){p->p_paddr, bytes, p->p_offset};
 	return 0;
 }
 
@@ -115,14 +115,14 @@ static int read_segments(struct core *c)
 
 		err = read_segment(c, i, &p);
 		if (!err && p.p_type == PT_NOTE)
-			img_notes_read(c->image, p.p_offset, p.p_filesz, c->machine == EM_X86_64);
+			image_notes_read(c->image, p.p_offset, p.p_filesz, c->machine == EM_X86_64);
 		if (!err && p.p_type == PT_LOAD)
 			err = add_segment(c, &p);
 	}
 	return err;
 }
 
-int img_elf_open(struct img_image *image, const struct img_why *why)
+int image_elf_open(struct image_image *image, const struct image_why *why)
 {
 	struct core c = {.image = image, .why = why};
 	int err = read_header(&c);
@@ -130,20 +130,21 @@ int img_elf_open(struct img_image *image, const struct img_why *why)
 	if (err)
 		return err;
 	if (c.type != ET_CORE || (c.machine != EM_X86_64 && c.machine != EM_386))
-		return img_refuse(why, -EINVAL, "an ELF file, but not a core of an x86 machine");
+		return image_refuse(why, -EINVAL, "an ELF file, but not a core of an x86 machine");
 	err = read_long_count(&c);
 	if (err)
 		return err;
 	if (c.count > SEGMENTS_MAX ||
 	    (c.count && c.entry_bytes < (c.wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr))))
-		return img_refuse(why, -EINVAL, "an ELF core with program headers that are wrong");
+		return image_refuse(why, -EINVAL,
+				    "an ELF core with program headers that are wrong");
 	image->format = "ELF core";
 	err = read_segments(&c);
 	if (err)
 		return err;
-	img_ranges_sort(image);
+	image_ranges_sort(image);
 	/* Cores of processes have no physical addresses: everything overlaps at 0. */
 	if (!image->ranges.n)
-		return img_refuse(why, -EINVAL, "an ELF core without memory");
+		return image_refuse(why, -EINVAL, "an ELF core without memory");
 	return 0;
 }

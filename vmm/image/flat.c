@@ -21,90 +21,90 @@ struct piece_header {
 /* Of pieces with one offset the last one of the file counts: headers are written again. */
 static int by_offset(const void *a, const void *b)
 {
-	const struct img_piece *x = a, *y = b;
+	const struct image_piece *x = a, *y = b;
 	int d = (x->offset > y->offset) - (x->offset < y->offset);
 
 	return d ? d : (x->at > y->at) - (x->at < y->at);
 }
 
 /* Read one piece's header at *at. Returns 1, 0 at the end, or -errno. */
-static int next_piece(const struct img_image *image, uint64_t *at, struct img_piece *piece,
-		      const struct img_why *why)
+static int next_piece(const struct image_image *image, uint64_t *at, struct image_piece *piece,
+		      const struct image_why *why)
 {
-	struct img_image plain = *image;
+	struct image_image plain = *image;
 	struct piece_header h;
 
 	plain.pieces.n = 0;
-	if (img_file_read(&plain, *at, &h, sizeof(h)))
-		return img_refuse(why, -EINVAL, "a flattened dump that is cut short");
+	if (image_file_read(&plain, *at, &h, sizeof(h)))
+		return image_refuse(why, -EINVAL, "a flattened dump that is cut short");
 	if (h.offset == UINT64_MAX && h.bytes == UINT64_MAX)
 		return 0;
-	*piece = (struct img_piece){be64toh(h.offset), be64toh(h.bytes), *at + sizeof(h)};
+	*piece = (struct image_piece){be64toh(h.offset), be64toh(h.bytes), *at + sizeof(h)};
 	if (!piece->bytes || piece->bytes > image->file_bytes ||
 	    piece->at > image->file_bytes - piece->bytes ||
 	    piece->offset > UINT64_MAX - piece->bytes)
-		return img_refuse(why, -EINVAL, "a flattened dump with a piece that is wrong");
+		return image_refuse(why, -EINVAL, "a flattened dump with a piece that is wrong");
 	*at = piece->at + piece->bytes;
 	return 1;
 }
 
 /* Drop pieces that were written again. Returns 0, or -EINVAL if others overlap. */
-static int resolve(struct img_image *image, const struct img_why *why)
+static int resolve(struct image_image *image, const struct image_why *why)
 {
-	struct img_piece *all = image->pieces.at;
+	struct image_piece *all = image->pieces.at;
 	size_t i, n = 0;
 
 	qsort(all, image->pieces.n, sizeof(*all), by_offset);
 	for (i = 0; i < image->pieces.n; i++) {
-		struct img_piece p = all[i], *last = n ? &all[n - 1] : NULL;
+		struct image_piece p = all[i], *last = n ? &all[n - 1] : NULL;
 
 		if (last && last->offset == p.offset && last->bytes <= p.bytes)
 			n--;
 		else if (last && last->offset + last->bytes > p.offset)
-			return img_refuse(why, -EINVAL, "a flattened dump whose pieces overlap");
+			return image_refuse(why, -EINVAL, "a flattened dump whose pieces overlap");
 		all[n++] = p;
 	}
 	image->pieces.n = n;
 	return 0;
 }
 
-int img_flat_open(struct img_image *image, const struct img_why *why)
+int image_flat_open(struct image_image *image, const struct image_why *why)
 {
 	uint64_t at = HEADER_BYTES;
-	struct img_piece piece;
+	struct image_piece piece;
 	int some;
 
 	while ((some = next_piece(image, &at, &piece, why)) > 0) {
 		if (image->pieces.n == PIECES_MAX)
-			return img_refuse(why, -EINVAL, "a flattened dump of too many pieces");
+			return image_refuse(why, -EINVAL, "a flattened dump of too many pieces");
 		if (!trace_vec_room(&image->pieces))
-			return img_refuse(why, -ENOMEM, "%s", strerror(ENOMEM));
+			return image_refuse(why, -ENOMEM, "%s", strerror(ENOMEM));
 		image->pieces.at[image->pieces.n++] = piece;
 	}
 	if (some < 0)
 		return some;
 	if (!image->pieces.n)
-		return img_refuse(why, -EINVAL, "a flattened dump without a piece");
+		return image_refuse(why, -EINVAL, "a flattened dump without a piece");
 	return resolve(image, why);
 }
 
 /* The last piece that begins at or before @offset, NULL: it does not have that. */
-static const struct img_piece *find_piece(const struct img_image *image, uint64_t offset)
+static const struct image_piece *find_piece(const struct image_image *image, uint64_t offset)
 {
 	size_t n = trace_vec_before(image->pieces.at, image->pieces.n, e, e->offset <= offset);
-	const struct img_piece *p = n ? &image->pieces.at[n - 1] : NULL;
+	const struct image_piece *p = n ? &image->pieces.at[n - 1] : NULL;
 
 	return p && offset - p->offset < p->bytes ? p : NULL;
 }
 
-int img_flat_read(const struct img_image *image, uint64_t offset, void *to, size_t len)
+int image_flat_read(const struct image_image *image, uint64_t offset, void *to, size_t len)
 {
-	struct img_image plain = *image;
+	struct image_image plain = *image;
 	uint8_t *p = to;
 
 	plain.pieces.n = 0;
 	while (len) {
-		const struct img_piece *piece = find_piece(image, offset);
+		const struct image_piece *piece = find_piece(image, offset);
 		uint64_t in, n = len;
 		int err;
 
@@ -113,7 +113,7 @@ int img_flat_read(const struct img_image *image, uint64_t offset, void *to, size
 		in = offset - piece->offset;
 		if (n > piece->bytes - in)
 			n = piece->bytes - in;
-		err = img_file_read(&plain, piece->at + in, p, (size_t)n);
+		err = image_file_read(&plain, piece->at + in, p, (size_t)n);
 		if (err)
 			return err;
 		p += n;

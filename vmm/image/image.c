@@ -15,7 +15,7 @@
 
 #define FIRST_SLOTS 1024u
 
-int img_refuse(const struct img_why *why, int err, const char *format, ...)
+int image_refuse(const struct image_why *why, int err, const char *format, ...)
 {
 	va_list args;
 
@@ -43,30 +43,30 @@ static int read_fd(int fd, uint64_t offset, void *to, size_t len)
 	return 0;
 }
 
-int img_file_read(const struct img_image *image, uint64_t offset, void *to, size_t len)
+int image_file_read(const struct image_image *image, uint64_t offset, void *to, size_t len)
 {
-	return image->pieces.n ? img_flat_read(image, offset, to, len)
+	return image->pieces.n ? image_flat_read(image, offset, to, len)
 			       : read_fd(image->fd, offset, to, len);
 }
 
 static int by_address(const void *a, const void *b)
 {
-	const struct img_range *x = a, *y = b;
+	const struct image_range *x = a, *y = b;
 	int d = (x->address > y->address) - (x->address < y->address);
 
 	return d ? d : (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-void img_ranges_sort(struct img_image *image)
+void image_ranges_sort(struct image_image *image)
 {
-	struct img_range *all = image->ranges.at;
+	struct image_range *all = image->ranges.at;
 	size_t i, n = 0;
 	uint64_t end = 0;
 
 	if (image->ranges.n)
 		qsort(all, image->ranges.n, sizeof(*all), by_address);
 	for (i = 0; i < image->ranges.n; i++) {
-		struct img_range r = all[i];
+		struct image_range r = all[i];
 		uint64_t cut = r.address < end ? end - r.address : 0;
 
 		if (cut >= r.bytes)
@@ -81,22 +81,22 @@ void img_ranges_sort(struct img_image *image)
 }
 
 /* The range that contains @address, NULL: there is none. */
-static const struct img_range *find_range(const struct img_image *image, uint64_t address)
+static const struct image_range *find_range(const struct image_image *image, uint64_t address)
 {
 	size_t n = trace_vec_before(image->ranges.at, image->ranges.n, e, e->address <= address);
-	const struct img_range *r = n ? &image->ranges.at[n - 1] : NULL;
+	const struct image_range *r = n ? &image->ranges.at[n - 1] : NULL;
 
 	return r && address - r->address < r->bytes ? r : NULL;
 }
 
 /* Put a page together, which more than one range can have bytes of. */
-static int read_ranges(const struct img_image *image, uint64_t address, uint8_t *bytes)
+static int read_ranges(const struct image_image *image, uint64_t address, uint8_t *bytes)
 {
 	size_t done = 0;
 
-	while (done < IMG_PAGE_BYTES) {
-		const struct img_range *r = find_range(image, address + done);
-		uint64_t in, n = IMG_PAGE_BYTES - done;
+	while (done < IMAGE_PAGE_BYTES) {
+		const struct image_range *r = find_range(image, address + done);
+		uint64_t in, n = IMAGE_PAGE_BYTES - done;
 		int err;
 
 		if (!r)
@@ -104,7 +104,7 @@ static int read_ranges(const struct img_image *image, uint64_t address, uint8_t 
 		in = address + done - r->address;
 		if (n > r->bytes - in)
 			n = r->bytes - in;
-		err = img_file_read(image, r->offset + in, bytes + done, (size_t)n);
+		err = image_file_read(image, r->offset + in, bytes + done, (size_t)n);
 		if (err)
 			return err;
 		done += (size_t)n;
@@ -112,7 +112,7 @@ static int read_ranges(const struct img_image *image, uint64_t address, uint8_t 
 	return 0;
 }
 
-static struct img_kept *slot(struct img_kept *kept, size_t mask, uint64_t number)
+static struct image_kept *slot(struct image_kept *kept, size_t mask, uint64_t number)
 {
 	size_t i = (size_t)(number * 0x9e3779b97f4a7c15ull >> 32) & mask;
 
@@ -121,10 +121,10 @@ static struct img_kept *slot(struct img_kept *kept, size_t mask, uint64_t number
 	return &kept[i];
 }
 
-static bool grow(struct img_image *image)
+static bool grow(struct image_image *image)
 {
 	size_t mask = image->kept ? 2 * image->mask + 1 : FIRST_SLOTS - 1, i;
-	struct img_kept *more = calloc(mask + 1, sizeof(*more));
+	struct image_kept *more = calloc(mask + 1, sizeof(*more));
 
 	if (!more)
 		return false;
@@ -138,10 +138,10 @@ static bool grow(struct img_image *image)
 	return true;
 }
 
-static int read_page(struct img_image *image, uint64_t number, uint8_t *bytes)
+static int read_page(struct image_image *image, uint64_t number, uint8_t *bytes)
 {
-	int err = image->kdump ? img_kdump_page(image, number, bytes)
-			       : read_ranges(image, number * IMG_PAGE_BYTES, bytes);
+	int err = image->kdump ? image_kdump_page(image, number, bytes)
+			       : read_ranges(image, number * IMAGE_PAGE_BYTES, bytes);
 
 	/* A process has no memory at some addresses of a range, as a hole of a file is none. */
 	if (err && err != -ENODATA && err != -EIO && !image->damage)
@@ -149,10 +149,10 @@ static int read_page(struct img_image *image, uint64_t number, uint8_t *bytes)
 	return err;
 }
 
-const uint8_t *img_page(struct img_image *image, uint64_t address)
+const uint8_t *image_page(struct image_image *image, uint64_t address)
 {
-	uint64_t number = address / IMG_PAGE_BYTES;
-	struct img_kept *kept;
+	uint64_t number = address / IMAGE_PAGE_BYTES;
+	struct image_kept *kept;
 	uint8_t *bytes;
 
 	if (image->kept) {
@@ -160,13 +160,13 @@ const uint8_t *img_page(struct img_image *image, uint64_t address)
 		if (kept->bytes)
 			return kept->bytes;
 	}
-	if (image->nkept == IMG_PAGES_MAX) {
+	if (image->nkept == IMAGE_PAGES_MAX) {
 		image->damage = "more pages are asked for than are kept in memory";
 		return NULL;
 	}
 	if ((!image->kept || 2 * image->nkept >= image->mask) && !grow(image))
 		return NULL;
-	bytes = malloc(IMG_PAGE_BYTES);
+	bytes = malloc(IMAGE_PAGE_BYTES);
 	if (!bytes)
 		return NULL;
 	if (read_page(image, number, bytes)) {
@@ -180,13 +180,13 @@ const uint8_t *img_page(struct img_image *image, uint64_t address)
 	return bytes;
 }
 
-bool img_read(void *image, uint64_t address, void *to, size_t len)
+bool image_read(void *image, uint64_t address, void *to, size_t len)
 {
 	uint8_t *p = to;
 
 	while (len) {
-		size_t in = address % IMG_PAGE_BYTES, n = IMG_PAGE_BYTES - in;
-		const uint8_t *page = img_page(image, address);
+		size_t in = address % IMAGE_PAGE_BYTES, n = IMAGE_PAGE_BYTES - in;
+		const uint8_t *page = image_page(image, address);
 
 		if (!page)
 			return false;
@@ -200,90 +200,91 @@ bool img_read(void *image, uint64_t address, void *to, size_t len)
 	return true;
 }
 
-static int open_raw(struct img_image *image, uint64_t base, const struct img_why *why)
+static int open_raw(struct image_image *image, uint64_t base, const struct image_why *why)
 {
-	if (base % IMG_PAGE_BYTES || base >> 52)
-		return img_refuse(why, -EINVAL, "raw memory begins at a page below 1 << 52");
-	if (image->file_bytes < IMG_PAGE_BYTES || image->file_bytes > 1ull << 52)
-		return img_refuse(why, -EINVAL, "not a memory image: it is %s",
-				  image->file_bytes ? "smaller than a page" : "empty");
+	if (base % IMAGE_PAGE_BYTES || base >> 52)
+		return image_refuse(why, -EINVAL, "raw memory begins at a page below 1 << 52");
+	if (image->file_bytes < IMAGE_PAGE_BYTES || image->file_bytes > 1ull << 52)
+		return image_refuse(why, -EINVAL, "not a memory image: it is %s",
+				    image->file_bytes ? "smaller than a page" : "empty");
 	if (!trace_vec_room(&image->ranges))
-		return img_refuse(why, -ENOMEM, "%s", strerror(ENOMEM));
+		return image_refuse(why, -ENOMEM, "%s", strerror(ENOMEM));
 	image->format = "raw";
-	image->ranges.at[image->ranges.n++] = (struct img_range){base, image->file_bytes, 0};
+	image->ranges.at[image->ranges.n++] = (struct image_range){base, image->file_bytes, 0};
 	return 0;
 }
 
 /* Find out what it is by its first bytes. */
-static int open_format(struct img_image *image, uint64_t base, const struct img_why *why)
+static int open_format(struct image_image *image, uint64_t base, const struct image_why *why)
 {
 	char magic[16] = "";
 	int err;
 
 	if (image->file_bytes >= sizeof(magic)) {
-		err = img_file_read(image, 0, magic, sizeof(magic));
+		err = image_file_read(image, 0, magic, sizeof(magic));
 		if (err)
-			return img_refuse(why, err, "%s", strerror(-err));
+			return image_refuse(why, err, "%s", strerror(-err));
 	}
 	if (!memcmp(magic, "makedumpfile", 13)) {
-		err = img_flat_open(image, why);
+		err = image_flat_open(image, why);
 		if (!err)
-			err = img_file_read(image, 0, magic, sizeof(magic));
+			err = image_file_read(image, 0, magic, sizeof(magic));
 		if (err)
-			return err == -ENODATA ? img_refuse(why, -EINVAL, "it has no beginning")
+			return err == -ENODATA ? image_refuse(why, -EINVAL, "it has no beginning")
 					       : err;
 	}
 	if (memcmp(magic, "\177ELF", 4) && memcmp(magic, "KDUMP   ", 8)) {
 		if (image->pieces.n)
-			return img_refuse(why, -EINVAL, "it is neither ELF nor KDUMP");
+			return image_refuse(why, -EINVAL, "it is neither ELF nor KDUMP");
 		return open_raw(image, base, why);
 	}
 	if (base)
-		return img_refuse(why, -EINVAL, "it has addresses of its own: give it no base");
-	return magic[0] == 'K' ? img_kdump_open(image, why) : img_elf_open(image, why);
+		return image_refuse(why, -EINVAL, "it has addresses of its own: give it no base");
+	return magic[0] == 'K' ? image_kdump_open(image, why) : image_elf_open(image, why);
 }
 
-static struct img_image *new_image(int fd)
+static struct image_image *new_image(int fd)
 {
-	struct img_image *image = calloc(1, sizeof(*image));
+	struct image_image *image = calloc(1, sizeof(*image));
 
 	if (!image) {
 		close(fd);
 		return NULL;
 	}
 	image->fd = fd;
-	image->paging = IMG_PAGINGS;
+	image->paging = IMAGE_PAGINGS;
 	return image;
 }
 
-int img_open(const char *path, uint64_t base, struct img_image **out, char *text, size_t size)
+int image_open(const char *path, uint64_t base, struct image_image **out, char *text, size_t size)
 {
-	const struct img_why why = {text, size};
-	struct img_image *image;
+	const struct image_why why = {text, size};
+	struct image_image *image;
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err;
 
 	if (fd < 0)
-		return img_refuse(&why, -errno, "%s", strerror(errno));
+		return image_refuse(&why, -errno, "%s", strerror(errno));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
-		return img_refuse(&why, -EINVAL, "not a regular file");
+		return image_refuse(&why, -EINVAL, "not a regular file");
 	}
 	image = new_image(fd);
 	if (!image)
-		return img_refuse(&why, -ENOMEM, "%s", strerror(ENOMEM));
+		return image_refuse(&why, -ENOMEM, "%s", strerror(ENOMEM));
 	image->file_bytes = (uint64_t)st.st_size;
 	err = open_format(image, base, &why);
 	if (err)
-		img_close(image);
+		image_close(image);
 	else
 		*out = image;
 	return err;
 }
 
-int img_of_ranges(int fd, const struct img_range *ranges, size_t count, struct img_image **out)
+int image_of_ranges(int fd, const struct image_range *ranges, size_t count,
+		    struct image_image **out)
 {
-	struct img_image *image = new_image(fd);
+	struct image_image *image = new_image(fd);
 	size_t i;
 
 	if (!image)
@@ -291,17 +292,17 @@ int img_of_ranges(int fd, const struct img_range *ranges, size_t count, struct i
 	image->format = "process";
 	for (i = 0; i < count; i++) {
 		if (!trace_vec_room(&image->ranges)) {
-			img_close(image);
+			image_close(image);
 			return -ENOMEM;
 		}
 		image->ranges.at[image->ranges.n++] = ranges[i];
 	}
-	img_ranges_sort(image);
+	image_ranges_sort(image);
 	*out = image;
 	return 0;
 }
 
-void img_close(struct img_image *image)
+void image_close(struct image_image *image)
 {
 	size_t i;
 
@@ -312,12 +313,12 @@ void img_close(struct img_image *image)
 	free(image->kept);
 	free(image->ranges.at);
 	free(image->pieces.at);
-	img_kdump_close(image->kdump);
+	image_kdump_close(image->kdump);
 	close(image->fd);
 	free(image);
 }
 
-uint64_t img_bytes(const struct img_image *image)
+uint64_t image_bytes(const struct image_image *image)
 {
 	uint64_t sum = 0;
 	size_t i;
@@ -327,17 +328,17 @@ uint64_t img_bytes(const struct img_image *image)
 	return sum;
 }
 
-const char *img_format(const struct img_image *image)
+const char *image_format(const struct image_image *image)
 {
 	return image->format;
 }
 
-enum img_paging img_known_paging(const struct img_image *image)
+enum image_paging image_known_paging(const struct image_image *image)
 {
 	return image->paging;
 }
 
-const char *img_damage(const struct img_image *image)
+const char *image_damage(const struct image_image *image)
 {
 	return image->damage;
 }

@@ -12,20 +12,20 @@
 
 #include "image/walk.h"
 
-struct img_image;
+struct image_image;
 
 /* The most pages that an image keeps in memory, 1 GiB. Beyond them no page is there. */
-#define IMG_PAGES_MAX (1u << 18)
+#define IMAGE_PAGES_MAX (1u << 18)
 
 /*
  * Open the file at @path. @base is the physical address of the first byte of a raw image; other
  * formats have addresses of their own, and only 0 is accepted. Returns 0 or -errno with one line
  * in @why: -EINVAL if the content is wrong, -ENOTSUP if it is of a kind that cannot be read.
  */
-int img_open(const char *path, uint64_t base, struct img_image **image, char *why, size_t size);
+int image_open(const char *path, uint64_t base, struct image_image **image, char *why, size_t size);
 
 /* A range of physical memory, and where its bytes are in a file. */
-struct img_range {
+struct image_range {
 	uint64_t address, bytes, offset;
 };
 
@@ -33,29 +33,30 @@ struct img_range {
  * Make an image of ranges of an open file, as /proc/PID/mem. The image owns @fd from then on,
  * also after an error. Returns 0 or -ENOMEM.
  */
-int img_of_ranges(int fd, const struct img_range *ranges, size_t count, struct img_image **image);
+int image_of_ranges(int fd, const struct image_range *ranges, size_t count,
+		    struct image_image **image);
 
-void img_close(struct img_image *image);
+void image_close(struct image_image *image);
 
 /*
- * The page that contains physical @address: IMG_PAGE_BYTES bytes, which live as long as the image.
+ * The page that contains physical @address: IMAGE_PAGE_BYTES bytes, which live as long as the image.
  * NULL: the image does not have it. One page is always at one place, so that the pointer stands
  * for the physical page.
  */
-const uint8_t *img_page(struct img_image *image, uint64_t address);
+const uint8_t *image_page(struct image_image *image, uint64_t address);
 
-/* Copy bytes, as struct img_memory has it. @image is a struct img_image. */
-bool img_read(void *image, uint64_t address, void *to, size_t len);
+/* Copy bytes, as struct image_memory has it. @image is a struct image_image. */
+bool image_read(void *image, uint64_t address, void *to, size_t len);
 
 /* Bytes of memory in the image. */
-uint64_t img_bytes(const struct img_image *image);
+uint64_t image_bytes(const struct image_image *image);
 /* "raw", "ELF core" or "compressed dump". */
-const char *img_format(const struct img_image *image);
+const char *image_format(const struct image_image *image);
 
-/* The paging that the file's notes tell of. IMG_PAGINGS: they do not tell. */
-enum img_paging img_known_paging(const struct img_image *image);
+/* The paging that the file's notes tell of. IMAGE_PAGINGS: they do not tell. */
+enum image_paging image_known_paging(const struct image_image *image);
 
 /* A line about the first page that could not be read, NULL: there was none. */
-const char *img_damage(const struct img_image *image);
+const char *image_damage(const struct image_image *image);
 
 #endif /* VMM_IMAGE_IMAGE_H */

@@ -43,7 +43,7 @@ struct page_descriptor {
 	uint64_t page_flags;
 };
 
-struct img_kdump {
+struct image_kdump {
 	uint8_t *bitmap;
 	uint64_t bitmap_bytes;
 	uint32_t *before; /* pages before each group */
@@ -76,7 +76,7 @@ static unsigned int count_bits(const uint8_t *bytes, size_t n)
 	return sum;
 }
 
-static int count_groups(struct img_kdump *k)
+static int count_groups(struct image_kdump *k)
 {
 	uint64_t groups = k->bitmap_bytes / GROUP, i;
 	uint32_t sum = 0;
@@ -92,57 +92,58 @@ static int count_groups(struct img_kdump *k)
 }
 
 /* The second bitmap has the pages that are in the file. */
-static int read_bitmap(struct img_image *image, uint64_t offset, uint64_t bytes,
-		       const struct img_why *why)
+static int read_bitmap(struct image_image *image, uint64_t offset, uint64_t bytes,
+		       const struct image_why *why)
 {
-	struct img_kdump *k = image->kdump;
+	struct image_kdump *k = image->kdump;
 
 	k->bitmap_bytes = bytes / 2;
 	if (!k->bitmap_bytes || k->bitmap_bytes % GROUP || k->bitmap_bytes > BITMAP_MAX)
-		return img_refuse(why, -EINVAL, "a compressed dump with a bitmap of a wrong size");
+		return image_refuse(why, -EINVAL,
+				    "a compressed dump with a bitmap of a wrong size");
 	k->bitmap = malloc(k->bitmap_bytes);
 	if (!k->bitmap)
-		return img_refuse(why, -ENOMEM, "%s", strerror(ENOMEM));
-	if (img_file_read(image, offset + k->bitmap_bytes, k->bitmap, k->bitmap_bytes))
-		return img_refuse(why, -EINVAL, "a compressed dump that is cut short");
-	return count_groups(k) ? img_refuse(why, -ENOMEM, "%s", strerror(ENOMEM)) : 0;
+		return image_refuse(why, -ENOMEM, "%s", strerror(ENOMEM));
+	if (image_file_read(image, offset + k->bitmap_bytes, k->bitmap, k->bitmap_bytes))
+		return image_refuse(why, -EINVAL, "a compressed dump that is cut short");
+	return count_groups(k) ? image_refuse(why, -ENOMEM, "%s", strerror(ENOMEM)) : 0;
 }
 
-static void read_paging(struct img_image *image, const uint8_t *sub)
+static void read_paging(struct image_image *image, const uint8_t *sub)
 {
-	img_vmcoreinfo_read(image, get64(sub + SUB_VMCOREINFO), get64(sub + SUB_VMCOREINFO_N),
-			    true);
-	img_notes_read(image, get64(sub + SUB_NOTES), get64(sub + SUB_NOTES_N), true);
+	image_vmcoreinfo_read(image, get64(sub + SUB_VMCOREINFO), get64(sub + SUB_VMCOREINFO_N),
+			      true);
+	image_notes_read(image, get64(sub + SUB_NOTES), get64(sub + SUB_NOTES_N), true);
 }
 
-int img_kdump_open(struct img_image *image, const struct img_why *why)
+int image_kdump_open(struct image_image *image, const struct image_why *why)
 {
 	uint8_t header[HEADER_BYTES], sub[SUB_BYTES];
 	uint64_t bitmap, bitmap_bytes;
 
 	image->format = "compressed dump";
-	if (img_file_read(image, 0, header, sizeof(header)) ||
-	    img_file_read(image, IMG_PAGE_BYTES, sub, sizeof(sub)))
-		return img_refuse(why, -EINVAL, "a compressed dump that is cut short");
+	if (image_file_read(image, 0, header, sizeof(header)) ||
+	    image_file_read(image, IMAGE_PAGE_BYTES, sub, sizeof(sub)))
+		return image_refuse(why, -EINVAL, "a compressed dump that is cut short");
 	if (memcmp(header + HEADER_MACHINE, "x86_64", 7))
-		return img_refuse(why, -ENOTSUP,
-				  "a compressed dump of another machine than x86-64");
-	if (get32(header + HEADER_BLOCK_SIZE) != IMG_PAGE_BYTES)
-		return img_refuse(why, -EINVAL, "a compressed dump with blocks of %u bytes",
-				  get32(header + HEADER_BLOCK_SIZE));
+		return image_refuse(why, -ENOTSUP,
+				    "a compressed dump of another machine than x86-64");
+	if (get32(header + HEADER_BLOCK_SIZE) != IMAGE_PAGE_BYTES)
+		return image_refuse(why, -EINVAL, "a compressed dump with blocks of %u bytes",
+				    get32(header + HEADER_BLOCK_SIZE));
 	if (get32(header + HEADER_VERSION) >= 2 && get32(sub + SUB_SPLIT))
-		return img_refuse(why, -ENOTSUP, "a part of a dump that makedumpfile split");
+		return image_refuse(why, -ENOTSUP, "a part of a dump that makedumpfile split");
 	image->kdump = calloc(1, sizeof(*image->kdump));
 	if (!image->kdump)
-		return img_refuse(why, -ENOMEM, "%s", strerror(ENOMEM));
-	bitmap = (1ull + get32(header + HEADER_SUB_BLOCKS)) * IMG_PAGE_BYTES;
-	bitmap_bytes = (uint64_t)get32(header + HEADER_BITMAP_BLOCKS) * IMG_PAGE_BYTES;
+		return image_refuse(why, -ENOMEM, "%s", strerror(ENOMEM));
+	bitmap = (1ull + get32(header + HEADER_SUB_BLOCKS)) * IMAGE_PAGE_BYTES;
+	bitmap_bytes = (uint64_t)get32(header + HEADER_BITMAP_BLOCKS) * IMAGE_PAGE_BYTES;
 	image->kdump->descriptors = bitmap + bitmap_bytes;
 	read_paging(image, sub);
 	return read_bitmap(image, bitmap, bitmap_bytes, why);
 }
 
-void img_kdump_close(struct img_kdump *k)
+void image_kdump_close(struct image_kdump *k)
 {
 	if (!k)
 		return;
@@ -151,26 +152,28 @@ void img_kdump_close(struct img_kdump *k)
 	free(k);
 }
 
-static int damaged(struct img_image *image, const char *what)
+static int damaged(struct image_image *image, const char *what)
 {
 	if (!image->damage)
 		image->damage = what;
 	return -EIO;
 }
 
-static int inflate_page(struct img_image *image, const uint8_t *from, uint32_t len, uint8_t *bytes)
+static int inflate_page(struct image_image *image, const uint8_t *from, uint32_t len,
+			uint8_t *bytes)
 {
-	uLongf room = IMG_PAGE_BYTES;
+	uLongf room = IMAGE_PAGE_BYTES;
 
-	if (uncompress(bytes, &room, from, len) != Z_OK || room != IMG_PAGE_BYTES)
+	if (uncompress(bytes, &room, from, len) != Z_OK || room != IMAGE_PAGE_BYTES)
 		return damaged(image, "a page cannot be decompressed");
 	return 0;
 }
 
 /* Returns 0 or -EIO. */
-static int read_compressed(struct img_image *image, const struct page_descriptor *d, uint8_t *bytes)
+static int read_compressed(struct image_image *image, const struct page_descriptor *d,
+			   uint8_t *bytes)
 {
-	uint8_t from[IMG_PAGE_BYTES];
+	uint8_t from[IMAGE_PAGE_BYTES];
 
 	if (d->flags & LZO)
 		return damaged(image, "its pages are compressed with LZO: use zlib (-z)");
@@ -180,7 +183,7 @@ static int read_compressed(struct img_image *image, const struct page_descriptor
 		return damaged(image, "its pages are compressed with zstd: use zlib");
 	if (d->bytes > sizeof(from) || (!d->flags && d->bytes != sizeof(from)))
 		return damaged(image, "a page with a wrong size");
-	if (img_file_read(image, d->offset, from, d->bytes))
+	if (image_file_read(image, d->offset, from, d->bytes))
 		return damaged(image, "a page is beyond the end of the file");
 	if (d->flags & ZLIB)
 		return inflate_page(image, from, d->bytes, bytes);
@@ -188,9 +191,9 @@ static int read_compressed(struct img_image *image, const struct page_descriptor
 	return 0;
 }
 
-int img_kdump_page(struct img_image *image, uint64_t number, uint8_t *bytes)
+int image_kdump_page(struct image_image *image, uint64_t number, uint8_t *bytes)
 {
-	const struct img_kdump *k = image->kdump;
+	const struct image_kdump *k = image->kdump;
 	struct page_descriptor d;
 	uint64_t at = number / 8, group = at / GROUP, index;
 	uint8_t low = (uint8_t)((1u << number % 8) - 1);
@@ -200,7 +203,7 @@ int img_kdump_page(struct img_image *image, uint64_t number, uint8_t *bytes)
 		return -ENODATA;
 	index = k->before[group] + count_bits(k->bitmap + group * GROUP, (size_t)(at % GROUP)) +
 		(unsigned int)__builtin_popcount(k->bitmap[at] & low);
-	if (img_file_read(image, k->descriptors + index * sizeof(raw), raw, sizeof(raw)))
+	if (image_file_read(image, k->descriptors + index * sizeof(raw), raw, sizeof(raw)))
 		return damaged(image, "a page's descriptor is beyond the end of the file");
 	d = (struct page_descriptor){get64(raw), get32(raw + 8), get32(raw + 12), 0};
 	return read_compressed(image, &d, bytes);

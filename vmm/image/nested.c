@@ -15,78 +15,78 @@
 /* Behind the revision identifier and the VMX-abort indicator. */
 #define VMCS_DATA 8u
 
-static enum img_paging ept_paging(uint64_t eptp)
+static enum image_paging ept_paging(uint64_t eptp)
 {
-	return (eptp & EPTP_LENGTH) == EPTP_LENGTH_5 ? IMG_EPT5 : IMG_EPT4;
+	return (eptp & EPTP_LENGTH) == EPTP_LENGTH_5 ? IMAGE_EPT5 : IMAGE_EPT4;
 }
 
 /* Translate an address of the view to one of the image. */
-static bool to_image(const struct img_view *view, uint64_t address, uint64_t *physical)
+static bool to_image(const struct image_view *view, uint64_t address, uint64_t *physical)
 {
-	const struct img_memory memory = {img_read, view->image};
+	const struct image_memory memory = {image_read, view->image};
 
 	*physical = address;
-	return !view->eptp || img_walk(&memory, ept_paging(view->eptp), view->eptp, address,
-				       physical) == IMG_MAPPED;
+	return !view->eptp || image_walk(&memory, ept_paging(view->eptp), view->eptp, address,
+					 physical) == IMAGE_MAPPED;
 }
 
-const uint8_t *img_view_page(struct img_view *view, uint64_t address)
+const uint8_t *image_view_page(struct image_view *view, uint64_t address)
 {
 	uint64_t physical;
 
-	return to_image(view, address, &physical) ? img_page(view->image, physical) : NULL;
+	return to_image(view, address, &physical) ? image_page(view->image, physical) : NULL;
 }
 
 /* Entries do not cross pages. */
 static bool read_view(void *context, uint64_t address, void *to, size_t len)
 {
-	const uint8_t *page = img_view_page(context, address);
-	size_t in = address % IMG_PAGE_BYTES;
+	const uint8_t *page = image_view_page(context, address);
+	size_t in = address % IMAGE_PAGE_BYTES;
 
-	if (!page || len > IMG_PAGE_BYTES - in)
+	if (!page || len > IMAGE_PAGE_BYTES - in)
 		return false;
 	memcpy(to, page + in, len);
 	return true;
 }
 
-struct img_memory img_view_memory(struct img_view *view)
+struct image_memory image_view_memory(struct image_view *view)
 {
-	return (struct img_memory){read_view, view};
+	return (struct image_memory){read_view, view};
 }
 
-const uint8_t *img_view_code(struct img_view *view, enum img_paging paging, uint64_t cr3,
-			     uint64_t vaddr)
+const uint8_t *image_view_code(struct image_view *view, enum image_paging paging, uint64_t cr3,
+			       uint64_t vaddr)
 {
-	const struct img_memory memory = img_view_memory(view);
+	const struct image_memory memory = image_view_memory(view);
 	uint64_t physical;
 
-	if (img_walk(&memory, paging, cr3, vaddr, &physical) != IMG_MAPPED)
+	if (image_walk(&memory, paging, cr3, vaddr, &physical) != IMAGE_MAPPED)
 		return NULL;
-	return img_view_page(view, physical);
+	return image_view_page(view, physical);
 }
 
-bool img_is_eptp(struct img_image *image, uint64_t eptp)
+bool image_is_eptp(struct image_image *image, uint64_t eptp)
 {
 	uint64_t length = eptp & EPTP_LENGTH;
 
 	if ((eptp & EPTP_TYPE) != EPTP_TYPE_WB || eptp & EPTP_RESERVED ||
 	    (length != EPTP_LENGTH_4 && length != EPTP_LENGTH_5))
 		return false;
-	return img_page(image, eptp) != NULL;
+	return image_page(image, eptp) != NULL;
 }
 
-unsigned int img_vmcs_eptps(struct img_image *image, uint64_t vmcs, uint64_t *eptps)
+unsigned int image_vmcs_eptps(struct image_image *image, uint64_t vmcs, uint64_t *eptps)
 {
-	const uint8_t *region = img_page(image, vmcs);
+	const uint8_t *region = image_page(image, vmcs);
 	unsigned int n = 0, i;
 	size_t at;
 
-	for (at = VMCS_DATA; region && at + sizeof(*eptps) <= IMG_PAGE_BYTES && n < IMG_EPTPS_MAX;
-	     at += 4) {
+	for (at = VMCS_DATA;
+	     region && at + sizeof(*eptps) <= IMAGE_PAGE_BYTES && n < IMAGE_EPTPS_MAX; at += 4) {
 		uint64_t value;
 
 		memcpy(&value, region + at, sizeof(value));
-		if (!img_is_eptp(image, value))
+		if (!image_is_eptp(image, value))
 			continue;
 		for (i = 0; i < n && eptps[i] != value; i++)
 			;

@@ -6,34 +6,34 @@
 #include "image/image.h"
 
 /* The memory that page tables are of. */
-struct img_view {
-	struct img_image *image;
+struct image_view {
+	struct image_image *image;
 	uint64_t eptp; /* 0: physical memory of the image */
 };
 
-/* The view as memory for img_walk(). */
-struct img_memory img_view_memory(struct img_view *view);
+/* The view as memory for image_walk(). */
+struct image_memory image_view_memory(struct image_view *view);
 
-/* The page at a physical address of the view, as img_page(). */
-const uint8_t *img_view_page(struct img_view *view, uint64_t address);
+/* The page at a physical address of the view, as image_page(). */
+const uint8_t *image_view_page(struct image_view *view, uint64_t address);
 
 /*
  * The page that @cr3 maps at @vaddr with this paging. NULL: there is none, or the view does not
  * have it.
  */
-const uint8_t *img_view_code(struct img_view *view, enum img_paging paging, uint64_t cr3,
-			     uint64_t vaddr);
+const uint8_t *image_view_code(struct image_view *view, enum image_paging paging, uint64_t cr3,
+			       uint64_t vaddr);
 
 /* Is it an EPTP whose root table the image has? (table 25-9) */
-bool img_is_eptp(struct img_image *image, uint64_t eptp);
+bool image_is_eptp(struct image_image *image, uint64_t eptp);
 
 /* The most EPTPs that are tried for a VMCS. */
-#define IMG_EPTPS_MAX 8
+#define IMAGE_EPTPS_MAX 8
 
 /*
  * Look for EPTPs in the VMCS region at @vmcs, whose format is the processor's own: values that
- * have the form of one. Returns how many, at most IMG_EPTPS_MAX.
+ * have the form of one. Returns how many, at most IMAGE_EPTPS_MAX.
  */
-unsigned int img_vmcs_eptps(struct img_image *image, uint64_t vmcs, uint64_t *eptps);
+unsigned int image_vmcs_eptps(struct image_image *image, uint64_t vmcs, uint64_t *eptps);
 
 #endif /* VMM_IMAGE_NESTED_H */

@@ -20,7 +20,7 @@
 #define CR4_LA57 (1ull << 12)
 
 /* Returns the bytes, with a NUL behind them, or NULL. */
-static char *read_bytes(const struct img_image *image, uint64_t offset, uint64_t bytes)
+static char *read_bytes(const struct image_image *image, uint64_t offset, uint64_t bytes)
 {
 	char *text;
 
@@ -30,7 +30,7 @@ static char *read_bytes(const struct img_image *image, uint64_t offset, uint64_t
 	if (!text)
 		return NULL;
 	text[bytes] = 0;
-	if (img_file_read(image, offset, text, (size_t)bytes)) {
+	if (image_file_read(image, offset, text, (size_t)bytes)) {
 		free(text);
 		return NULL;
 	}
@@ -38,35 +38,35 @@ static char *read_bytes(const struct img_image *image, uint64_t offset, uint64_t
 }
 
 /* The kernel says how it pages. It counts for more than the state of one CPU. */
-static void take_vmcoreinfo(struct img_image *image, const char *text, bool wide)
+static void take_vmcoreinfo(struct image_image *image, const char *text, bool wide)
 {
 	static const char five[] = "NUMBER(pgtable_l5_enabled)=1";
 	static const char four[] = "NUMBER(pgtable_l5_enabled)=0";
 
 	if (!wide)
-		image->paging = strstr(text, "CONFIG_X86_PAE=y") ? IMG_PAE : IMG_LEGACY;
+		image->paging = strstr(text, "CONFIG_X86_PAE=y") ? IMAGE_PAE : IMAGE_LEGACY;
 	else if (strstr(text, five))
-		image->paging = IMG_LEVELS5;
+		image->paging = IMAGE_LEVELS5;
 	else if (strstr(text, four))
-		image->paging = IMG_LEVELS4;
+		image->paging = IMAGE_LEVELS4;
 }
 
-static void take_cpu(struct img_image *image, const char *state, bool wide)
+static void take_cpu(struct image_image *image, const char *state, bool wide)
 {
 	uint64_t cr0, cr4;
 
 	memcpy(&cr0, state + QEMU_CR0, sizeof(cr0));
 	memcpy(&cr4, state + QEMU_CR4, sizeof(cr4));
-	if (image->paging != IMG_PAGINGS || !(cr0 & CR0_PG))
+	if (image->paging != IMAGE_PAGINGS || !(cr0 & CR0_PG))
 		return;
 	/* QEMU makes it a core of x86-64 if the first CPU is in long mode. */
 	if (wide && cr4 & CR4_PAE)
-		image->paging = cr4 & CR4_LA57 ? IMG_LEVELS5 : IMG_LEVELS4;
+		image->paging = cr4 & CR4_LA57 ? IMAGE_LEVELS5 : IMAGE_LEVELS4;
 	else if (!wide)
-		image->paging = cr4 & CR4_PAE ? IMG_PAE : IMG_LEGACY;
+		image->paging = cr4 & CR4_PAE ? IMAGE_PAE : IMAGE_LEGACY;
 }
 
-static void take_note(struct img_image *image, const char *name, size_t name_bytes, char *text,
+static void take_note(struct image_image *image, const char *name, size_t name_bytes, char *text,
 		      size_t bytes, bool wide)
 {
 	char end = text[bytes];
@@ -80,7 +80,7 @@ static void take_note(struct img_image *image, const char *name, size_t name_byt
 		take_cpu(image, text, wide);
 }
 
-void img_notes_read(struct img_image *image, uint64_t offset, uint64_t bytes, bool wide)
+void image_notes_read(struct image_image *image, uint64_t offset, uint64_t bytes, bool wide)
 {
 	char *all = read_bytes(image, offset, bytes);
 	size_t at = 0;
@@ -101,7 +101,7 @@ void img_notes_read(struct img_image *image, uint64_t offset, uint64_t bytes, bo
 	free(all);
 }
 
-void img_vmcoreinfo_read(struct img_image *image, uint64_t offset, uint64_t bytes, bool wide)
+void image_vmcoreinfo_read(struct image_image *image, uint64_t offset, uint64_t bytes, bool wide)
 {
 	char *text = read_bytes(image, offset, bytes);
 

@@ -20,41 +20,41 @@
 #define FOUR_GIB    (1ull << 32)
 
 struct member {
-	struct img_image *image;
-	struct img_use use;
-	enum img_paging last; /* the last good guess; IMG_PAGINGS: none yet */
+	struct image_image *image;
+	struct image_use use;
+	enum image_paging last; /* the last good guess; IMAGE_PAGINGS: none yet */
 };
 
 /* An address space of which a page was found. */
 struct space {
 	struct member *member;
-	struct img_view view;
-	enum img_paging paging;
+	struct image_view view;
+	enum image_paging paging;
 };
 
-struct img_set {
-	struct member members[IMG_SET_MAX];
+struct image_set {
+	struct member members[IMAGE_SET_MAX];
 	size_t n;
 	uint64_t guests[GUESTS_MAX]; /* VMCSs, in the order of their numbers from 1 on */
 	unsigned int nguests;
-	struct img_table spaces; /* number -> struct space */
-	struct img_table pages;	 /* number and address -> bytes */
+	struct image_table spaces; /* number -> struct space */
+	struct image_table pages;  /* number and address -> bytes */
 	const char *damage;
 };
 
-struct img_set *img_set_new(void)
+struct image_set *image_set_new(void)
 {
-	return calloc(1, sizeof(struct img_set));
+	return calloc(1, sizeof(struct image_set));
 }
 
-void img_set_free(struct img_set *set)
+void image_set_free(struct image_set *set)
 {
 	size_t i;
 
 	if (!set)
 		return;
 	for (i = 0; i < set->n; i++)
-		img_close(set->members[i].image);
+		image_close(set->members[i].image);
 	for (i = 0; set->spaces.slots && i <= set->spaces.mask; i++)
 		free((void *)set->spaces.slots[i].value);
 	free(set->spaces.slots);
@@ -62,25 +62,26 @@ void img_set_free(struct img_set *set)
 	free(set);
 }
 
-int img_set_add(struct img_set *set, struct img_image *image, const struct img_use *use)
+int image_set_add(struct image_set *set, struct image_image *image, const struct image_use *use)
 {
-	if (set->n == IMG_SET_MAX) {
-		img_close(image);
+	if (set->n == IMAGE_SET_MAX) {
+		image_close(image);
 		return -E2BIG;
 	}
-	set->members[set->n++] = (struct member){.image = image, .use = *use, .last = IMG_PAGINGS};
+	set->members[set->n++] =
+		(struct member){.image = image, .use = *use, .last = IMAGE_PAGINGS};
 	return 0;
 }
 
 /* How well an image fits a key; 0: it does not. */
-static unsigned int fitness(const struct img_use *use, const struct trace_source_key *key)
+static unsigned int fitness(const struct image_use *use, const struct trace_source_key *key)
 {
 	switch (use->side) {
-	case IMG_HOST:
+	case IMAGE_HOST:
 		return key->non_root ? 1 : 3;
-	case IMG_ALL:
+	case IMAGE_ALL:
 		return 2;
-	case IMG_GUEST:
+	case IMAGE_GUEST:
 		break;
 	}
 	if (!key->non_root)
@@ -91,7 +92,7 @@ static unsigned int fitness(const struct img_use *use, const struct trace_source
 }
 
 /* The first image that fits best, NULL: none does. */
-static struct member *choose(struct img_set *set, const struct trace_source_key *key)
+static struct member *choose(struct image_set *set, const struct trace_source_key *key)
 {
 	struct member *best = NULL;
 	unsigned int most = 0;
@@ -109,7 +110,7 @@ static struct member *choose(struct img_set *set, const struct trace_source_key 
 }
 
 /* The number of a VMCS, from 1 on; 0: there are too many. */
-static uint64_t guest_number(struct img_set *set, uint64_t vmcs)
+static uint64_t guest_number(struct image_set *set, uint64_t vmcs)
 {
 	unsigned int i;
 
@@ -125,7 +126,7 @@ static uint64_t guest_number(struct img_set *set, uint64_t vmcs)
 
 static uint64_t space_number(void *context, const struct trace_source_key *key)
 {
-	struct img_set *set = context;
+	struct image_set *set = context;
 	uint64_t guest = 0;
 
 	if (!choose(set, key))
@@ -138,7 +139,7 @@ static uint64_t space_number(void *context, const struct trace_source_key *key)
 	return (key->cr3 & CR3_MASK) | guest << GUEST_SHIFT;
 }
 
-static struct trace_source_key key_of(const struct img_set *set, uint64_t number)
+static struct trace_source_key key_of(const struct image_set *set, uint64_t number)
 {
 	uint64_t guest = number >> GUEST_SHIFT;
 
@@ -151,16 +152,16 @@ static struct trace_source_key key_of(const struct img_set *set, uint64_t number
 
 static uint64_t guess_space(void *context, uint64_t ip)
 {
-	struct img_set *set = context;
+	struct image_set *set = context;
 	size_t i;
 
 	(void)ip;
 	for (i = 0; i < set->n; i++) {
-		const struct img_use *use = &set->members[i].use;
+		const struct image_use *use = &set->members[i].use;
 		const struct trace_source_key key = {
 			.cr3 = use->cr3,
 			.vmcs = use->vmcs,
-			.non_root = use->side == IMG_GUEST,
+			.non_root = use->side == IMAGE_GUEST,
 		};
 
 		if (use->cr3 != TRACE_SOURCE_NONE)
@@ -172,39 +173,39 @@ static uint64_t guess_space(void *context, uint64_t ip)
 /* The bytes at @vaddr with one of the formats, the likelier ones first. */
 static const uint8_t *guess_paging(struct space *space, uint64_t cr3, uint64_t vaddr)
 {
-	static const enum img_paging all[] = {IMG_LEVELS4, IMG_LEVELS5, IMG_PAE, IMG_LEGACY,
-					      IMG_FLAT};
-	enum img_paging last = space->member->last;
+	static const enum image_paging all[] = {IMAGE_LEVELS4, IMAGE_LEVELS5, IMAGE_PAE,
+						IMAGE_LEGACY, IMAGE_FLAT};
+	enum image_paging last = space->member->last;
 	const uint8_t *bytes = NULL;
 	size_t i;
 
-	if (last != IMG_PAGINGS) {
+	if (last != IMAGE_PAGINGS) {
 		space->paging = last;
-		bytes = img_view_code(&space->view, last, cr3, vaddr);
+		bytes = image_view_code(&space->view, last, cr3, vaddr);
 	}
 	for (i = 0; i < sizeof(all) / sizeof(all[0]) && !bytes; i++) {
 		/* Before paging is enabled CR3 is 0. */
-		if (all[i] == last || (all[i] == IMG_FLAT && cr3))
+		if (all[i] == last || (all[i] == IMAGE_FLAT && cr3))
 			continue;
 		space->paging = all[i];
-		bytes = img_view_code(&space->view, all[i], cr3, vaddr);
+		bytes = image_view_code(&space->view, all[i], cr3, vaddr);
 	}
 	return bytes;
 }
 
 static const uint8_t *try_view(struct space *space, uint64_t eptp, uint64_t cr3, uint64_t vaddr)
 {
-	const struct img_use *use = &space->member->use;
-	enum img_paging known = use->paging;
+	const struct image_use *use = &space->member->use;
+	enum image_paging known = use->paging;
 
 	space->view.eptp = eptp;
 	/* Notes are of the machine that the image is of, not of its guests. */
-	if (known == IMG_PAGINGS && !eptp)
-		known = img_known_paging(space->member->image);
-	if (known == IMG_PAGINGS)
+	if (known == IMAGE_PAGINGS && !eptp)
+		known = image_known_paging(space->member->image);
+	if (known == IMAGE_PAGINGS)
 		return guess_paging(space, cr3, vaddr);
 	space->paging = known;
-	return img_view_code(&space->view, known, cr3, vaddr);
+	return image_view_code(&space->view, known, cr3, vaddr);
 }
 
 /* A guest in its host's memory: through an EPT of its VMCS, or by shadow page tables. */
@@ -212,17 +213,17 @@ static const uint8_t *try_guest(struct space *space, const struct trace_source_k
 				uint64_t vaddr)
 {
 	const uint8_t *bytes = NULL;
-	uint64_t eptps[IMG_EPTPS_MAX];
+	uint64_t eptps[IMAGE_EPTPS_MAX];
 	unsigned int n = 0, i;
 
 	if (key->vmcs != TRACE_SPACE_ANY_VMCS)
-		n = img_vmcs_eptps(space->member->image, key->vmcs, eptps);
+		n = image_vmcs_eptps(space->member->image, key->vmcs, eptps);
 	for (i = 0; i < n && !bytes; i++)
 		bytes = try_view(space, eptps[i], key->cr3, vaddr);
 	return bytes ? bytes : try_view(space, 0, key->cr3, vaddr);
 }
 
-static const uint8_t *find_first(struct img_set *set, uint64_t number, uint64_t vaddr)
+static const uint8_t *find_first(struct image_set *set, uint64_t number, uint64_t vaddr)
 {
 	const struct trace_source_key key = key_of(set, number);
 	struct member *member = choose(set, &key);
@@ -232,7 +233,7 @@ static const uint8_t *find_first(struct img_set *set, uint64_t number, uint64_t 
 	if (!member)
 		return NULL;
 	found = (struct space){.member = member, .view = {.image = member->image}};
-	if (key.non_root && member->use.side == IMG_HOST && !member->use.eptp)
+	if (key.non_root && member->use.side == IMAGE_HOST && !member->use.eptp)
 		bytes = try_guest(&found, &key, vaddr);
 	else
 		bytes = try_view(&found, key.non_root ? member->use.eptp : 0, key.cr3, vaddr);
@@ -242,7 +243,7 @@ static const uint8_t *find_first(struct img_set *set, uint64_t number, uint64_t 
 	if (!kept)
 		return NULL;
 	*kept = found;
-	if (!img_table_add(&set->spaces, number, 0, kept)) {
+	if (!image_table_add(&set->spaces, number, 0, kept)) {
 		free(kept);
 		return NULL;
 	}
@@ -252,29 +253,29 @@ static const uint8_t *find_first(struct img_set *set, uint64_t number, uint64_t 
 
 static const uint8_t *find_page(void *context, uint64_t number, uint64_t vaddr)
 {
-	struct img_set *set = context;
-	const uint8_t *bytes = img_table_find(&set->pages, number, vaddr);
+	struct image_set *set = context;
+	const uint8_t *bytes = image_table_find(&set->pages, number, vaddr);
 	struct space *space;
 
 	if (bytes)
 		return bytes;
-	if (set->pages.used == IMG_SET_PAGES) {
+	if (set->pages.used == IMAGE_SET_PAGES) {
 		set->damage = "more than 1 GiB of code is asked for: the rest is left out";
 		return NULL;
 	}
 	if (number >> GUEST_SHIFT > set->nguests)
 		return NULL;
-	space = (struct space *)img_table_find(&set->spaces, number, 0);
+	space = (struct space *)image_table_find(&set->spaces, number, 0);
 	if (space)
-		bytes = img_view_code(&space->view, space->paging, number & CR3_MASK, vaddr);
+		bytes = image_view_code(&space->view, space->paging, number & CR3_MASK, vaddr);
 	else
 		bytes = find_first(set, number, vaddr);
-	if (bytes && !img_table_add(&set->pages, number, vaddr, bytes))
+	if (bytes && !image_table_add(&set->pages, number, vaddr, bytes))
 		return NULL;
 	return bytes;
 }
 
-struct trace_code_source img_set_source(struct img_set *set)
+struct trace_code_source image_set_source(struct image_set *set)
 {
 	return (struct trace_code_source){
 		.space = space_number,
@@ -284,17 +285,17 @@ struct trace_code_source img_set_source(struct img_set *set)
 	};
 }
 
-size_t img_set_pages(const struct img_set *set)
+size_t image_set_pages(const struct image_set *set)
 {
 	return set->pages.used;
 }
 
-const char *img_set_damage(const struct img_set *set)
+const char *image_set_damage(const struct image_set *set)
 {
 	const char *damage = set->damage;
 	size_t i;
 
 	for (i = 0; i < set->n && !damage; i++)
-		damage = img_damage(set->members[i].image);
+		damage = image_damage(set->members[i].image);
 	return damage;
 }

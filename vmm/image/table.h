@@ -8,16 +8,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-struct img_table {
-	struct img_slot {
+struct image_table {
+	struct image_slot {
 		uint64_t key, key2;
 		const void *value; /* NULL: free */
 	} * slots;
 	size_t mask, used;
 };
 
-static inline struct img_slot *img_table_slot(const struct img_table *t, uint64_t key,
-					      uint64_t key2)
+static inline struct image_slot *image_table_slot(const struct image_table *t, uint64_t key,
+						  uint64_t key2)
 {
 	uint64_t hash = (key ^ (key2 >> 12) * 0x9e3779b97f4a7c15ull) * 0xff51afd7ed558ccdull;
 	size_t i = (size_t)(hash >> 32) & t->mask;
@@ -28,17 +28,17 @@ static inline struct img_slot *img_table_slot(const struct img_table *t, uint64_
 }
 
 /* NULL: it is not there. */
-static inline const void *img_table_find(const struct img_table *t, uint64_t key, uint64_t key2)
+static inline const void *image_table_find(const struct image_table *t, uint64_t key, uint64_t key2)
 {
-	return t->slots ? img_table_slot(t, key, key2)->value : NULL;
+	return t->slots ? image_table_slot(t, key, key2)->value : NULL;
 }
 
 /* Add what is not there yet. False: no memory. */
-static inline bool img_table_add(struct img_table *t, uint64_t key, uint64_t key2,
-				 const void *value)
+static inline bool image_table_add(struct image_table *t, uint64_t key, uint64_t key2,
+				   const void *value)
 {
 	if (!t->slots || 2 * t->used >= t->mask) {
-		struct img_table more = {.mask = t->slots ? 2 * t->mask + 1 : 255};
+		struct image_table more = {.mask = t->slots ? 2 * t->mask + 1 : 255};
 		size_t i;
 
 		more.slots = calloc(more.mask + 1, sizeof(*more.slots));
@@ -46,14 +46,14 @@ static inline bool img_table_add(struct img_table *t, uint64_t key, uint64_t key
 			return false;
 		for (i = 0; t->slots && i <= t->mask; i++) {
 			if (t->slots[i].value)
-				*img_table_slot(&more, t->slots[i].key, t->slots[i].key2) =
+				*image_table_slot(&more, t->slots[i].key, t->slots[i].key2) =
 					t->slots[i];
 		}
 		more.used = t->used;
 		free(t->slots);
 		*t = more;
 	}
-	*img_table_slot(t, key, key2) = (struct img_slot){key, key2, value};
+	*image_table_slot(t, key, key2) = (struct image_slot){key, key2, value};
 	t->used++;
 	return true;
 }

@@ -35,51 +35,51 @@ static const struct level long_mode[] = {
 static const struct level pae[] = {{30, 2, PDPTE}, {21, 9, MAY_MAP}, {12, 9, MAPS}};
 static const struct level legacy[] = {{22, 10, MAY_MAP}, {12, 10, MAPS}};
 
-static bool is_ept(enum img_paging paging)
+static bool is_ept(enum image_paging paging)
 {
-	return paging == IMG_EPT4 || paging == IMG_EPT5;
+	return paging == IMAGE_EPT4 || paging == IMAGE_EPT5;
 }
 
 /* Returns false if @address cannot be a linear (for EPT: a guest-physical) address. */
-static bool canonical(enum img_paging paging, uint64_t address)
+static bool canonical(enum image_paging paging, uint64_t address)
 {
 	int64_t top = (int64_t)address;
 
 	switch (paging) {
-	case IMG_LEVELS4:
+	case IMAGE_LEVELS4:
 		return top >> 47 == 0 || top >> 47 == -1;
-	case IMG_LEVELS5:
+	case IMAGE_LEVELS5:
 		return top >> 56 == 0 || top >> 56 == -1;
-	case IMG_EPT4:
+	case IMAGE_EPT4:
 		return !(address >> 48);
-	case IMG_EPT5:
+	case IMAGE_EPT5:
 		return !(address >> 57);
 	default:
 		return !(address >> 32);
 	}
 }
 
-static const struct level *first_level(enum img_paging paging)
+static const struct level *first_level(enum image_paging paging)
 {
 	switch (paging) {
-	case IMG_LEGACY:
+	case IMAGE_LEGACY:
 		return legacy;
-	case IMG_PAE:
+	case IMAGE_PAE:
 		return pae;
-	case IMG_LEVELS5:
-	case IMG_EPT5:
+	case IMAGE_LEVELS5:
+	case IMAGE_EPT5:
 		return long_mode;
 	default:
 		return long_mode + 1;
 	}
 }
 
-static uint64_t first_table(enum img_paging paging, uint64_t root)
+static uint64_t first_table(enum image_paging paging, uint64_t root)
 {
 	switch (paging) {
-	case IMG_LEGACY:
+	case IMAGE_LEGACY:
 		return root & 0xfffff000;
-	case IMG_PAE:
+	case IMAGE_PAE:
 		return root & 0xffffffe0;
 	default:
 		return root & ADDRESS;
@@ -100,12 +100,12 @@ static uint64_t ept_reserved(const struct level *level, uint64_t entry, bool pag
 }
 
 /* Returns the reserved bits that are set. */
-static uint64_t reserved(enum img_paging paging, const struct level *level, uint64_t entry,
+static uint64_t reserved(enum image_paging paging, const struct level *level, uint64_t entry,
 			 bool page)
 {
 	uint64_t bits = 0;
 
-	if (paging == IMG_LEGACY)
+	if (paging == IMAGE_LEGACY)
 		return page && level->flags & MAY_MAP ? entry & PSE36_TOP : 0;
 	/* Below the number of a large page, but for PAT in bit 12. EPT has no PAT there. */
 	if (page && !(level->flags & MAPS))
@@ -114,19 +114,19 @@ static uint64_t reserved(enum img_paging paging, const struct level *level, uint
 		return (entry & bits) | ept_reserved(level, entry, page);
 	if (level->flags & PDPTE)
 		return entry & PDPTE_RESERVED;
-	if (paging == IMG_PAE)
+	if (paging == IMAGE_PAE)
 		bits |= PAE_RESERVED;
 	if (level->flags & NO_PS)
 		bits |= PS;
 	return entry & bits;
 }
 
-static bool read_entry(const struct img_memory *memory, enum img_paging paging, uint64_t table,
+static bool read_entry(const struct image_memory *memory, enum image_paging paging, uint64_t table,
 		       uint64_t index, uint64_t *entry)
 {
 	uint32_t narrow;
 
-	if (paging != IMG_LEGACY)
+	if (paging != IMAGE_LEGACY)
 		return memory->read(memory->context, table + 8 * index, entry, sizeof(*entry));
 	if (!memory->read(memory->context, table + 4 * index, &narrow, sizeof(narrow)))
 		return false;
@@ -134,41 +134,41 @@ static bool read_entry(const struct img_memory *memory, enum img_paging paging, 
 	return true;
 }
 
-static uint64_t frame(enum img_paging paging, const struct level *level, uint64_t entry)
+static uint64_t frame(enum image_paging paging, const struct level *level, uint64_t entry)
 {
-	if (paging == IMG_LEGACY && level->flags & MAY_MAP)
+	if (paging == IMAGE_LEGACY && level->flags & MAY_MAP)
 		return (entry & 0xffc00000) | (entry >> PSE36_SHIFT & PSE36_BITS) << 32;
 	return entry & ADDRESS & ~((1ull << level->shift) - 1);
 }
 
-enum img_walk_result img_walk(const struct img_memory *memory, enum img_paging paging,
-			      uint64_t root, uint64_t address, uint64_t *physical)
+enum image_walk_result image_walk(const struct image_memory *memory, enum image_paging paging,
+				  uint64_t root, uint64_t address, uint64_t *physical)
 {
 	const struct level *level = first_level(paging);
 	uint64_t table = first_table(paging, root), entry;
 	bool page;
 
 	if (!canonical(paging, address))
-		return IMG_NOT_CANONICAL;
-	if (paging == IMG_FLAT) {
+		return IMAGE_NOT_CANONICAL;
+	if (paging == IMAGE_FLAT) {
 		*physical = address;
-		return IMG_MAPPED;
+		return IMAGE_MAPPED;
 	}
 	for (;; table = entry & ADDRESS, level++) {
 		uint64_t index = address >> level->shift & ((1u << level->bits) - 1);
 
 		if (!read_entry(memory, paging, table, index, &entry))
-			return IMG_OUTSIDE;
+			return IMAGE_OUTSIDE;
 		if (!(entry & (is_ept(paging) ? EPT_RIGHT : P)))
-			return IMG_NOT_PRESENT;
+			return IMAGE_NOT_PRESENT;
 		page = level->flags & MAPS || (level->flags & MAY_MAP && entry & PS);
 		if (reserved(paging, level, entry, page))
-			return IMG_RESERVED;
+			return IMAGE_RESERVED;
 		if (entry & XD && !is_ept(paging))
-			return IMG_NO_EXECUTE;
+			return IMAGE_NO_EXECUTE;
 		if (page)
 			break;
 	}
 	*physical = frame(paging, level, entry) | (address & ((1ull << level->shift) - 1));
-	return IMG_MAPPED;
+	return IMAGE_MAPPED;
 }

@@ -4,9 +4,9 @@
 #include "libdecode/pt_inside.h"
 
 enum cfe_type {
-#define VPTI_CFE(name, type, tag, section, meaning) CFE_##name = type,
+#define VPT_CFE(name, type, tag, section, meaning) CFE_##name = type,
 #include "../../shared/spec/cfe.def"
-#undef VPTI_CFE
+#undef VPT_CFE
 };
 
 enum vptd_status dec_pt_settle(struct dec_pt *pt)

@@ -457,7 +457,7 @@ static int leave_loop(struct compare *m, const struct oracle_step *decoded)
 	struct oracle_expect expect = m->expect;
 	struct oracle_step step = m->step;
 	struct oracle_loop_seen seen = {m->vcpu, m->step.session, m->insns, m->step.ip, false};
-	struct core_loop loop;
+	struct oracle_loop loop;
 	uint64_t n;
 
 	if (!expected_here(m, &m->step))

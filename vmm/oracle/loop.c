@@ -28,7 +28,7 @@ static bool follow(const struct decode_code_store *code, struct decode_disasm *d
 	return true;
 }
 
-bool oracle_loop_find(struct core_loop *loop, const struct decode_code_store *code,
+bool oracle_loop_find(struct oracle_loop *loop, const struct decode_code_store *code,
 		      struct decode_disasm *disasm, unsigned int mode,
 		      const struct oracle_step *step)
 {
@@ -46,7 +46,7 @@ bool oracle_loop_find(struct core_loop *loop, const struct decode_code_store *co
 	return false;
 }
 
-uint64_t oracle_loop_leave(const struct core_loop *loop, struct oracle_expect *expect,
+uint64_t oracle_loop_leave(const struct oracle_loop *loop, struct oracle_expect *expect,
 			   struct oracle_step *step)
 {
 	uint64_t n = 0;

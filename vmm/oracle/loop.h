@@ -13,7 +13,7 @@
 /* The longest loop that is looked for, in instructions. */
 #define ORACLE_LOOP_MAX 256
 
-struct core_loop {
+struct oracle_loop {
 	uint64_t ip[ORACLE_LOOP_MAX];
 	unsigned int insns;
 };
@@ -22,12 +22,12 @@ struct core_loop {
  * Return true if the code at @step comes back to there and no instruction on the way sends a
  * packet. @mode: the width of the code in bits.
  */
-bool oracle_loop_find(struct core_loop *loop, const struct decode_code_store *code,
+bool oracle_loop_find(struct oracle_loop *loop, const struct decode_code_store *code,
 		      struct decode_disasm *disasm, unsigned int mode,
 		      const struct oracle_step *step);
 
 /* Move *@expect and *@step behind the steps that are the loop's. Returns how many there were. */
-uint64_t oracle_loop_leave(const struct core_loop *loop, struct oracle_expect *expect,
+uint64_t oracle_loop_leave(const struct oracle_loop *loop, struct oracle_expect *expect,
 			   struct oracle_step *step);
 
 #endif /* VMM_ORACLE_LOOP_H */

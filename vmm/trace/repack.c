@@ -90,7 +90,7 @@ static int put(struct repack *p, const struct trace_block *head, const void *pay
  */
 static int put_trace(struct repack *p, const struct trace_block *head, const uint8_t *payload)
 {
-	struct stream *s = &p->w->stream[head->vcpu];
+	struct trace_stream *s = &p->w->stream[head->vcpu];
 	const size_t len = head->len - sizeof(s->chunk);
 	uint64_t place;
 
@@ -121,7 +121,7 @@ static int take_points(struct repack *p)
 
 	for (i = 0; i < p->w->vcpus; i++) {
 		const struct trace_cut *cut = trace_reader_cut(p->reader, i);
-		struct stream *s = &p->w->stream[i];
+		struct trace_stream *s = &p->w->stream[i];
 		const struct trace_psb_point *old = trace_reader_points(p->reader, i, &s->nindex);
 
 		s->index = malloc(s->nindex * sizeof(*s->index) + 1);

@@ -118,7 +118,7 @@ int trace_writer_block(struct trace_writer *w, enum trace_block_type type, unsig
 
 static int flush_trace(struct trace_writer *w, unsigned int vcpu)
 {
-	struct stream *s = &w->stream[vcpu];
+	struct trace_stream *s = &w->stream[vcpu];
 	uint64_t file_offset = w->file_bytes;
 	int err;
 
@@ -136,7 +136,7 @@ static int flush_trace(struct trace_writer *w, unsigned int vcpu)
 
 static int flush_oracle(struct trace_writer *w, unsigned int vcpu)
 {
-	struct stream *s = &w->stream[vcpu];
+	struct trace_stream *s = &w->stream[vcpu];
 	int err;
 
 	if (w->error || !s->nrecords)
@@ -172,7 +172,7 @@ static int write_run(struct trace_writer *w, unsigned int vcpu, const uint32_t *
 
 static int flush_run(struct trace_writer *w, unsigned int vcpu)
 {
-	struct stream *s = &w->stream[vcpu];
+	struct trace_stream *s = &w->stream[vcpu];
 	int err;
 
 	if (w->error || !s->nwords)
@@ -196,7 +196,7 @@ int trace_writer_trace(struct trace_writer *w, unsigned int vcpu, uint64_t gpa, 
 		       size_t len)
 {
 	const uint8_t *p = bytes;
-	struct stream *s;
+	struct trace_stream *s;
 
 	if (w->error)
 		return w->error;
@@ -235,7 +235,7 @@ int trace_writer_mapped(struct trace_writer *w, unsigned int vcpu, uint64_t gpa,
 			size_t len)
 {
 	const uint8_t *p = bytes;
-	struct stream *s;
+	struct trace_stream *s;
 
 	if (vcpu >= w->vcpus)
 		return w->error ? w->error : -EINVAL;
@@ -283,7 +283,7 @@ int trace_writer_session(struct trace_writer *w, unsigned int vcpu, struct trace
 int trace_writer_oracle(struct trace_writer *w, unsigned int vcpu,
 			struct trace_oracle_record record)
 {
-	struct stream *s;
+	struct trace_stream *s;
 
 	if (w->error)
 		return w->error;
@@ -345,7 +345,7 @@ int trace_writer_stretch(struct trace_writer *w, const struct trace_stretch *str
 
 int trace_writer_run(struct trace_writer *w, unsigned int vcpu, const uint32_t *words, size_t count)
 {
-	struct stream *s;
+	struct trace_stream *s;
 
 	if (vcpu >= w->vcpus)
 		return w->error ? w->error : -EINVAL;

@@ -13,9 +13,9 @@
 #define POINTS_PER_BLOCK 8192u
 
 /* Now that a chunk's place in the file is known, so is that of PSBs in it. */
-void trace_writer_resolve(struct stream *s, uint64_t file_offset)
+void trace_writer_resolve(struct trace_stream *s, uint64_t file_offset)
 {
-	s->mark[s->marks++ % PSB_BYTES] = (struct chunk_mark){s->chunk.offset, file_offset};
+	s->mark[s->marks++ % PSB_BYTES] = (struct trace_chunk_mark){s->chunk.offset, file_offset};
 
 	for (; s->nresolved < s->nindex; s->nresolved++) {
 		struct trace_psb_point *point = &s->index[s->nresolved];
@@ -66,7 +66,7 @@ static bool take_packet(struct trace_psb_point *point, const struct vpt_packet *
 }
 
 /* The PSB+ of the last entry is complete, or no more of it comes. */
-static void finish_plus(struct stream *s)
+static void finish_plus(struct trace_stream *s)
 {
 	struct vpt_parser parser = {0};
 	struct vpt_packet packet;
@@ -81,7 +81,7 @@ static void finish_plus(struct stream *s)
 }
 
 /* Collect the PSB+ of the last entry from a piece that begins at s->bytes. */
-static void collect_plus(struct stream *s, const uint8_t *bytes, size_t len)
+static void collect_plus(struct trace_stream *s, const uint8_t *bytes, size_t len)
 {
 	uint64_t from = s->plus.at + s->plus.have - s->bytes;
 	size_t n = PLUS_BYTES - s->plus.have;
@@ -96,14 +96,14 @@ static void collect_plus(struct stream *s, const uint8_t *bytes, size_t len)
 		finish_plus(s);
 }
 
-static void begin_plus(const struct trace_writer *w, struct stream *s, uint64_t psb)
+static void begin_plus(const struct trace_writer *w, struct trace_stream *s, uint64_t psb)
 {
 	s->plus.on = !w->rtit;
 	s->plus.at = psb + PSB_BYTES;
 	s->plus.have = 0;
 }
 
-static void thin_index(struct stream *s)
+static void thin_index(struct trace_stream *s)
 {
 	size_t i;
 
@@ -115,7 +115,7 @@ static void thin_index(struct stream *s)
 }
 
 /* The entry of a PSB, with what the side-band before it tells. */
-static struct trace_psb_point point_at(struct stream *s, uint64_t offset)
+static struct trace_psb_point point_at(struct trace_stream *s, uint64_t offset)
 {
 	struct trace_psb_point point = s->state;
 
@@ -129,7 +129,7 @@ static struct trace_psb_point point_at(struct stream *s, uint64_t offset)
 }
 
 /* @bytes: the piece, which begins at s->bytes, up to the end of the PSB. */
-static int index_add(struct trace_writer *w, struct stream *s, uint64_t offset,
+static int index_add(struct trace_writer *w, struct trace_stream *s, uint64_t offset,
 		     const uint8_t *bytes, size_t len)
 {
 	const struct trace_psb_point point = point_at(s, offset);
@@ -157,7 +157,7 @@ static int index_add(struct trace_writer *w, struct stream *s, uint64_t offset,
 }
 
 /* The bytes 02 82 may also end the packet before: the last 16 of a row count. */
-static int index_psb(struct trace_writer *w, struct stream *s, uint64_t offset,
+static int index_psb(struct trace_writer *w, struct trace_stream *s, uint64_t offset,
 		     const uint8_t *bytes, size_t len)
 {
 	if (s->run == PSB_BYTES)
@@ -172,7 +172,7 @@ static int index_psb(struct trace_writer *w, struct stream *s, uint64_t offset,
 }
 
 /* A header and zeros, as many as no other packet has. */
-static int find_atom_psbs(struct trace_writer *w, struct stream *s, const uint8_t *bytes,
+static int find_atom_psbs(struct trace_writer *w, struct trace_stream *s, const uint8_t *bytes,
 			  size_t len)
 {
 	size_t i;
@@ -196,7 +196,7 @@ static int find_atom_psbs(struct trace_writer *w, struct stream *s, const uint8_
 	return 0;
 }
 
-int trace_writer_find_psbs(struct trace_writer *w, struct stream *s, const uint8_t *bytes,
+int trace_writer_find_psbs(struct trace_writer *w, struct trace_stream *s, const uint8_t *bytes,
 			   size_t len)
 {
 	size_t i;
@@ -225,20 +225,20 @@ int trace_writer_find_psbs(struct trace_writer *w, struct stream *s, const uint8
 	return 0;
 }
 
-void trace_writer_point_session(struct stream *s, const struct trace_session *start)
+void trace_writer_point_session(struct trace_stream *s, const struct trace_session *start)
 {
 	s->session_offset = start->offset;
 	s->state.insns = start->insns;
 	s->state.flags |= TRACE_POINT_INSNS | TRACE_POINT_SESSION;
 }
 
-void trace_writer_point_space(struct stream *s, uint64_t space)
+void trace_writer_point_space(struct trace_stream *s, uint64_t space)
 {
 	s->state.space = space;
 	s->state.flags |= TRACE_POINT_SPACE;
 }
 
-void trace_writer_point_epoch(struct stream *s, uint64_t epoch)
+void trace_writer_point_epoch(struct trace_stream *s, uint64_t epoch)
 {
 	s->state.epoch = epoch;
 	s->state.flags |= TRACE_POINT_EPOCH;
@@ -251,7 +251,7 @@ uint64_t trace_writer_points(struct trace_writer *w)
 	size_t at, n;
 
 	for (i = 0; i < w->vcpus; i++) {
-		struct stream *s = &w->stream[i];
+		struct trace_stream *s = &w->stream[i];
 
 		finish_plus(s);
 		for (at = 0; at < s->nindex && !w->error; at += n) {

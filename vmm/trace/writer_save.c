@@ -36,7 +36,7 @@ struct saved_stream {
 	uint64_t nwords;
 	uint64_t nindex, nresolved;
 	uint64_t index_gap; /* bit 0: passed_over */
-	struct chunk_mark mark[PSB_BYTES];
+	struct trace_chunk_mark mark[PSB_BYTES];
 	struct trace_psb_point state;
 	uint64_t session_offset, base, switched, plus_at;
 	uint32_t plus_have;
@@ -50,7 +50,7 @@ VPT_STATIC_ASSERT(sizeof(struct saved_stream) ==
 			  72 + 16 * PSB_BYTES + sizeof(struct trace_psb_point) + 40 + PLUS_BYTES,
 		  "without padding");
 
-static size_t stream_room(const struct stream *s)
+static size_t stream_room(const struct trace_stream *s)
 {
 	return sizeof(struct saved_stream) + trace_pad8(s->gathered) +
 	       s->nrecords * sizeof(*s->records) + trace_pad8(s->nwords * sizeof(*s->words)) +
@@ -71,7 +71,7 @@ static uint8_t *put_padded(uint8_t *to, const void *from, size_t len)
 	return put(put(to, from, len), zeros, -len & 7);
 }
 
-static uint8_t *save_stream(uint8_t *to, const struct stream *s)
+static uint8_t *save_stream(uint8_t *to, const struct trace_stream *s)
 {
 	struct saved_stream saved = {
 		.bytes = s->bytes,
@@ -178,7 +178,7 @@ static bool plus_ok(const struct saved_stream *s)
 	       s->plus_have == s->bytes - s->plus_at;
 }
 
-static bool index_ok(const struct stream *s)
+static bool index_ok(const struct trace_stream *s)
 {
 	size_t i;
 
@@ -188,7 +188,7 @@ static bool index_ok(const struct stream *s)
 	return true;
 }
 
-static int load_stream(struct stream *s, const uint8_t **at, size_t *left)
+static int load_stream(struct trace_stream *s, const uint8_t **at, size_t *left)
 {
 	struct saved_stream saved;
 

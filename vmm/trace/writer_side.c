@@ -24,7 +24,7 @@ int trace_writer_origin(struct trace_writer *w, const struct trace_origin *origi
 
 int trace_writer_cut(struct trace_writer *w, unsigned int vcpu, const struct trace_cut *cut)
 {
-	struct stream *s;
+	struct trace_stream *s;
 
 	if (vcpu >= w->vcpus || !cut->why || cut->why >= TRACE_CUT_WHYS || cut->reserved ||
 	    (cut->bytes && cut->bytes < cut->offset))
@@ -40,7 +40,7 @@ int trace_writer_cut(struct trace_writer *w, unsigned int vcpu, const struct tra
 int trace_writer_switches(struct trace_writer *w, unsigned int vcpu, const struct trace_switch *at,
 			  size_t count)
 {
-	struct stream *s;
+	struct trace_stream *s;
 	size_t i;
 
 	if (vcpu >= w->vcpus)
@@ -61,7 +61,7 @@ int trace_writer_switches(struct trace_writer *w, unsigned int vcpu, const struc
 
 int trace_writer_epoch(struct trace_writer *w, unsigned int vcpu, struct trace_epoch *epoch)
 {
-	struct stream *s;
+	struct trace_stream *s;
 
 	if (vcpu >= w->vcpus)
 		return refuse(w);

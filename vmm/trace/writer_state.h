@@ -29,12 +29,12 @@
 #define NEAR_FACTOR 8 /* of a small limit only this part */
 
 /* Where in the file a stretch of a stream begins. */
-struct chunk_mark {
+struct trace_chunk_mark {
 	uint64_t offset;
 	uint64_t file_offset;
 };
 
-struct stream {
+struct trace_stream {
 	uint64_t bytes; /* of trace, gathered ones included */
 
 	struct trace_chunk chunk; /* head of what is gathered */
@@ -50,7 +50,7 @@ struct stream {
 	 * A PSB may lie across blocks as small as a byte: its first byte is in
 	 * one of the last PSB_BYTES chunks.
 	 */
-	struct chunk_mark mark[PSB_BYTES];
+	struct trace_chunk_mark mark[PSB_BYTES];
 	unsigned int marks;
 	unsigned int run; /* length of the row of a PSB's bytes that ends here */
 
@@ -94,7 +94,7 @@ struct trace_writer {
 	uint64_t limit;	     /* of file_bytes */
 	bool full;	     /* the limit is near */
 
-	struct stream stream[];
+	struct trace_stream stream[];
 };
 
 static inline size_t trace_pad8(size_t n)
@@ -107,14 +107,14 @@ int trace_writer_block(struct trace_writer *w, enum trace_block_type type, unsig
 		       const void *head, size_t head_len, const void *body, size_t body_len);
 
 /* writer_point.c: look through @len bytes that begin at s->bytes. 0 or -errno, which sticks. */
-int trace_writer_find_psbs(struct trace_writer *w, struct stream *s, const uint8_t *bytes,
+int trace_writer_find_psbs(struct trace_writer *w, struct trace_stream *s, const uint8_t *bytes,
 			   size_t len);
 /* The gathered bytes are in the block at this place of the file. */
-void trace_writer_resolve(struct stream *s, uint64_t file_offset);
+void trace_writer_resolve(struct trace_stream *s, uint64_t file_offset);
 /* A session, a space or an epoch begins at s->bytes. */
-void trace_writer_point_session(struct stream *s, const struct trace_session *start);
-void trace_writer_point_space(struct stream *s, uint64_t space);
-void trace_writer_point_epoch(struct stream *s, uint64_t epoch);
+void trace_writer_point_session(struct trace_stream *s, const struct trace_session *start);
+void trace_writer_point_space(struct trace_stream *s, uint64_t space);
+void trace_writer_point_epoch(struct trace_stream *s, uint64_t epoch);
 /* Write the POINT blocks. Returns the file offset of the first one, 0: there is none. */
 uint64_t trace_writer_points(struct trace_writer *w);
 
