@@ -63,6 +63,14 @@ fault "unfinished work" vmm/fault.c check-tree <<EOF2
 $gpl
 /* TO${copy:+DO}: later */
 EOF2
+fault "a bare number of an MSR" vmm/fault.c check-tree <<EOF2
+$gpl
+static int fault(void) { return vpt_fault_rdmsr(v, 0x1b, &value); }
+EOF2
+fault "a second definition of an MSR" vmm/fault.h check-tree <<EOF2
+$gpl
+#define VPT_MSR_FAULT 0x1bu
+EOF2
 fault "a header that needs another" shared/include/vpt/fault.h \
 	check-headers shared/include/vpt/fault.h <<EOF2
 $dual

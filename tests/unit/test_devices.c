@@ -290,16 +290,24 @@ END_TEST
 
 START_TEST(msr_ranges)
 {
+	const struct tracer_insn insn = {0};
 	const struct engine_msr_range *ranges;
 	size_t count, i;
+	uint64_t value;
 
 	core_msr_ranges(&ranges, &count);
 	for (i = 0; i < count; i++) {
-		ck_assert(core_msr_traps(ranges[i].first));
-		ck_assert(core_msr_traps(ranges[i].first + ranges[i].count - 1));
-		ck_assert(!core_msr_traps(ranges[i].first - 1));
-		ck_assert(!core_msr_traps(ranges[i].first + ranges[i].count));
+		bool traps = ranges[i].read && ranges[i].write;
+
+		ck_assert_int_eq(ranges[i].read, ranges[i].write);
+		ck_assert_int_eq(core_msr_traps(ranges[i].first), traps);
+		ck_assert_int_eq(core_msr_traps(ranges[i].first + ranges[i].count - 1), traps);
 	}
+	/* No row: neither the engine nor the VMM has such an MSR. */
+	ck_assert(core_msr_traps(0x34) && core_msr_traps(0xc0000085) && core_msr_traps(~0u));
+	ck_assert_int_eq(core_msr_read(&v, 0x34, &value), VPT_FAULT_GP);
+	ck_assert_int_eq(core_msr_write(&v, 0x34, 0, &insn), VPT_FAULT_GP);
+	ck_assert(!core_msr_traps(X86_MSR_EFER) && !core_msr_traps(X86_MSR_TSC));
 	ck_assert(core_msr_traps(0x1b) && core_msr_traps(0x6e0) && core_msr_traps(0x83f));
 	ck_assert(core_msr_traps(X86_MSR_IA32_PLATFORM_INFO) && core_msr_traps(VPT_MSR_FIRST));
 }

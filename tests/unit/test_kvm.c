@@ -305,6 +305,35 @@ START_TEST(time_limit_at_full_speed)
 }
 END_TEST
 
+/*
+ * KVM has an MSR of its own at 34H (MSR_SMI_COUNT), but msrs.def has no row for it. RDMSR and
+ * WRMSR raise #GP at full speed and in a step. The handler adds CS to R14 and skips two bytes.
+ */
+START_TEST(msrs_without_a_row)
+{
+	static const uint8_t code[] = {0x45, 0x31, 0xf6, 0xb9, 0x34, 0,	   0,	0,
+				       0x0f, 0x32, 0x0f, 0x30, 0xcd, 0x31, 0xf4};
+	struct core_vm_config config = {
+		.engine = engine_find("kvm"),
+		.probe = &probe,
+		.caps = vpt_caps_model("skl"),
+		.owner = _i ? TRACE_OWNER_HOST : TRACE_OWNER_NONE,
+		.mem_bytes = RAM,
+	};
+
+	ck_assert_int_eq(core_vm_create(&vm, &config), 0);
+	load();
+	ck_assert(x86_mem_write(&vm.mem, CODE, code, sizeof(code)));
+	if (_i)
+		trace();
+	vm.vcpu->deadline = core_now() + 20 * 1000000000ull;
+	core_vcpu_loop(vm.vcpu);
+	ck_assert_msg(vm.stop.kind == TRACE_STOP_EXIT, "stop %d: %s", vm.stop.kind, vm.stop.text);
+	ck_assert_uint_eq(vm.stop.exit_status, 2 * 8);
+	core_vm_destroy(&vm);
+}
+END_TEST
+
 Suite *test_suite(void)
 {
 	Suite *suite = suite_create("kvm");
@@ -322,5 +351,6 @@ Suite *test_suite(void)
 	tcase_add_loop_test(tc, signals_hide_no_step, 0, 2);
 	tcase_add_test(tc, instruction_limit);
 	tcase_add_test(tc, time_limit_at_full_speed);
+	tcase_add_loop_test(tc, msrs_without_a_row, 0, 2);
 	return suite;
 }

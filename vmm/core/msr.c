@@ -118,12 +118,14 @@ static enum vpt_fault write_perfmon(struct core_vcpu *v, uint32_t index, uint64_
 
 static const struct msr_row rows[] = {
 #define VPT_MSR_ROW(first, last, read, write, exit) {first, last, read, write, exit},
+#define VPT_MSR_ENGINE(first, last)
 #include "core/msrs.def"
 };
 
-/* The same rows, as an engine takes them. */
+/* The rows for vm_trap_msrs(). */
 static const struct engine_msr_range ranges[] = {
 #define VPT_MSR_ROW(first, last, read, write, exit) {first, (last) - (first) + 1, true, true},
+#define VPT_MSR_ENGINE(first, last)		    {first, (last) - (first) + 1, false, false},
 #include "core/msrs.def"
 };
 
@@ -145,7 +147,12 @@ void core_msr_ranges(const struct engine_msr_range **out, size_t *count)
 
 bool core_msr_traps(uint32_t index)
 {
-	return find(index);
+	size_t i;
+
+	for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (index - ranges[i].first < ranges[i].count)
+			return ranges[i].read || ranges[i].write;
+	return true;
 }
 
 static bool exits(const struct core_vcpu *v, const struct msr_row *row, bool write)

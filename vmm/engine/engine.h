@@ -89,7 +89,7 @@ struct engine_cpuid_entry {
 
 struct engine_msr_range {
 	uint32_t first, count;
-	bool read, write;
+	bool read, write; /* trap these accesses */
 };
 
 struct engine_vm {
@@ -253,7 +253,11 @@ struct engine {
 	/* Somebody else wrote to guest RAM: code there may have changed. NULL: that
 	 * needs no telling. */
 	void (*vm_wrote)(struct engine_vm *vm, uint64_t gpa, uint64_t bytes);
-	/* Accesses to these MSRs become exits. Before the first vCPU. */
+	/*
+	 * Set which MSRs the guest may access, before the first vCPU. An access that a range traps
+	 * becomes an exit, and any other access in a range is the engine's. MSRs in no range raise
+	 * #GP or become exits. Where ranges overlap the last one counts.
+	 */
 	int (*vm_trap_msrs)(struct engine_vm *vm, const struct engine_msr_range *ranges,
 			    size_t count);
 	/* *count: room in, entries out. */

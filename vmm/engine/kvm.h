@@ -12,9 +12,8 @@
 #include "engine/engine.h"
 #include "x86/msr.h"
 
-#define ENGINE_RFLAGS_TF	  (1ull << 8)
-#define ENGINE_RFLAGS_RF	  (1ull << 16)
-#define ENGINE_KVM_MSRS_PER_RANGE 512u
+#define ENGINE_RFLAGS_TF (1ull << 8)
+#define ENGINE_RFLAGS_RF (1ull << 16)
 /* Where SYSCALL leads on hosts that do not leave ring 3 for it: nowhere. */
 #define ENGINE_KVM_SYSCALL_TRAP 0xfffff7ffffffe000ull
 

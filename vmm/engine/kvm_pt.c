@@ -13,6 +13,9 @@
 #include "engine/kvm_pt_abi.h"
 #include "vpt/rtit.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static int vm_create(const struct engine_probe *probe, struct engine_vm **vm)
 {
 	int error = engine_kvm_vm_create(probe, vm);
@@ -35,19 +38,26 @@ static int owner(struct engine_vm *base, bool guest)
 	return ioctl(vm->fd, KVM_X86_PT_SET_USAGE, &usage) ? -errno : 0;
 }
 
+/* A guest that owns PT has its MSRs in the processor. Only writes to IA32_RTIT_CTL exit. */
 static int trap_msrs(struct engine_vm *base, const struct engine_msr_range *ranges, size_t count)
 {
-	struct engine_msr_range mine[KVM_MSR_FILTER_MAX_RANGES];
-	size_t i;
+	static const struct engine_msr_range owned[] = {
+		{VPT_MSR_FIRST, VPT_MSR_LAST - VPT_MSR_FIRST + 1, false, false},
+		{VPT_MSR_CTL, 1, false, true},
+	};
+	struct engine_msr_range *all;
+	int error;
 
-	if (count > KVM_MSR_FILTER_MAX_RANGES)
-		return -E2BIG;
-	for (i = 0; i < count; i++) {
-		mine[i] = ranges[i];
-		if (engine_kvm_vm(base)->pt_owned && ranges[i].first == VPT_MSR_FIRST)
-			mine[i] = (struct engine_msr_range){VPT_MSR_CTL, 1, false, true};
-	}
-	return engine_kvm_trap_msrs(base, mine, count);
+	if (!engine_kvm_vm(base)->pt_owned)
+		return engine_kvm_trap_msrs(base, ranges, count);
+	all = malloc(count * sizeof(*all) + sizeof(owned));
+	if (!all)
+		return -ENOMEM;
+	memcpy(all, ranges, count * sizeof(*all));
+	memcpy(all + count, owned, sizeof(owned));
+	error = engine_kvm_trap_msrs(base, all, count + sizeof(owned) / sizeof(owned[0]));
+	free(all);
+	return error;
 }
 
 static int get(struct engine_vcpu *vcpu, struct vpt_rtit *rtit)

@@ -84,8 +84,37 @@ int engine_kvm_vm_map(struct engine_vm *base, uint32_t slot, uint64_t gpa, void 
 	return 0;
 }
 
-/* All MSRs of a range are denied: a clear bitmap. */
-static const uint8_t deny[ENGINE_KVM_MSRS_PER_RANGE / 8];
+/* The MSRs of one direction that KVM lets pass: a bit for each of the two parts' numbers. */
+#define PART_MSRS 0x2000u
+
+struct passing {
+	uint8_t low[PART_MSRS / 8];  /* from 0 on */
+	uint8_t high[PART_MSRS / 8]; /* from HIGH_PART on */
+};
+
+#define HIGH_PART 0xc0000000u
+
+static bool put(struct passing *p, uint32_t first, uint32_t count, bool pass)
+{
+	uint8_t *bits = first < HIGH_PART ? p->low : p->high;
+	uint32_t at = first < HIGH_PART ? first : first - HIGH_PART, i;
+
+	if (at >= PART_MSRS || count > PART_MSRS - at)
+		return false;
+	for (i = at; i < at + count; i++)
+		bits[i / 8] =
+			(uint8_t)((bits[i / 8] & ~(1u << i % 8)) | (unsigned int)pass << i % 8);
+	return true;
+}
+
+static void add_ranges(struct kvm_msr_filter *filter, unsigned int n, uint32_t flags,
+		       struct passing *p)
+{
+	filter->ranges[n] =
+		(struct kvm_msr_filter_range){.flags = flags, .nmsrs = PART_MSRS, .bitmap = p->low};
+	filter->ranges[n + 1] = (struct kvm_msr_filter_range){
+		.flags = flags, .nmsrs = PART_MSRS, .base = HIGH_PART, .bitmap = p->high};
+}
 
 int engine_kvm_trap_msrs(struct engine_vm *base, const struct engine_msr_range *ranges,
 			 size_t count)
@@ -95,26 +124,20 @@ int engine_kvm_trap_msrs(struct engine_vm *base, const struct engine_msr_range *
 		.cap = KVM_CAP_X86_USER_SPACE_MSR,
 		.args = {KVM_MSR_EXIT_REASON_FILTER},
 	};
-	struct kvm_msr_filter filter = {.flags = KVM_MSR_FILTER_DEFAULT_ALLOW};
-	size_t n = 0;
+	struct kvm_msr_filter filter = {.flags = KVM_MSR_FILTER_DEFAULT_DENY};
+	struct passing reads = {0}, writes = {0};
+	size_t n;
 
-	if (count + 1 > KVM_MSR_FILTER_MAX_RANGES)
-		return -E2BIG;
-	for (; n < count; n++) {
-		if (ranges[n].count > ENGINE_KVM_MSRS_PER_RANGE)
+	for (n = 0; n < count; n++)
+		if (!put(&reads, ranges[n].first, ranges[n].count, !ranges[n].read) ||
+		    !put(&writes, ranges[n].first, ranges[n].count, !ranges[n].write))
 			return -E2BIG;
-		filter.ranges[n].flags = (ranges[n].read ? KVM_MSR_FILTER_READ : 0) |
-					 (ranges[n].write ? KVM_MSR_FILTER_WRITE : 0);
-		filter.ranges[n].base = ranges[n].first;
-		filter.ranges[n].nmsrs = ranges[n].count;
-		filter.ranges[n].bitmap = (uint8_t *)(uintptr_t)deny;
-	}
 	if (engine_kvm_assists(vm)) {
-		filter.ranges[n].flags = KVM_MSR_FILTER_READ | KVM_MSR_FILTER_WRITE;
-		filter.ranges[n].base = X86_MSR_LSTAR;
-		filter.ranges[n].nmsrs = 1;
-		filter.ranges[n].bitmap = (uint8_t *)(uintptr_t)deny;
+		put(&reads, X86_MSR_LSTAR, 1, false);
+		put(&writes, X86_MSR_LSTAR, 1, false);
 	}
+	add_ranges(&filter, 0, KVM_MSR_FILTER_READ, &reads);
+	add_ranges(&filter, 2, KVM_MSR_FILTER_WRITE, &writes);
 	if (ioctl(vm->fd, KVM_ENABLE_CAP, &cap) || ioctl(vm->fd, KVM_X86_SET_MSR_FILTER, &filter))
 		return -errno;
 	return 0;

@@ -68,10 +68,16 @@ static int vm_trap_msrs(struct engine_vm *base, const struct engine_msr_range *r
 {
 	struct soft_vm *vm = (struct soft_vm *)base;
 
-	if (count > sizeof(vm->trapped) / sizeof(vm->trapped[0]))
-		return -E2BIG;
-	memcpy(vm->trapped, ranges, count * sizeof(*ranges));
-	vm->trapped_count = count;
+	size_t i;
+
+	vm->trapped_count = 0;
+	for (i = 0; i < count; i++) {
+		if (!ranges[i].read && !ranges[i].write)
+			continue;
+		if (vm->trapped_count == sizeof(vm->trapped) / sizeof(vm->trapped[0]))
+			return -E2BIG;
+		vm->trapped[vm->trapped_count++] = ranges[i];
+	}
 	return 0;
 }
 

@@ -17,6 +17,10 @@
 #define X86_MSR_IA32_PLATFORM_INFO 0xceu
 #define X86_MSR_UMWAIT_CONTROL	   0xe1u
 #define X86_MSR_MTRRCAP		   0xfeu
+#define X86_MSR_ARCH_CAPABILITIES  0x10au
+#define X86_MSR_FLUSH_CMD	   0x10bu
+#define X86_MSR_TSX_CTRL	   0x122u
+#define X86_MSR_MISC_FEATURES	   0x140u
 #define X86_MSR_SYSENTER_CS	   0x174u
 #define X86_MSR_SYSENTER_ESP	   0x175u
 #define X86_MSR_SYSENTER_EIP	   0x176u
@@ -24,12 +28,15 @@
 #define X86_MSR_MCG_STATUS	   0x17au
 #define X86_MSR_PERFEVTSEL0	   0x186u
 #define X86_MSR_MISC_ENABLE	   0x1a0u
+#define X86_MSR_XFD		   0x1c4u
+#define X86_MSR_XFD_ERR		   0x1c5u
 #define X86_MSR_DEBUGCTL	   0x1d9u
 #define X86_MSR_LER_FROM_LIP	   0x1ddu
 #define X86_MSR_LER_TO_LIP	   0x1deu
 
 /* Variable MTRRs: pairs of PHYSBASEn and PHYSMASKn. */
 #define X86_MSR_MTRR_PHYSBASE0	  0x200u
+#define X86_MSR_MTRR_PHYSMASK9	  0x213u
 #define X86_MSR_MTRR_FIX64K_00000 0x250u
 #define X86_MSR_MTRR_FIX16K_80000 0x258u
 #define X86_MSR_MTRR_FIX16K_A0000 0x259u
@@ -45,11 +52,16 @@
 #define X86_MSR_PERF_STATUS_RESET 0x390u
 #define X86_MSR_PERF_STATUS_SET	  0x391u
 #define X86_MSR_PERF_INUSE	  0x392u
-#define X86_MSR_A_PMC0		  0x4c1u
-#define X86_MSR_TSC_DEADLINE	  0x6e0u
-#define X86_MSR_X2APIC_FIRST	  0x800u
-#define X86_MSR_X2APIC_LAST	  0x8ffu
-#define X86_MSR_XSS		  0xda0u
+/* Machine-check banks: CTL, STATUS, ADDR and MISC of each. */
+#define X86_MSR_MC0_CTL		    0x400u
+#define X86_MSR_MC31_MISC	    0x47fu
+#define X86_MSR_A_PMC0		    0x4c1u
+#define X86_MSR_U_CET		    0x6a0u
+#define X86_MSR_INTERRUPT_SSP_TABLE 0x6a8u
+#define X86_MSR_TSC_DEADLINE	    0x6e0u
+#define X86_MSR_X2APIC_FIRST	    0x800u
+#define X86_MSR_X2APIC_LAST	    0x8ffu
+#define X86_MSR_XSS		    0xda0u
 
 #define X86_MSR_EFER	       0xc0000080u
 #define X86_MSR_STAR	       0xc0000081u
