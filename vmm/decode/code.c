@@ -65,7 +65,7 @@ struct decode_code_store {
 	struct other *others; /* spaces of SPACE blocks, sorted by id */
 	size_t nothers;
 
-	/* What decode_code_fetch() reads, and the page it read last. */
+	/* The space that decode_code_fetch() reads, and the last page of it that was read. */
 	uint64_t selected;
 	uint64_t last_vaddr;
 	const uint8_t *last_bytes; /* NULL: none */
@@ -395,24 +395,48 @@ void decode_code_advance(struct decode_code_store *store, uint64_t insns)
 	store->last_bytes = NULL;
 }
 
-void decode_code_advance_told(struct decode_code_store *store, uint64_t insns,
-			      void (*changed)(void *context, uint64_t space, uint64_t vaddr,
-					      const uint8_t *bytes),
-			      void *context)
+struct decode_code_changes decode_code_advance_told(struct decode_code_store *store, uint64_t insns)
 {
-	size_t first = store->next, i, k;
+	struct decode_code_changes changes = {.next = store->next};
 
 	decode_code_advance(store, insns);
-	for (i = first; i < store->next; i++) {
-		const struct version *v = &store->later[i];
+	changes.end = store->next;
+	return changes;
+}
 
-		changed(context, v->cr3, v->vaddr, v->bytes);
-		for (k = 0; k < store->nspaces && v->cr3 == store->common; k++) {
-			if (store->spaces[k].common &&
-			    find_page(store, store->spaces[k].cr3, v->vaddr) < 0)
-				changed(context, store->spaces[k].cr3, v->vaddr, v->bytes);
-		}
+/* Find the next space that has a changed page in common with others. Returns false if none is left. */
+static bool find_sharer(const struct decode_code_store *store, struct decode_code_changes *changes,
+			const struct version *v)
+{
+	for (; changes->sharer < store->nspaces; changes->sharer++) {
+		const struct space *space = &store->spaces[changes->sharer];
+
+		if (space->common && find_page(store, space->cr3, v->vaddr) < 0)
+			return true;
 	}
+	return false;
+}
+
+bool decode_code_changed(const struct decode_code_store *store, struct decode_code_changes *changes,
+			 struct decode_code_change *change)
+{
+	while (changes->next < changes->end) {
+		const struct version *v = &store->later[changes->next];
+
+		*change = (struct decode_code_change){v->cr3, v->vaddr, v->bytes};
+		if (!changes->told) {
+			changes->told = true;
+			return true;
+		}
+		if (v->cr3 == store->common && find_sharer(store, changes, v)) {
+			change->space = store->spaces[changes->sharer++].cr3;
+			return true;
+		}
+		changes->next++;
+		changes->sharer = 0;
+		changes->told = false;
+	}
+	return false;
 }
 
 static uint64_t hash_of(const uint8_t *bytes)

@@ -25,12 +25,24 @@ uint64_t decode_code_next_change(const struct decode_code_store *store);
 void decode_code_advance(struct decode_code_store *store, uint64_t insns);
 
 /*
- * The same, and call @changed for each page that a version replaces, in each space that has it.
+ * Let the versions up to @insns count, and list the pages that they replace, in each space that has
+ * such a page. Call decode_code_changed() until it returns false.
  */
-void decode_code_advance_told(struct decode_code_store *store, uint64_t insns,
-			      void (*changed)(void *context, uint64_t space, uint64_t vaddr,
-					      const uint8_t *bytes),
-			      void *context);
+struct decode_code_changes {
+	size_t next, end; /* versions */
+	size_t sharer;	  /* of the spaces that share the page of a version */
+	bool told;	  /* the version was listed for its own space */
+};
+
+struct decode_code_change {
+	uint64_t space, vaddr;
+	const uint8_t *bytes; /* the new content, TRACE_CODE_BYTES bytes */
+};
+
+struct decode_code_changes decode_code_advance_told(struct decode_code_store *store,
+						    uint64_t insns);
+bool decode_code_changed(const struct decode_code_store *store, struct decode_code_changes *changes,
+			 struct decode_code_change *change);
 
 /* The page at @vaddr, TRACE_CODE_BYTES bytes as they are now; NULL: there is no code. */
 const uint8_t *decode_code_page(const struct decode_code_store *store, uint64_t space,
@@ -57,8 +69,8 @@ uint64_t decode_code_space_by(const struct decode_code_store *store, uint64_t id
 			      const struct trace_source_key *key);
 
 /*
- * Returns true if what runs in spaces without code is left out: the file has no code at all, so that
- * the source is all that there is, as with the memory of a guest for a trace of its host.
+ * Returns true if the flow leaves out execution in spaces without code. The file has no code at all
+ * then, and the source has only some spaces, such as those of a guest in a trace of its host.
  */
 bool decode_code_leaves_out(const struct decode_code_store *store);
 
@@ -70,7 +82,7 @@ uint64_t decode_code_guess(const struct decode_code_store *store, uint64_t ip);
 
 /* Select the space that decode_code_fetch() reads. */
 void decode_code_select(struct decode_code_store *store, uint64_t space);
-/* As decode_code_read() does. */
+/* Copy code of the selected space, see decode_code_read(). */
 size_t decode_code_fetch(struct decode_code_store *store, uint64_t ip, uint8_t *bytes, size_t len);
 
 /* Copy code as it is now. Returns the bytes there are, up to `len`. */

@@ -155,7 +155,7 @@ static void set_time(const struct dec_point *point, struct decode_when *when)
 	when->hi = when->until = point->hi;
 }
 
-/* What the place that was reached adds to an item. */
+/* Add the place that was reached to an item. */
 static void place(struct decode_pt_flow *f, const struct decode_told *told,
 		  struct decode_item *item)
 {
@@ -186,7 +186,10 @@ static void start_run(struct decode_pt_flow *f, struct decode_told *told)
 	f->change = decode_code_next_change(f->store);
 }
 
-/* As memset() does. Its size makes of that an instruction that is slower than all else here. */
+/*
+ * Clear an item. memset() of the whole size would be an instruction that is slower than all else
+ * here.
+ */
 static void clear(struct decode_item *item)
 {
 	memset(item, 0, offsetof(struct decode_item, ip));
@@ -290,7 +293,7 @@ static int take_told(struct decode_pt_flow *f, struct decode_item *item)
 	return some;
 }
 
-int decode_pt_push(struct decode_pt_flow *f)
+static int push(struct decode_pt_flow *f)
 {
 	int more;
 
@@ -308,7 +311,7 @@ static int go_on(struct decode_pt_flow *f, struct decode_item *item)
 	int more;
 
 	if (f->ahead.segment) {
-		more = decode_pt_push(f);
+		more = push(f);
 		return more < 0 ? more : 0;
 	}
 	f->head = f->told.n = f->points.n = 0;
@@ -433,6 +436,29 @@ static int counts(struct decode_flow *flow, struct decode_tally *tally, struct d
 	return f->counts.wanted ? decode_pt_counts_sum(f, tally, sum) : 0;
 }
 
+/* See decode_flow_runs(). */
+static int runs(struct decode_flow *flow, const struct decode_flow_takers *takers, void *context)
+{
+	struct decode_pt_flow *f = of(flow);
+	int more;
+
+	if (f->blocks || f->timed || !f->told_bare)
+		return 0;
+	more = decode_pt_offer_open(f, takers);
+	if (more)
+		return more;
+	f->ahead.piece = DECODE_AHEAD_OFFERED;
+	f->offer.takers = takers;
+	f->offer.context = context;
+	for (more = 1; more > 0 && decode_pt_offer_queued(f) && f->ahead.segment;) {
+		f->ahead.flow.tracelets = takers->again ? f->offer.tracelets : NULL;
+		more = push(f);
+	}
+	f->ahead.flow.tracelets = NULL;
+	f->offer.takers = NULL;
+	return more < 0 ? more : 0;
+}
+
 static const struct decode_flow_ops pt_flow_ops = {
 	.close = close_flow,
 	.merge = decode_pt_merge,
@@ -440,7 +466,7 @@ static const struct decode_flow_ops pt_flow_ops = {
 	.keep_time = keep_time,
 	.time_sum = time_sum,
 	.next = next,
-	.runs = decode_pt_runs,
+	.runs = runs,
 	.segment = segment,
 	.code = code,
 };

@@ -73,7 +73,7 @@ struct decode_pt_ahead {
 	bool no_memory;
 };
 
-/* What ran, where nobody asks for it in order (pt_counts.c). */
+/* Runs that are only counted, in no order (pt_counts.c). */
 struct decode_pt_counts {
 	bool wanted;
 	struct dec_flow_ops ops;
@@ -111,7 +111,7 @@ struct decode_pt_merge {
 	uint16_t filling;	      /* of @walks, from 1 */
 };
 
-/* Who is offered runs; see decode_flow_runs(). */
+/* The takers that are offered runs, see decode_flow_runs(). */
 struct decode_pt_offer {
 	const struct decode_flow_takers *takers; /* NULL: nobody */
 	void *context;
@@ -155,7 +155,7 @@ struct decode_pt_flow {
 	struct decode_pt_merge merge;
 	struct decode_pt_offer offer;
 
-	/* What is given out. */
+	/* The state of the items that are given out. */
 	struct decode_code_store
 		*store;	 /* the code as it is there; the decoder's if none changes */
 	uint64_t change; /* the counter at which code next does */
@@ -203,8 +203,6 @@ static inline bool decode_pt_is_atom(const struct decode_pt_flow *f)
 	return f->ahead.system == &decode_ahead_atom;
 }
 
-/* pt_ahead.c, for both. */
-
 /* Bytes of the stream that are decoded at once: before what they led to is given out, or counted. */
 #define DECODE_AHEAD_PIECE   256u
 #define DECODE_AHEAD_COUNTED 16384u
@@ -215,32 +213,53 @@ static inline bool decode_pt_is_atom(const struct decode_pt_flow *f)
 /* Bytes of each of the three arrays of tracelets, as libvptdecode has it. */
 #define DECODE_PT_CACHE ((size_t)128 << 20)
 
-/* Queue a run that has just ended, or an event. NULL: memory. */
-/* Room for one more, with what all have. NULL: memory. */
-struct decode_told *decode_pt_tell(struct decode_pt_flow *f, enum decode_told_kind kind);
-struct decode_told *decode_pt_tell_run(struct decode_pt_flow *f, const struct dec_block *block,
-				       unsigned int first, unsigned int count);
-struct decode_told *decode_pt_tell_event(struct decode_pt_flow *f, const struct vptd_event *event);
-/* Give the decoder code as it is at the counter. */
+/* pt_told.c: the queue. Functions return NULL if there is no memory. */
+
+/* Append an entry with the place and the counter that the decoder has reached. */
+struct decode_told *decode_pt_queue(struct decode_pt_flow *f, enum decode_told_kind kind);
+/* Append a run that has just ended. */
+struct decode_told *decode_pt_queue_run(struct decode_pt_flow *f, const struct dec_block *block,
+					unsigned int first, unsigned int count);
+enum decode_insn_class decode_pt_class(const struct dec_block *block);
+
+/* pt_report.c: callbacks of the decoder of Intel PT, and what both decoders need. */
+extern const struct dec_flow_ops decode_pt_flow_reports;
+extern const struct dec_pt_ops decode_pt_reports;
+
+/* See dec_code_on_miss(). */
+bool decode_pt_fetch(void *context, uint64_t space, uint64_t vaddr);
+/* Append an event. Returns NULL if there is no memory. */
+struct decode_told *decode_pt_queue_event(struct decode_pt_flow *f, const struct vptd_event *event);
+/* Give the decoder the code as it is at the counter. */
 void decode_pt_follow_code(struct decode_pt_flow *f);
-/* What dec_code_select() is to be given for a space of decode_code_space(). */
+/* Returns the argument of dec_code_select() for a space of decode_code_space(). */
 uint64_t decode_pt_space_key(uint64_t cr3);
-/* Code is of this space of decode_code_space() from here on; the second one queues that. */
+/* Use the code of this space of decode_code_space(). decode_pt_use_space() also queues the change. */
 void decode_pt_select_space(struct decode_pt_flow *f, uint64_t cr3);
 void decode_pt_use_space(struct decode_pt_flow *f, uint64_t cr3);
 /*
- * A VM entry or exit that is concealed sends no PIP, and execution is in a space where
- * the one before has no code: it can only be the one that has. False: it is not known.
+ * A concealed VM entry or exit sends no PIP. If the selected space has no code at @ip and only one
+ * other space has, use that one. Returns false if the space is not known.
  */
 bool decode_pt_find_concealed(struct decode_pt_flow *f, uint64_t ip);
-
 /*
- * An overflow is over. Takes the counter from the CR3 block that has a mark for it, which is
- * number *at. False: the file has none.
+ * An overflow is over. Take the counter from the CR3 block with a mark for the overflow, and set *at
+ * to the number of that block. Returns false if the file has no such block.
  */
 bool decode_pt_find_resumed(struct decode_pt_flow *f, size_t *at);
 
-enum decode_insn_class decode_pt_class(const struct dec_block *block);
+/* atom_report.c: callbacks of the decoder of RTIT. */
+extern const struct dec_flow_ops decode_atom_flow_reports;
+extern const struct dec_atom_ops decode_atom_reports;
+
+/* Set where execution went from the last run of the queue. A far transfer's TIP is yet to come. */
+void decode_atom_end_run(struct decode_pt_flow *f);
+/*
+ * Use the address space and the code size that the file has for the counter. If packets were lost, the
+ * counter lags, and a PIP overrides the file unless @always is set.
+ */
+void decode_atom_follow_space(struct decode_pt_flow *f, bool always);
+
 /* Does an instruction of this class end a BLOCK? */
 static inline bool decode_pt_ends_block(unsigned int class)
 {
@@ -272,12 +291,11 @@ void decode_pt_merge_close(struct decode_pt_flow *f);
 /* Returns how many instructions were taken of a run that has just ended. */
 uint32_t decode_pt_offer(struct decode_pt_flow *f, const struct dec_block *block,
 			 unsigned int first, unsigned int count);
-int decode_pt_runs(struct decode_flow *flow, const struct decode_flow_takers *takers,
-		   void *context);
+/* Make the tracelets that @takers needs. Returns 0 or -ENOMEM. */
+int decode_pt_offer_open(struct decode_pt_flow *f, const struct decode_flow_takers *takers);
+/* Offer the queued runs. Returns false if not all of the queue is taken. */
+bool decode_pt_offer_queued(struct decode_pt_flow *f);
 void decode_pt_runs_close(struct decode_pt_flow *f);
-
-/* pt_flow.c: decode some more, when nothing is queued. Returns 1, 0: the segment is over, or -errno. */
-int decode_pt_push(struct decode_pt_flow *f);
 
 /* pt_item.c: what the decoder told, as items. */
 

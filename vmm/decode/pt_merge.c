@@ -185,7 +185,7 @@ void decode_pt_merge_tell(struct decode_pt_flow *f)
 
 	if (n == m->told)
 		return;
-	told = decode_pt_tell(f, DECODE_TOLD_PARTS);
+	told = decode_pt_queue(f, DECODE_TOLD_PARTS);
 	if (told) {
 		told->first = (uint32_t)m->told;
 		told->count = (uint32_t)(n - m->told);

@@ -82,7 +82,7 @@ static bool offer_queued(struct decode_pt_flow *f, struct decode_told *run)
 }
 
 /* Offer the queued runs. Returns false if not all of the queue is taken. */
-static bool offer_all(struct decode_pt_flow *f)
+bool decode_pt_offer_queued(struct decode_pt_flow *f)
 {
 	if (f->run && !offer_queued(f, f->run))
 		return false;
@@ -99,7 +99,7 @@ static bool offer_all(struct decode_pt_flow *f)
 }
 
 /* Walks are for Intel PT alone: RTIT is told of each run where it ends. */
-static int set_up(struct decode_pt_flow *f, const struct decode_flow_takers *takers)
+int decode_pt_offer_open(struct decode_pt_flow *f, const struct decode_flow_takers *takers)
 {
 	if (f->offer.tracelets || !takers->again || decode_pt_is_atom(f))
 		return 0;
@@ -108,28 +108,6 @@ static int set_up(struct decode_pt_flow *f, const struct decode_flow_takers *tak
 	f->offer.ops.walk = on_walk;
 	f->ahead.flow.ops = &f->offer.ops;
 	return f->offer.tracelets ? 0 : -ENOMEM;
-}
-
-int decode_pt_runs(struct decode_flow *flow, const struct decode_flow_takers *takers, void *context)
-{
-	struct decode_pt_flow *f = (struct decode_pt_flow *)flow;
-	int more;
-
-	if (f->blocks || f->timed || !f->told_bare)
-		return 0;
-	more = set_up(f, takers);
-	if (more)
-		return more;
-	f->ahead.piece = DECODE_AHEAD_OFFERED;
-	f->offer.takers = takers;
-	f->offer.context = context;
-	for (more = 1; more > 0 && offer_all(f) && f->ahead.segment;) {
-		f->ahead.flow.tracelets = takers->again ? f->offer.tracelets : NULL;
-		more = decode_pt_push(f);
-	}
-	f->ahead.flow.tracelets = NULL;
-	f->offer.takers = NULL;
-	return more < 0 ? more : 0;
 }
 
 void decode_pt_runs_close(struct decode_pt_flow *f)

@@ -2,13 +2,13 @@
 /*
  * Atom's RTIT: packets to events and to the flow, in one pass.
  *
- * RTIT has packets for branches, and none for what a decoder must know beside them: the registers,
- * the address space and the mode where a trace begins, and how a trace ends. The caller reports
- * them, session by session. A session begins where TriggerEn rises, or where software writes a
- * register while the trace runs, and ends at the next such place.
+ * RTIT has packets for branches only. A decoder also needs the registers, the address space and the
+ * mode where a trace begins, and how the trace ends. The caller reports them, session by session. A
+ * session begins where TriggerEn rises, or where software writes a register while the trace runs.
+ * It ends at the next such place.
  *
- * Packets act as they come. What only a later packet decides waits as state. The flow is moved no
- * further than the packets prove, and at the end of a session up to its last instruction.
+ * Packets take effect as they come. A packet that only a later one decides waits as state. The flow
+ * moves no further than the packets prove, and at the end of a session up to its last instruction.
  *
  * Sections are those of the "Real Time Instruction Trace Programming Reference", v1.05.
  */
@@ -82,7 +82,7 @@ struct dec_atom {
 	uint8_t by_kind;      /* enum dec_insn_kind */
 	bool by_jump;	      /* it was a near branch that was taken */
 
-	/* What waits. */
+	/* The state of a packet that waits. */
 	uint64_t from;		 /* the address of an event or of a far transfer */
 	bool by_insn;		 /* tracing ends by an instruction */
 	bool soft_int;		 /* the event is the INT n before */
@@ -112,9 +112,9 @@ void dec_atom_init(struct dec_atom *r, struct dec_flow *flow, const struct dec_a
 void dec_atom_begin(struct dec_atom *r, const struct vpt_atom_regs *regs, uint64_t insns);
 
 /*
- * Decode these bytes of the session. A packet that they cut in two is kept for the next call. What
- * cannot be decoded is reported as ERROR events, and decoding resumes at the next packet that tells
- * where execution is: FUP.PGE, FUP.BuffOvf, or a TIP behind a PSB.
+ * Decode these bytes of the session. A packet that is cut at their end is kept for the next call.
+ * Bytes that cannot be decoded are reported as ERROR events. Decoding then resumes at the next
+ * FUP.PGE or FUP.BuffOvf, or at a TIP behind a PSB.
  */
 void dec_atom_push(struct dec_atom *r, const uint8_t *bytes, size_t len);
 

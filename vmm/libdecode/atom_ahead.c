@@ -53,8 +53,8 @@ static bool go_ahead(struct dec_flow *f, struct ahead *a)
 }
 
 /*
- * Return how many instructions without packets run from the position to the range of TraceStop, the
- * one that leads there included. 0: a packet is needed before.
+ * Returns how many instructions without packets run from the position to the range of TraceStop,
+ * including the one that leads into it. Returns 0 if a packet is needed before.
  */
 static unsigned int to_stop(const struct dec_atom *r, struct ahead a)
 {
@@ -70,8 +70,8 @@ static unsigned int to_stop(const struct dec_atom *r, struct ahead a)
 }
 
 /*
- * The same up to a WRMSR, that included. 0: a packet is needed before the first, or there are several
- * and nothing tells which of them ended the session.
+ * Returns how many instructions without packets run up to and including the next WRMSR. Returns 0
+ * if a packet is needed before, or if it is not known which of several WRMSRs ended the session.
  */
 static unsigned int to_wrmsr(const struct dec_atom *r, struct ahead a)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What packets mean: with PacketEn, without it, and where execution is to be found (table 19). */
+/*
+ * The meaning of packets: with PacketEn, without it, and where the position must be found (table
+ * 19).
+ */
 #include "libdecode/atom_inside.h"
 
 enum vptd_status dec_atom_outcomes(struct dec_atom *r, uint64_t bits, unsigned int n)
@@ -16,13 +19,6 @@ enum vptd_status dec_atom_outcomes(struct dec_atom *r, uint64_t bits, unsigned i
 		return VPTD_E_PACKET;
 	status = dec_flow_outcomes(r->flow, bits & VPT_MASK64(n - 1, 0), n);
 	return status || !r->config.at_once ? status : dec_atom_settle(r);
-}
-
-void dec_atom_disabled(struct dec_atom *r, struct vptd_event event, uint64_t offset)
-{
-	r->enabled = false;
-	r->flow->cur = NULL;
-	dec_atom_emit_at(r, event, offset);
 }
 
 static enum vptd_status enable(struct dec_atom *r, uint64_t lip)
@@ -49,6 +45,19 @@ static enum vptd_status paging(struct dec_atom *r, const struct vpt_atom_packet 
 	return r->enabled && !r->waits ? dec_flow_jump(r->flow, r->flow->ip) : VPTD_OK;
 }
 
+/* [ATOM-OVF-ENABLES] FUP.BuffOvf: later packets decide whether tracing resumes. */
+static enum vptd_status overflow(struct dec_atom *r, const struct dec_atom_said *said)
+{
+	dec_atom_lose(r);
+	r->lost = r->joins = false;
+	r->lip = said->lip;
+	r->event_offset = said->offset;
+	r->waits = R_OVF;
+	r->spurious = r->config.errata & VPT_ATOM_E5;
+	r->dropped = false;
+	return VPTD_OK;
+}
+
 /* Where execution is must be found. Behind a PSB a TIP tells it, unless the TIP leads out. */
 static enum vptd_status find(struct dec_atom *r, const struct dec_atom_said *said)
 {
@@ -59,7 +68,7 @@ static enum vptd_status find(struct dec_atom *r, const struct dec_atom_said *sai
 	case VPT_ATOM_PKT_PGE:
 		return said->has_lip ? enable(r, said->lip) : VPTD_OK;
 	case VPT_ATOM_PKT_BUF_OVF:
-		return said->has_lip ? dec_atom_overflow(r, said) : VPTD_OK;
+		return said->has_lip ? overflow(r, said) : VPTD_OK;
 	case VPT_ATOM_PKT_TIP:
 		if (said->has_lip && r->joins && !after_pgd) {
 			r->lip = said->lip;
@@ -102,7 +111,7 @@ static enum vptd_status use(struct dec_atom *r, const struct dec_atom_said *said
 		return status ? status : paging(r, &said->packet);
 	case VPT_ATOM_PKT_BUF_OVF:
 		status = dec_atom_settle_fast(r);
-		return status ? status : dec_atom_overflow(r, said);
+		return status ? status : overflow(r, said);
 	case VPT_ATOM_PKT_TRACE_STOP:
 		r->waits = R_STOP;
 		return VPTD_OK;
@@ -150,7 +159,7 @@ static void left(struct dec_atom *r, const struct dec_atom_said *tip)
 	struct vptd_event event = {.flags = tip ? VPTD_EV_TO : 0, .to = tip ? tip->lip : 0};
 	uint64_t offset = tip ? tip->offset : r->event_offset;
 
-	/* What falls through has no TIP. */
+	/* A transfer that falls through has no TIP. */
 	if (r->by_insn && (!tip || is_far(dec_atom_did(r)))) {
 		event.kind = VPTD_EVENT_DISABLED;
 		dec_atom_disabled(r, event, offset);

@@ -2,46 +2,7 @@
 /* Where sessions begin and end, of which few packets tell. */
 #include "libdecode/atom_inside.h"
 
-void dec_atom_forget(struct dec_atom *r)
-{
-	struct dec_flow *f = r->flow;
-
-	/* The return address stays: it is that of a register. */
-	f->cur = NULL;
-	f->bits = 0;
-	f->nbits = 0;
-	r->enabled = false;
-	r->counts = false;
-	r->waits = R_NONE;
-	dec_atom_came(r, SINCE_EVENT);
-}
-
-void dec_atom_lose(struct dec_atom *r)
-{
-	dec_atom_forget(r);
-	dec_flow_clear_stack(r->flow);
-	r->lost = r->joins = true;
-}
-
-void dec_atom_join(struct dec_atom *r)
-{
-	r->lost = r->joins = false;
-	dec_flow_clear_stack(r->flow);
-	r->call_lost = true;
-}
-
-void dec_atom_set_count(struct dec_atom *r, uint64_t insns)
-{
-	struct dec_flow *f = r->flow;
-	bool ran = dec_atom_ran(r), is_last = r->by_insns == f->insns;
-
-	r->added += insns - f->insns;
-	f->insns = insns;
-	r->since_insns = ran ? ~insns : insns;
-	r->by_insns = is_last ? insns : ~insns;
-}
-
-/* What packets say depends on these registers from now on. */
+/* Use these registers for the packets that follow. */
 static void use_registers(struct dec_atom *r, const struct vpt_atom_regs *regs)
 {
 	struct dec_flow *f = r->flow;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Between the files of the RTIT decoder: bytes (atom_read.c), packets (atom.c), their meaning
- * (atom_bind.c), outcomes
- * (atom_settle.c), walks to packets (atom_walk.c), what later packets decide (atom_wait.c), sessions
- * (atom_ends.c), what comes next in the code (atom_ahead.c) and ranges (atom_ranges.c).
+ * Between the files of the RTIT decoder. From the top: sessions (atom_ends.c), bytes (atom_read.c),
+ * packets (atom.c), packets that later ones decide (atom_wait.c) and the meaning of packets
+ * (atom_bind.c). These need walks to the instructions of packets (atom_walk.c), searches in the
+ * code (atom_ahead.c), reports and the position (rtit_state.c), outcomes (atom_settle.c) and ranges
+ * (atom_ranges.c).
  */
 #ifndef VMM_LIBDECODE_ATOM_INSIDE_H
 #define VMM_LIBDECODE_ATOM_INSIDE_H
@@ -32,23 +33,36 @@ enum dec_atom_since {
 	SINCE_EVENT,	/* or a place that was found */
 };
 
-/* atom.c */
+/* rtit_state.c */
 void dec_atom_emit_at(struct dec_atom *r, struct vptd_event event, uint64_t offset);
 static inline void dec_atom_emit(struct dec_atom *r, struct vptd_event event)
 {
 	dec_atom_emit_at(r, event, r->offset);
 }
+/* Report the core:bus ratio of an STS packet. */
+void dec_atom_report_sts(struct dec_atom *r, const struct dec_atom_said *sts);
+/* Report how tracing ends, with the offset behind the last packet that says so. */
+void dec_atom_disabled(struct dec_atom *r, struct vptd_event event, uint64_t offset);
+/* Forget the position. */
+void dec_atom_forget(struct dec_atom *r);
+/* Forget the position, and find it again at the next packet with a LIP. */
+void dec_atom_lose(struct dec_atom *r);
+/* The position was found. CALLs before it are not known. */
+void dec_atom_join(struct dec_atom *r);
+/* Set the counter of instructions without a change of the position. */
+void dec_atom_set_count(struct dec_atom *r, uint64_t insns);
+/* Return to the state before the first session. */
 void dec_atom_reset(struct dec_atom *r);
+/* Report the error, or an overflow if lost packets explain it, and find the position anew. */
+void dec_atom_failed(struct dec_atom *r, enum vptd_status status);
+/* Use all outcomes before an STS or a PSB, and report the error if there is one. */
+void dec_atom_use_outcomes(struct dec_atom *r);
+
+/* atom.c */
 /* Use a packet that was read. */
 void dec_atom_packet(struct dec_atom *r, const struct dec_atom_said *said);
-/* Bytes are no packet: the flow is lost. */
+/* Report bytes that are no packet. The position is lost. */
 void dec_atom_bad(struct dec_atom *r);
-/* Report the error, unless packets were lost, and find the flow anew. */
-void dec_atom_failed(struct dec_atom *r, enum vptd_status status);
-/* Report the ratio that it has. */
-void dec_atom_report_sts(struct dec_atom *r, const struct dec_atom_said *sts);
-/* Use one packet. */
-void dec_atom_take(struct dec_atom *r, const struct dec_atom_said *said);
 
 /* atom_read.c */
 /* The session ends: a packet that is not whole is an error. */
@@ -61,8 +75,6 @@ enum vptd_status dec_atom_bind(struct dec_atom *r, const struct dec_atom_said *s
 enum vptd_status dec_atom_tip_came(struct dec_atom *r, const struct dec_atom_said *tip);
 /* Report an event that took execution away. */
 enum vptd_status dec_atom_arrive(struct dec_atom *r, bool stopped);
-/* Report how tracing ends, with the offset behind the last packet of that. */
-void dec_atom_disabled(struct dec_atom *r, struct vptd_event event, uint64_t offset);
 /* Append outcomes, without those that a trace before this one left behind. */
 enum vptd_status dec_atom_outcomes(struct dec_atom *r, uint64_t bits, unsigned int n);
 
@@ -101,26 +113,13 @@ static inline bool dec_atom_holds(const struct dec_atom *r)
 {
 	return r->waits >= R_OVF;
 }
-/* FUP.BuffOvf, which later packets decide. */
-enum vptd_status dec_atom_overflow(struct dec_atom *r, const struct dec_atom_said *said);
-/* Hold this packet, or decide by it what waits. Returns true if it is used up. */
-bool dec_atom_decide(struct dec_atom *r, const struct dec_atom_said *said);
+/* Use a packet of the flow, STS or PIP: hold it, or decide by it what waits, and bind it. */
+void dec_atom_take(struct dec_atom *r, const struct dec_atom_said *said);
 /* Use the packets that were held. */
 void dec_atom_release(struct dec_atom *r);
 /* Decide as the session ends, or, if @regs is NULL, as the stream does. TraceStop still waits. */
 void dec_atom_decide_at_end(struct dec_atom *r, const struct vpt_atom_regs *regs,
 			    enum vptd_atom_end why, uint64_t insns);
-
-/* atom_ends.c */
-/* Forget where execution is. */
-void dec_atom_forget(struct dec_atom *r);
-/* The same, and find it again at the next packet with a LIP. */
-void dec_atom_lose(struct dec_atom *r);
-/* It was found; what CALLs there were before is not known. */
-void dec_atom_join(struct dec_atom *r);
-
-/* The counter is another one at the same instruction. */
-void dec_atom_set_count(struct dec_atom *r, uint64_t insns);
 
 /* atom_ahead.c: derive the counter at the position from the one at the end of the session. */
 enum vptd_status dec_atom_count_back(struct dec_atom *r, uint64_t insns, enum vptd_atom_end why);

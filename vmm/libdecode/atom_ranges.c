@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What the registers of RTIT say of addresses and of outcomes. */
+/* Addresses and outcomes as the registers of RTIT define them. */
 #include "libdecode/atom_inside.h"
 
 static bool in_range(const struct vpt_atom_regs *regs, unsigned int range, uint64_t lip)

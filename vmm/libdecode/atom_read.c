@@ -59,10 +59,9 @@ static size_t find_psb(struct dec_atom *r, const uint8_t *bytes, size_t len)
 	return at;
 }
 
-/* One step into the bytes: see dec_step_fn. */
-static size_t step(void *reader, const uint8_t *bytes, size_t len)
+/* Read one packet, or several TNTs. Returns the bytes used, or 0 if more are needed. */
+static size_t step(struct dec_atom *r, const uint8_t *bytes, size_t len)
 {
-	struct dec_atom *r = reader;
 	bool cycle_acc = VPT_ATOM_GET(CTL, CYCLE_ACC, r->regs.ctl);
 	struct dec_atom_said said;
 	size_t used = 0;
@@ -99,5 +98,8 @@ static size_t step(void *reader, const uint8_t *bytes, size_t len)
 
 void dec_atom_push(struct dec_atom *r, const uint8_t *bytes, size_t len)
 {
-	dec_carry_push(&r->carry, step, r, bytes, len);
+	struct dec_piece piece = {.left = bytes, .nleft = len};
+
+	while (dec_carry_next(&r->carry, &piece))
+		dec_carry_used(&r->carry, &piece, step(r, piece.at, piece.n));
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What a later packet, or the end of the session, decides: whether tracing resumes behind an
- * overflow, whether a TIP or an event leads to where nothing is traced, whether TraceStop took
- * effect. Packets that come in between are held, and used afterwards.
+ * Packets that a later packet, or the end of the session, decides.
+ *
+ * These decide whether tracing resumes behind an overflow, whether a TIP or an event leads to code
+ * that is not traced, and whether TraceStop took effect. Packets in between are held, and used in
+ * order afterwards.
  */
 #include "libdecode/atom_inside.h"
 
@@ -31,18 +33,6 @@ void dec_atom_release(struct dec_atom *r)
 		dec_atom_take(r, &held[i]);
 	}
 	r->offset = offset;
-}
-
-enum vptd_status dec_atom_overflow(struct dec_atom *r, const struct dec_atom_said *said)
-{
-	dec_atom_lose(r);
-	r->lost = r->joins = false;
-	r->lip = said->lip;
-	r->event_offset = said->offset;
-	r->waits = R_OVF;
-	r->spurious = r->config.errata & VPT_ATOM_E5;
-	r->dropped = false;
-	return VPTD_OK;
 }
 
 /* Report the overflow. @lossy: the decoder may have left out instructions behind it. */
@@ -120,7 +110,7 @@ static bool hold(struct dec_atom *r, const struct dec_atom_said *said)
 	return true;
 }
 
-/* What waited is decided: use the packets that were held. */
+/* The wait is over: use the packets that were held. */
 static void decided(struct dec_atom *r, enum vptd_status status)
 {
 	if (status)
@@ -216,7 +206,7 @@ static void give_up(struct dec_atom *r)
 	}
 }
 
-bool dec_atom_decide(struct dec_atom *r, const struct dec_atom_said *said)
+static bool decide(struct dec_atom *r, const struct dec_atom_said *said)
 {
 	enum vpt_atom_pkt_kind kind = said->packet.kind;
 
@@ -259,6 +249,65 @@ bool dec_atom_decide(struct dec_atom *r, const struct dec_atom_said *said)
 		dec_atom_release(r);
 		return false;
 	}
+}
+
+/* A packet that FAR, EVENT or LEFT wait for. Returns true if it is the TIP. */
+static bool take_tip(struct dec_atom *r, const struct dec_atom_said *said)
+{
+	bool tip = said->packet.kind == VPT_ATOM_PKT_TIP;
+	enum vptd_status status;
+
+	if (vpt_atom_pkt_has_lip(said->packet.kind) && !said->has_lip) {
+		status = VPTD_E_PACKET;
+	} else if (said->packet.kind == VPT_ATOM_PKT_BUF_OVF && r->waits != R_LEFT) {
+		/* It was lost. */
+		r->waits = R_NONE;
+		status = VPTD_OK;
+	} else {
+		status = dec_atom_tip_came(r, tip ? said : NULL);
+	}
+	if (status)
+		dec_atom_failed(r, status);
+	return tip;
+}
+
+/*
+ * Set the offset up to which packets led to the instructions that run now. All of these ran before
+ * the packet, except for the one that sent it.
+ */
+static void lead(struct dec_atom *r, const struct dec_atom_said *said)
+{
+	r->led = said->offset;
+	if (said->packet.kind != VPT_ATOM_PKT_TNT)
+		r->led -= said->packet.size;
+}
+
+void dec_atom_take(struct dec_atom *r, const struct dec_atom_said *said)
+{
+	enum vptd_status status;
+
+	lead(r, said);
+	while (dec_atom_holds(r)) {
+		if (decide(r, said))
+			return;
+	}
+	/* Packets that were held may have been used in between. */
+	lead(r, said);
+	if (said->packet.kind == VPT_ATOM_PKT_STS) {
+		dec_atom_use_outcomes(r);
+		dec_atom_report_sts(r, said);
+		return;
+	}
+	if (r->waits != R_NONE && take_tip(r, said))
+		return;
+	status = dec_atom_bind(r, said);
+	if (!status)
+		return;
+	dec_atom_failed(r, status);
+	/* The flow up to here is lost, but the packet may have the position. */
+	status = dec_atom_bind(r, said);
+	if (status)
+		dec_atom_failed(r, status);
 }
 
 void dec_atom_decide_at_end(struct dec_atom *r, const struct vpt_atom_regs *regs,

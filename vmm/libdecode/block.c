@@ -2,74 +2,7 @@
 /* Blocks: instructions in a row, decoded once for each version of their page. */
 #include "libdecode/code_inside.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define INSNS_MAX 512u
-
-void dec_blocks_free(struct dec_code *code)
-{
-	uint32_t i;
-
-	for (i = 0; i < code->nchunks; i++)
-		free(code->chunk[i]);
-	free(code->chunk);
-	free(code->blocks.slots);
-	free(code->twins.slots);
-	free(code->lens);
-}
-
-uint32_t dec_code_count(const struct dec_code *code)
-{
-	return code->nblocks;
-}
-
-struct dec_block *dec_code_at(const struct dec_code *code, uint32_t id)
-{
-	return &code->chunk[id / DEC_CHUNK][id % DEC_CHUNK];
-}
-
-const uint8_t *dec_code_lens(const struct dec_code *code, const struct dec_block *block)
-{
-	return block->insns ? code->lens + block->lens : NULL;
-}
-
-static struct dec_block *new_block(struct dec_code *code)
-{
-	struct dec_block *block;
-
-	if (code->nblocks == code->nchunks * DEC_CHUNK) {
-		struct dec_block **chunk =
-			realloc(code->chunk, (code->nchunks + 1) * sizeof(*chunk));
-
-		if (!chunk)
-			return NULL;
-		code->chunk = chunk;
-		chunk[code->nchunks] = calloc(DEC_CHUNK, sizeof(**chunk));
-		if (!chunk[code->nchunks])
-			return NULL;
-		code->nchunks++;
-	}
-	block = dec_code_at(code, code->nblocks);
-	block->id = code->nblocks++;
-	return block;
-}
-
-static int lens_room(struct dec_code *code)
-{
-	uint32_t room = code->room ? 2 * code->room : 65536;
-	uint8_t *lens;
-
-	if (code->room - code->nlens >= INSNS_MAX)
-		return 0;
-	lens = realloc(code->lens, room);
-	if (!lens)
-		return -ENOMEM;
-	code->lens = lens;
-	code->room = room;
-	return 0;
-}
 
 static uint64_t wrap(unsigned int mode, uint64_t ip)
 {
@@ -154,7 +87,7 @@ static void fill(struct dec_code *code, struct dec_block *block)
 	block->lens = code->nlens;
 	block->last = ip;
 	block->end = DEC_END_NEXT;
-	while (block->insns < INSNS_MAX && ip - vaddr < DEC_PAGE) {
+	while (block->insns < DEC_INSNS_MAX && ip - vaddr < DEC_PAGE) {
 		struct dec_insn insn;
 		int status = read_insn(code, block, ip, &insn);
 
@@ -275,8 +208,8 @@ static struct dec_block *no_code(struct dec_code *code, uint64_t ip, unsigned in
 }
 
 /*
- * Decode a block that ended at a missing page again. No walk leads through it and it has no edges,
- * so it can stay where it is: a trace may come to it any number of times.
+ * Decode a block that ended at a missing page again. No walk leads through the block and it has no
+ * edges, so it can stay where it is. A trace may reach such a block any number of times.
  */
 static void refill(struct dec_code *code, struct dec_block *block)
 {
@@ -316,7 +249,7 @@ static struct dec_block *look_up(struct dec_code *code, uint64_t ip, unsigned in
 		block->of_all_spaces = shared;
 		return block;
 	}
-	if (lens_room(code))
+	if (dec_blocks_lens_room(code))
 		return NULL;
 	if (slot && ((struct dec_block *)*slot)->end == DEC_END_HOLE) {
 		block = *slot;
@@ -324,7 +257,7 @@ static struct dec_block *look_up(struct dec_code *code, uint64_t ip, unsigned in
 		block->of_all_spaces = shared;
 		return block;
 	}
-	block = new_block(code);
+	block = dec_blocks_new(code);
 	if (!block)
 		return NULL;
 	block->ip = ip;

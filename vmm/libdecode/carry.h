@@ -13,53 +13,61 @@ struct dec_carry {
 	size_t n;
 };
 
-/* One step into the bytes. Returns how many were used; 0: more are needed. */
-typedef size_t dec_step_fn(void *reader, const uint8_t *bytes, size_t len);
+/* The rest of a piece of the stream, and the bytes that the reader is given next. */
+struct dec_piece {
+	const uint8_t *left;
+	size_t nleft;
+	const uint8_t *at;
+	size_t n;
+};
 
-/* Take bytes into the carry until the packet that is in it is whole. Returns how many. */
-static inline size_t dec_carry_complete(struct dec_carry *c, dec_step_fn *step, void *reader,
-					const uint8_t *bytes, size_t len)
+/* Set the bytes to be read next. Returns false if the piece is used up. */
+static inline bool dec_carry_next(struct dec_carry *c, struct dec_piece *p)
 {
-	size_t had = c->n, room = sizeof(c->bytes) - had, used;
+	size_t room = sizeof(c->bytes) - c->n;
 
-	if (len < room)
-		room = len;
-	memcpy(c->bytes + had, bytes, room);
-	used = step(reader, c->bytes, had + room);
-	if (!used) {
-		c->n = had + room;
-		return room;
+	if (!p->nleft)
+		return false;
+	if (vpt_likely(!c->n)) {
+		p->at = p->left;
+		p->n = p->nleft;
+		return true;
 	}
-	if (used < had) {
-		memmove(c->bytes, c->bytes + used, had - used);
-		c->n = had - used;
-		return 0;
-	}
-	c->n = 0;
-	return used - had;
+	if (p->nleft < room)
+		room = p->nleft;
+	memcpy(c->bytes + c->n, p->left, room);
+	p->at = c->bytes;
+	p->n = c->n + room;
+	return true;
 }
 
-/* Call @step for all of a piece, and keep the packet that is cut at its end. */
-static inline void dec_carry_push(struct dec_carry *c, dec_step_fn *step, void *reader,
-				  const uint8_t *bytes, size_t len)
+/* Take @n bytes off the piece. */
+static inline void dec_carry_skip(struct dec_piece *p, size_t n)
 {
-	while (len && c->n) {
-		size_t used = dec_carry_complete(c, step, reader, bytes, len);
+	p->left += n;
+	p->nleft -= n;
+}
 
-		bytes += used;
-		len -= used;
-	}
-	while (len) {
-		size_t used = step(reader, bytes, len);
+/* The reader has used @used of the bytes, or 0 if the packet at their begin is not whole. */
+static inline void dec_carry_used(struct dec_carry *c, struct dec_piece *p, size_t used)
+{
+	size_t had = c->n;
 
-		if (!used)
-			break;
-		bytes += used;
-		len -= used;
-	}
-	if (len && len <= sizeof(c->bytes)) {
-		memcpy(c->bytes, bytes, len);
-		c->n = len;
+	if (had && !used) {
+		c->n = p->n;
+		dec_carry_skip(p, p->n - had);
+	} else if (had && used < had) {
+		memmove(c->bytes, c->bytes + used, had - used);
+		c->n = had - used;
+	} else if (had || used) {
+		c->n = 0;
+		dec_carry_skip(p, used - had);
+	} else {
+		if (p->nleft <= sizeof(c->bytes)) {
+			memcpy(c->bytes, p->left, p->nleft);
+			c->n = p->nleft;
+		}
+		p->nleft = 0;
 	}
 }
 

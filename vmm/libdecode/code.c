@@ -2,10 +2,10 @@
 /*
  * Pages, versions and address spaces.
  *
- * A place is a page at an address; blocks belong to places, so that processes that map one page
- * at one address share its blocks. Anything that makes a link wrong, a changed page or a changed
- * mapping, begins a new epoch. Each epoch, and in the lower half each space, has a view of its
- * own, and a link made for another view is resolved again when it is next used.
+ * A place is a page at an address. Blocks belong to places, so that processes that map one page at
+ * one address share its blocks. A changed page or a changed mapping makes links wrong, and begins a
+ * new epoch. Each epoch, and in the lower half each space, has a view of its own. A link that was
+ * made for another view is resolved again when it is next used.
  */
 #include "libdecode/code_inside.h"
 
@@ -365,43 +365,6 @@ const uint32_t *dec_code_views(const struct dec_code *code)
 	return code->views;
 }
 
-static struct dec_place *map_of(const struct dec_code *code, uint64_t vaddr)
-{
-	void **slot = dec_table_find(&code->maps, vaddr, code->space->key);
-
-	if (!slot)
-		slot = dec_table_find(&code->maps, vaddr, DEC_ANY_SPACE);
-	return slot ? *slot : NULL;
-}
-
-static struct dec_place *place_now(const struct dec_code *code, uint64_t vaddr, bool *shared)
-{
-	const struct dec_common *common;
-	void **slot;
-
-	*shared = vaddr >> 63 && !code->separate;
-	if (!*shared)
-		return map_of(code, vaddr);
-	slot = dec_table_find(&code->common, vaddr, 0);
-	if (!slot)
-		return NULL;
-	common = *slot;
-	if (!common->differs)
-		return common->place;
-	*shared = false;
-	return map_of(code, vaddr);
-}
-
-struct dec_place *dec_code_place(struct dec_code *code, uint64_t ip, bool *shared)
-{
-	uint64_t vaddr = ip & ~(uint64_t)(DEC_PAGE - 1);
-	struct dec_place *place = place_now(code, vaddr, shared);
-
-	if (!place && code->fetch && code->fetch(code->context, code->space->key, vaddr))
-		place = place_now(code, vaddr, shared);
-	return place;
-}
-
 void dec_code_on_miss(struct dec_code *code,
 		      bool (*fetch)(void *context, uint64_t space, uint64_t vaddr), void *context)
 {
@@ -425,22 +388,4 @@ bool dec_code_at_page(const struct dec_code *code, uint64_t space, uint64_t vadd
 uint64_t dec_block_key(const struct dec_block *block)
 {
 	return block->place ? block->place->page->key : 0;
-}
-
-size_t dec_code_read(struct dec_code *code, uint64_t ip, uint8_t *bytes, size_t len)
-{
-	size_t done = 0;
-
-	while (done < len) {
-		bool shared;
-		const struct dec_place *place = dec_code_place(code, ip + done, &shared);
-		size_t at = (ip + done) & (DEC_PAGE - 1);
-		size_t n = DEC_PAGE - at < len - done ? DEC_PAGE - at : len - done;
-
-		if (!place || !place->page->now)
-			break;
-		memcpy(bytes + done, place->page->now->bytes + at, n);
-		done += n;
-	}
-	return done;
 }

@@ -81,8 +81,8 @@ void dec_code_free(struct dec_code *code);
 int dec_code_content(struct dec_code *code, uint64_t key, const uint8_t *bytes);
 
 /*
- * The page of this key, which has no content yet, has this one for ever: DEC_PAGE bytes, which are
- * not copied and stay where they are. 0, or -ENOMEM.
+ * Give the page @key, which has no content yet, this content for ever. The DEC_PAGE bytes are not
+ * copied and must stay where they are. Returns 0 or -ENOMEM.
  */
 int dec_code_lend(struct dec_code *code, uint64_t key, const uint8_t *bytes);
 
@@ -93,8 +93,8 @@ bool dec_code_has(const struct dec_code *code, uint64_t key);
 int dec_code_map(struct dec_code *code, uint64_t space, uint64_t vaddr, uint64_t key);
 
 /*
- * Address spaces share nothing but what is mapped in DEC_ANY_SPACE, not even the kernel's half, of
- * which one that is a guest's can have another one. Call it before there is any code.
+ * Let address spaces share only the pages of DEC_ANY_SPACE. The kernel's half is not shared either,
+ * since a guest can have another one. Call this function before there is any code.
  */
 void dec_code_separate(struct dec_code *code);
 

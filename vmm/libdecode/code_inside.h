@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The state of the code store, for code.c and block.c alone. */
+/*
+ * Between the files of the code store.
+ *
+ * Pages, versions and address spaces are in code.c, and the memory of blocks is in blocks.c.
+ * Look-ups of code are in place.c, and those of blocks in block.c.
+ */
 #ifndef VMM_LIBDECODE_CODE_INSIDE_H
 #define VMM_LIBDECODE_CODE_INSIDE_H
 
@@ -90,12 +95,20 @@ struct dec_code {
 	struct dec_block hole; /* the block that dec_code_block() returns where there is no page */
 };
 
+/* The most instructions of one block. */
+#define DEC_INSNS_MAX 512u
+
 /*
- * Returns the place of @ip in the selected space, or NULL. *shared: all spaces have the same place
- * there. May call the callback for missing code.
+ * place.c: returns the place of @ip in the selected space, or NULL. Sets *shared if all spaces have
+ * the same place there. May call the callback for missing code.
  */
 struct dec_place *dec_code_place(struct dec_code *code, uint64_t ip, bool *shared);
 
+/* blocks.c */
+/* Returns an empty block with the next id, or NULL if there is no memory. */
+struct dec_block *dec_blocks_new(struct dec_code *code);
+/* Make room for the lengths of DEC_INSNS_MAX instructions. Returns 0 or -ENOMEM. */
+int dec_blocks_lens_room(struct dec_code *code);
 void dec_blocks_free(struct dec_code *code);
 
 #endif /* VMM_LIBDECODE_CODE_INSIDE_H */

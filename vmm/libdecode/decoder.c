@@ -8,88 +8,7 @@
 #include "vpt/msr.h"
 
 #define CACHE	  (128u << 20)
-#define OWN_KEYS  (1ull << 63)
 #define PAGE_MASK ((uint64_t)VPTD_PAGE - 1)
-
-void dec_decoder_event(void *context, const struct vptd_event *event)
-{
-	struct vptd_decoder *d = context;
-
-	if (event->kind == VPTD_EVENT_ERROR && event->value == VPTD_E_MEMORY)
-		d->no_memory = true;
-	/* The state in a PSB+ is not counted: parts of a trace would count it twice. */
-	if (!(event->flags & VPTD_EV_STATUS) && event->kind != VPTD_EVENT_SYNC)
-		d->events[event->kind]++;
-	if (!d->ops.event)
-		return;
-	d->timing.what = DEC_TIMED_EVENT;
-	d->ops.event(d->context, event);
-	d->timing.what = DEC_TIMED_NONE;
-}
-
-uint64_t dec_decoder_space(void *context, uint64_t cr3, bool nr, uint64_t vmcs)
-{
-	struct vptd_decoder *d = context;
-	uint64_t space;
-
-	if (!d->ops.space)
-		return cr3 | nr;
-	d->asks = true;
-	space = d->ops.space(d->context, cr3, nr, vmcs);
-	d->asks = false;
-	return space;
-}
-
-static void on_run(void *context, const struct dec_block *block, unsigned int first,
-		   unsigned int count)
-{
-	struct vptd_decoder *d = context;
-	const struct vptd_run run = {
-		.ip = dec_code_ip(d->code, block, first),
-		.page = dec_block_key(block),
-		.offset = *d->offset,
-		.lens = dec_code_lens(d->code, block) + first,
-		.count = count,
-		.mode = block->mode,
-	};
-
-	d->ops.run(d->context, &run);
-}
-
-static void on_timed_run(void *context, const struct dec_block *block, unsigned int first,
-			 unsigned int count)
-{
-	struct vptd_decoder *d = context;
-
-	d->timing.what = DEC_TIMED_RUN;
-	on_run(context, block, first, count);
-	d->timing.what = DEC_TIMED_NONE;
-	dec_timing_ran(&d->timing, block, first, count);
-}
-
-static bool on_miss(void *context, uint64_t space, uint64_t address)
-{
-	struct vptd_decoder *d = context;
-	uint64_t key = OWN_KEYS | d->own_keys;
-	uint8_t bytes[VPTD_PAGE];
-	int found;
-
-	d->asks = true;
-	found = d->ops.fetch(d->context, space, address, &key, bytes);
-	d->asks = false;
-	if (found != 1)
-		return false;
-	d->own_keys += key == (OWN_KEYS | d->own_keys);
-	if (dec_code_content(d->code, key, bytes) || dec_code_map(d->code, space, address, key)) {
-		d->no_memory = true;
-		return false;
-	}
-	return true;
-}
-
-static const struct dec_flow_ops reports = {.run = on_run};
-static const struct dec_flow_ops timed_reports = {.run = on_timed_run};
-static const struct dec_pt_ops pt_ops = {.event = dec_decoder_event, .space = dec_decoder_space};
 
 /* A caller may have been compiled when the structure ended before `crystal_num`. */
 #define CONFIG_1 offsetof(struct vptd_config, crystal_num)
@@ -125,7 +44,7 @@ static void start_time(struct vptd_decoder *d, const struct vptd_config *config)
 	dec_timing_init(&d->timing, &time, d->ops.run);
 	d->pt.timing = &d->timing;
 	if (d->ops.run)
-		d->flow.ops = &timed_reports;
+		d->flow.ops = &dec_report_timed_runs;
 }
 
 static void start_pt(struct vptd_decoder *d, const struct vptd_config *config)
@@ -146,7 +65,7 @@ static void start_pt(struct vptd_decoder *d, const struct vptd_config *config)
 		pt.cr3_filter = config->ctl & VPT_CTL_MASK(CR3_FILTER);
 	}
 	memcpy(pt.range, config->range, sizeof(pt.range));
-	dec_pt_init(&d->pt, &d->flow, &pt, &pt_ops, d);
+	dec_pt_init(&d->pt, &d->flow, &pt, &dec_report_pt, d);
 	d->offset = &d->pt.offset;
 	if (config->flags & VPTD_TIME)
 		start_time(d, config);
@@ -154,13 +73,13 @@ static void start_pt(struct vptd_decoder *d, const struct vptd_config *config)
 
 static void start(struct vptd_decoder *d, const struct vptd_config *config)
 {
-	dec_flow_init(&d->flow, d->code, d->ops.run ? &reports : NULL, d);
+	dec_flow_init(&d->flow, d->code, d->ops.run ? &dec_report_runs : NULL, d);
 	if (config->flags & VPTD_ATOM)
 		dec_decoder_start_atom(d, config);
 	else
 		start_pt(d, config);
 	if (d->ops.fetch)
-		dec_code_on_miss(d->code, on_miss, d);
+		dec_code_on_miss(d->code, dec_report_miss, d);
 	d->counts_edges = config->flags & VPTD_EDGES;
 	if (d->counts_edges)
 		d->flow.edges = &d->edges;
@@ -246,7 +165,7 @@ enum vptd_status vptd_page(struct vptd_decoder *d, uint64_t space, uint64_t addr
 {
 	int err;
 
-	if (address & PAGE_MASK || key >= OWN_KEYS)
+	if (address & PAGE_MASK || key >= DEC_OWN_KEYS)
 		return VPTD_E_ARGUMENT;
 	begin_change(d);
 	err = dec_code_content(d->code, key, bytes);
@@ -263,7 +182,7 @@ static int part(struct vptd_decoder *d, uint64_t space, uint64_t address, const 
 	int err;
 
 	if (!dec_code_at_page(d->code, space, vaddr, &key, &before))
-		key = OWN_KEYS | d->own_keys++;
+		key = DEC_OWN_KEYS | d->own_keys++;
 	if (before)
 		memcpy(page, before, sizeof(page));
 	else
@@ -300,14 +219,6 @@ enum vptd_status vptd_begin(struct vptd_decoder *d, uint64_t space, unsigned int
 	d->flow.mode = (uint8_t)mode;
 	d->atom.cr3 = space;
 	return end_change(d, dec_code_select(d->code, space));
-}
-
-enum vptd_status dec_decoder_done(struct vptd_decoder *d)
-{
-	bool no_memory = d->no_memory || d->edges.lost;
-
-	d->no_memory = d->edges.lost = false;
-	return no_memory ? VPTD_E_MEMORY : VPTD_OK;
 }
 
 enum vptd_status vptd_push(struct vptd_decoder *d, const uint8_t *bytes, size_t len)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The definition of struct vptd_decoder, for decoder*.c and counts.c. */
+/* The definition of struct vptd_decoder, for decoder*.c, report.c and counts.c. */
 #ifndef VMM_LIBDECODE_DECODER_H
 #define VMM_LIBDECODE_DECODER_H
 
@@ -27,10 +27,16 @@ struct vptd_decoder {
 	bool no_memory; /* an allocation failed since the last call of dec_decoder_done() */
 };
 
-/* decoder.c */
-void dec_decoder_event(void *context, const struct vptd_event *event);
-uint64_t dec_decoder_space(void *context, uint64_t cr3, bool nr, uint64_t vmcs);
-/* Return whether memory was lacking since the last call. */
+/* Keys from this one on belong to pages that the library itself has named. */
+#define DEC_OWN_KEYS (1ull << 63)
+
+/* report.c */
+extern const struct dec_flow_ops dec_report_runs, dec_report_timed_runs;
+extern const struct dec_pt_ops dec_report_pt;
+extern const struct dec_atom_ops dec_report_rtit;
+/* Ask ops.fetch() for a page, see dec_code_on_miss(). */
+bool dec_report_miss(void *context, uint64_t space, uint64_t address);
+/* Returns VPTD_E_MEMORY if an allocation has failed since the last call, else VPTD_OK. */
 enum vptd_status dec_decoder_done(struct vptd_decoder *d);
 
 /* decoder_atom.c */

@@ -4,13 +4,6 @@
 
 #include "libdecode/decoder.h"
 
-static uint64_t on_space(void *context, uint64_t cr3)
-{
-	return dec_decoder_space(context, cr3, false, UINT64_MAX);
-}
-
-static const struct dec_atom_ops atom_ops = {.event = dec_decoder_event, .space = on_space};
-
 void dec_decoder_start_atom(struct vptd_decoder *d, const struct vptd_config *config)
 {
 	const struct dec_atom_config atom = {
@@ -18,7 +11,7 @@ void dec_decoder_start_atom(struct vptd_decoder *d, const struct vptd_config *co
 		.guest = config->flags & VPTD_ATOM_GUEST,
 	};
 
-	dec_atom_init(&d->atom, &d->flow, &atom, &atom_ops, d);
+	dec_atom_init(&d->atom, &d->flow, &atom, &dec_report_rtit, d);
 	d->is_atom = true;
 	d->offset = &d->atom.offset;
 }

@@ -29,28 +29,6 @@ void dec_pt_init(struct dec_pt *pt, struct dec_flow *flow, const struct dec_pt_c
 	pt->mode_told = DEC_PT_UNKNOWN;
 }
 
-void dec_pt_desync(struct dec_pt *pt, enum vptd_status status)
-{
-	dec_pt_end_overflow(pt);
-	dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_ERROR,
-					    .flags = pt->flow->cur ? VPTD_EV_IP : 0,
-					    .ip = pt->flow->ip,
-					    .value = status});
-	pt->synced = false;
-	pt->enabled = false;
-	pt->blind = false;
-	pt->no_memory = false;
-	pt->block_type = 0;
-	pt->waits = 0;
-	pt->alone.n = 0;
-	pt->bound.n = 0;
-	pt->mode_told = DEC_PT_UNKNOWN;
-	memset(&pt->parser, 0, sizeof(pt->parser));
-	dec_flow_stop(pt->flow);
-	if (pt->timing)
-		dec_timing_forget(pt->timing);
-}
-
 static VPT_ALWAYS_INLINE enum vptd_status outcomes(struct dec_pt *pt, uint64_t bits, unsigned int n)
 {
 	if (pt->waits & (W_PSB | W_FUP) || !pt->enabled) {
@@ -192,7 +170,7 @@ static bool is_tnt(enum vpt_pkt_kind kind)
 	return kind == VPT_PKT_TNT_8 || kind == VPT_PKT_TNT_64;
 }
 
-/* What the packets before have left open ends with this one. */
+/* End the waits that this packet decides. */
 static VPT_ALWAYS_INLINE enum vptd_status close_waits(struct dec_pt *pt, enum vpt_pkt_kind kind)
 {
 	if (is_timing(kind))
@@ -391,19 +369,26 @@ static VPT_ALWAYS_INLINE size_t any_step(struct dec_pt *pt, const uint8_t *bytes
 	return used;
 }
 
-static size_t step(void *pt, const uint8_t *bytes, size_t len)
+static VPT_NOINLINE size_t step(struct dec_pt *pt, const uint8_t *bytes, size_t len)
 {
 	return any_step(pt, bytes, len, false);
 }
 
-static size_t timed_step(void *pt, const uint8_t *bytes, size_t len)
+static VPT_NOINLINE size_t timed_step(struct dec_pt *pt, const uint8_t *bytes, size_t len)
 {
 	return any_step(pt, bytes, len, true);
 }
 
 void dec_pt_push(struct dec_pt *pt, const uint8_t *bytes, size_t len)
 {
-	dec_carry_push(&pt->carry, pt->timing ? timed_step : step, pt, bytes, len);
+	struct dec_piece piece = {.left = bytes, .nleft = len};
+
+	while (dec_carry_next(&pt->carry, &piece)) {
+		size_t used = pt->timing ? timed_step(pt, piece.at, piece.n)
+					 : step(pt, piece.at, piece.n);
+
+		dec_carry_used(&pt->carry, &piece, used);
+	}
 }
 
 void dec_pt_catch_up(struct dec_pt *pt)
@@ -431,7 +416,7 @@ void dec_pt_pause(struct dec_pt *pt)
 	enum vptd_status status = pt->waits & W_PGD ? dec_pt_pgd_now(pt, VPT_PKT_PAD) : VPTD_OK;
 
 	if (!status && pt->synced)
-		status = dec_pt_settle(pt);
+		status = dec_pt_use_outcomes(pt);
 	if (status)
 		dec_pt_desync(pt, status);
 }

@@ -2,9 +2,9 @@
 /*
  * Intel PT: packets to events and to the flow, in one pass.
  *
- * Packets act as they come. A packet that others complete waits as state: a FUP until the TIP of
- * its event, a MODE or PIP until the branch that it belongs to, an overflow until the address at
- * which tracing resumed. The flow is moved no further than the packets prove.
+ * Packets take effect as they come. A packet that another one completes waits as state. A FUP waits
+ * for the TIP of its event, and a MODE or PIP for its branch. An overflow waits for the address at
+ * which tracing resumes. The flow moves no further than the packets prove.
  */
 #ifndef VMM_LIBDECODE_PT_H
 #define VMM_LIBDECODE_PT_H
@@ -15,7 +15,7 @@
 #include "libdecode/errata.h"
 #include "libdecode/flow.h"
 
-/* What the processor was told, as far as it matters here; zeros where nothing is known. */
+/* The settings of the processor that matter here. Fields are 0 where a setting is not known. */
 struct dec_pt_config {
 	bool no_flow;	/* BranchEn is 0 or DisTNT is 1: events only */
 	bool no_retc;	/* DisRETC */

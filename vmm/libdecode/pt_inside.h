@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Between the files of the PT decoder: packets (pt.c, pt_plain.c), binding (pt_bind.c), PSB+ (pt_psb.c),
- * events that wait (pt_wait.c) and errata (pt_errata.c).
+ * Between the files of the PT decoder. From the top: packets (pt.c, pt_plain.c), PSB+ (pt_psb.c),
+ * TIP.PGD (pt_pgd.c), TIP, FUP and OVF (pt_tip.c) and errata (pt_errata.c). These need the
+ * instructions of packets (pt_bind.c), the state that packets set (pt_state.c) and events that wait
+ * (pt_wait.c).
  */
 #ifndef VMM_LIBDECODE_PT_INSIDE_H
 #define VMM_LIBDECODE_PT_INSIDE_H
@@ -29,20 +31,28 @@ enum dec_pt_waits {
 	W_DOUBT = 1 << 17, /* SKD010: the FUP of the overflow, or an event's whose TIP follows */
 };
 
-/* pt_bind.c: one function for each packet that is not only an event. */
+/* The CFE types that matter here, see cfe.def. */
+enum dec_pt_cfe_type {
+#define VPT_CFE(name, type, tag, section, meaning) CFE_##name = type,
+#include "../../shared/spec/cfe.def"
+#undef VPT_CFE
+};
+
+/* pt_tip.c and pt_pgd.c: one function for each packet. */
 enum vptd_status dec_pt_tip(struct dec_pt *pt, uint64_t ip, bool suppressed);
 enum vptd_status dec_pt_pge(struct dec_pt *pt, uint64_t ip, bool suppressed);
 enum vptd_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed);
 enum vptd_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed);
+enum vptd_status dec_pt_overflow(struct dec_pt *pt);
+/* A TIP.PGD waits, and the next packet is of kind @next. */
+enum vptd_status dec_pt_pgd_now(struct dec_pt *pt, enum vpt_pkt_kind next);
+
+/* pt_bind.c */
 enum vptd_status dec_pt_pip(struct dec_pt *pt, uint64_t cr3, bool nr);
 enum vptd_status dec_pt_vmcs(struct dec_pt *pt, uint64_t value);
 enum vptd_status dec_pt_ptwrite(struct dec_pt *pt, const struct vpt_packet *p);
-enum vptd_status dec_pt_overflow(struct dec_pt *pt);
-/* Behind an overflow tracing resumes in the traced region (33.3.8). */
+/* Tracing resumes in the traced region behind an overflow (33.3.8). */
 enum vptd_status dec_pt_resume(struct dec_pt *pt, uint64_t ip);
-/* A TIP.PGD that waited: the next packet is of this kind. */
-enum vptd_status dec_pt_pgd_now(struct dec_pt *pt, enum vpt_pkt_kind next);
-
 /* Run to the instruction that sent a TIP.PGD. */
 enum vptd_status dec_pt_seek_sender(const struct dec_pt *pt, struct dec_flow *f, uint64_t ip,
 				    bool suppressed);
@@ -52,17 +62,14 @@ static inline bool dec_pt_has(const struct dec_pt *pt, enum dec_errata erratum)
 	return pt->config.errata & erratum;
 }
 
-/* For pt_pgd.c: what belongs to a branch or an event that is being bound. */
-/* PIP, MODE and VMCS take effect at its target. */
-void dec_pt_use_pending(struct dec_pt *pt);
-/* The CFE and EVD of an event, and a transaction's abort, are reported before it. */
+/* Report the CFE and EVD of an event, and the abort of a transaction, before the event. */
 void dec_pt_use_event_bound(struct dec_pt *pt);
 /*
- * Execution comes to where an event takes it away; @off: by a TIP.PGD without an address. *flags
- * are those of the event.
+ * Run to the FUP of an event. @off is true if the event is a TIP.PGD without an address. Sets *flags
+ * to those of the event.
  */
 enum vptd_status dec_pt_come_to_fup(struct dec_pt *pt, bool off, uint8_t *flags);
-/* Without a flow its packets are all that is known of a branch. */
+/* Report a branch where no flow is decoded, so that its packets are all that is known of it. */
 enum vptd_status dec_pt_branch_alone(struct dec_pt *pt, struct vptd_event event);
 
 /* Masks of enum dec_end, for dec_flow_seek(). */
@@ -87,12 +94,13 @@ bool dec_pt_shows_where(const struct dec_pt *pt);
 /* The first FUP behind an overflow. */
 enum vptd_status dec_pt_resume_at_fup(struct dec_pt *pt, uint64_t ip);
 /*
- * W_DOUBT, at a TIP, or a TIP.PGD if @disables: if execution cannot come from the FUP to what sent
- * it the FUP was an event's, else that of the overflow.
+ * End W_DOUBT at a TIP, or at a TIP.PGD if @disables is set. If execution cannot run from the FUP
+ * to the sender of this packet, the FUP was that of an event. Else it was that of the overflow.
  */
 enum vptd_status dec_pt_end_doubt(struct dec_pt *pt, bool disables, uint64_t ip, bool suppressed);
 
 /* pt_wait.c */
+void dec_pt_emit(struct dec_pt *pt, struct vptd_event event);
 /* Wait for a FUP with an event. */
 void dec_pt_alone(struct dec_pt *pt, struct vptd_event event);
 /* The events that wait for a FUP get none. */
@@ -115,24 +123,33 @@ void dec_pt_use_vmcs(struct dec_pt *pt);
 /* Report all that waits, but not an overflow, as what it waits for does not come. */
 void dec_pt_drop_waiting(struct dec_pt *pt);
 /*
- * An overflow is reported at its OVF if tracing does not resume by a FUP, and else where tracing
- * resumes, behind the events that came in between.
+ * End an overflow that waits. The overflow is reported at its OVF, unless tracing resumes by a FUP.
+ * It is then reported where tracing resumes, behind the events in between.
  */
 void dec_pt_end_overflow(struct dec_pt *pt);
 void dec_pt_resume_overflow(struct dec_pt *pt, uint64_t ip);
 
 /* pt_psb.c */
-/* The packets of a PSB+ are the state of the trace. */
-void dec_pt_use_status(struct dec_pt *pt);
 void dec_pt_psb(struct dec_pt *pt);
 enum vptd_status dec_pt_psbend(struct dec_pt *pt);
 
-/* Report an error, and be as before the first PSB. */
+/* pt_state.c */
+/* Report an error, and return to the state before the first PSB. */
 void dec_pt_desync(struct dec_pt *pt, enum vptd_status status);
-/* Outcomes are used, and the position is where the next packet counts. */
-enum vptd_status dec_pt_settle(struct dec_pt *pt);
-void dec_pt_emit(struct dec_pt *pt, struct vptd_event event);
+/* Use all outcomes. Returns VPTD_E_NO_TARGET if a target is missing before the next packet. */
+enum vptd_status dec_pt_use_outcomes(struct dec_pt *pt);
 void dec_pt_use_space(struct dec_pt *pt, uint64_t cr3, bool nr, unsigned int flags);
 void dec_pt_use_mode(struct dec_pt *pt, unsigned int mode_exec, unsigned int flags);
+/* PIP, MODE and VMCS packets take effect at the target of the branch that is being bound. */
+void dec_pt_use_pending(struct dec_pt *pt);
+/* The packets of a PSB+ become the state of the trace. */
+void dec_pt_use_status(struct dec_pt *pt);
+/*
+ * A FUP follows MODE.Exec: queue the events of the MODE for the FUP. Returns true if the mode
+ * changes. dec_pt_set_mode() must follow.
+ */
+bool dec_pt_wait_for_iflag(struct dec_pt *pt);
+/* Set the mode and MODE.Exec without reporting them. */
+void dec_pt_set_mode(struct dec_pt *pt, unsigned int mode_exec);
 
 #endif /* VMM_LIBDECODE_PT_INSIDE_H */

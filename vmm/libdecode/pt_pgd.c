@@ -11,23 +11,6 @@ static void disable(struct dec_pt *pt, struct vptd_event event)
 	dec_flow_stop(pt->flow);
 }
 
-static bool leaves_filter(const struct dec_pt *pt, uint64_t ip)
-{
-	bool filters = false, inside = false;
-	unsigned int i;
-
-	for (i = 0; i < pt->config.nranges; i++) {
-		const struct vptd_range *range = &pt->config.range[i];
-		bool hit = ip >= range->first && ip <= range->last;
-
-		if (range->stops && hit)
-			return true;
-		filters |= !range->stops;
-		inside |= !range->stops && hit;
-	}
-	return filters && !inside;
-}
-
 /* The branch out of the traced region is an edge, if its target is known. */
 static void count_sender(struct dec_pt *pt, uint64_t ip, bool suppressed)
 {
@@ -45,42 +28,9 @@ static void count_sender(struct dec_pt *pt, uint64_t ip, bool suppressed)
 	}
 }
 
-/*
- * Run to the instruction that sent a TIP.PGD. With an address it is a taken branch out of the filter,
- * so that of direct ones only that to the address counts. Without an address it is a conditional
- * branch out of the filter, or what left the context: a far transfer, or a MOV CR3, which sends
- * a PIP only where the context stays (33.4.2.5, 33.4.2.7).
- */
-enum vptd_status dec_pt_seek_sender(const struct dec_pt *pt, struct dec_flow *f, uint64_t ip,
-				    bool suppressed)
-{
-	bool skl014 = suppressed && dec_pt_has(pt, DEC_SKL014);
-	uint32_t ends = DEC_LEADS_AWAY | (suppressed ? DEC_END_BIT(CR3) : 0) |
-			(suppressed && !skl014 ? 0 : DEC_END_BIT(JUMP) | DEC_END_BIT(CALL));
-	struct dec_circle circle = {0};
-	enum vptd_status status;
-	struct dec_block *block;
-
-	for (;;) {
-		bool direct;
-
-		status = dec_flow_seek(f, ends, &block);
-		if (status)
-			return status;
-		direct = block->end == DEC_END_JUMP || block->end == DEC_END_CALL;
-		if (!direct || (skl014 ? leaves_filter(pt, block->target) : block->target == ip))
-			return VPTD_OK;
-		if (dec_flow_circles(f, block, &circle))
-			return VPTD_E_LOOP;
-		status = dec_flow_through(f, DEC_TAKEN);
-		if (status)
-			return status;
-	}
-}
-
 static enum vptd_status sync_disabled(struct dec_pt *pt, uint64_t ip, bool suppressed)
 {
-	enum vptd_status status = dec_pt_settle(pt);
+	enum vptd_status status = dec_pt_use_outcomes(pt);
 
 	if (!status)
 		status = dec_pt_seek_sender(pt, pt->flow, ip, suppressed);

@@ -7,32 +7,14 @@ void dec_pt_psb(struct dec_pt *pt)
 	enum vptd_status status = VPTD_OK;
 
 	if (pt->synced) {
-		status = dec_pt_settle(pt);
+		status = dec_pt_use_outcomes(pt);
 		dec_pt_drop_waiting(pt);
 	}
-	/* What came before is lost, but decoding can begin anew right here. */
+	/* The flow up to here is lost, but decoding can resume at this PSB. */
 	if (status)
 		dec_pt_desync(pt, status);
 	pt->last_ip = 0;
 	pt->waits = (pt->waits & (W_OVF | W_APL12)) | W_PSB;
-}
-
-void dec_pt_use_status(struct dec_pt *pt)
-{
-	if (pt->waits & W_VMCS) {
-		pt->vmcs = pt->new_vmcs;
-		dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_VMCS,
-						    .flags = VPTD_EV_STATUS,
-						    .value = pt->vmcs});
-	}
-	if (pt->waits & W_PIP)
-		dec_pt_use_space(pt, pt->pip_cr3, pt->pip_nr, VPTD_EV_STATUS);
-	if (pt->waits & W_MODE)
-		dec_pt_use_mode(pt, pt->mode_exec, VPTD_EV_STATUS);
-	if (pt->waits & W_TSX)
-		dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_TSX,
-						    .flags = VPTD_EV_STATUS,
-						    .value = pt->tsx});
 }
 
 static enum vptd_status begin(struct dec_pt *pt, bool on)
@@ -133,7 +115,7 @@ enum vptd_status dec_pt_psbend(struct dec_pt *pt)
 	if (on && dec_pt_has(pt, DEC_BDM70))
 		pt->waits |= W_BDM70;
 	if (status && on) {
-		/* What led here is lost, but the PSB+ says where execution is. */
+		/* The flow up to here is lost, but the PSB+ has the position. */
 		dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_ERROR,
 						    .flags = VPTD_EV_IP,
 						    .ip = pt->flow->ip,

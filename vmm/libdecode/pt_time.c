@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Bind the time of packets to runs and events. */
+/* Take the time of a packet before and after the packet takes effect. */
 #include "libdecode/pt_time.h"
-
-#include <string.h>
 
 #include "libdecode/pt_inside.h"
 
@@ -10,37 +8,6 @@
 #define W_HELD_TSC (W_ALONE | W_PGD | W_VMCS | W_MWAIT)
 /* or that may be of either. */
 #define W_HELD (W_HELD_TSC | W_BOUND | W_OVF)
-
-void dec_timing_init(struct dec_timing *t, const struct dec_time_config *config, bool binds)
-{
-	memset(t, 0, sizeof(*t));
-	t->config = *config;
-	t->binds = binds;
-	t->eligible = true;
-}
-
-void dec_timing_forget(struct dec_timing *t)
-{
-	dec_time_forget(&t->now);
-	t->first = t->behind = t->holds = t->from_now = false;
-	t->from = 0;
-}
-
-void dec_timing_finish(struct dec_timing *t, uint64_t offset)
-{
-	/* The PSB+ that ends a part belongs to the next part. */
-	if (t->now.in_psb || offset == t->psb_end)
-		t->now.cycles -= t->now.psb_cycles;
-	dec_timing_forget(t);
-}
-
-/* The time moves on: keep when the next run began. */
-static void keep_from(struct dec_timing *t)
-{
-	if (t->from_now)
-		t->from = t->now.known ? dec_time_lo(&t->now, &t->config) : 0;
-	t->from_now = false;
-}
 
 static enum vptd_status move_on(struct dec_pt *pt, const struct vpt_packet *p)
 {
@@ -58,10 +25,10 @@ static enum vptd_status move_on(struct dec_pt *pt, const struct vpt_packet *p)
 		t->has_next = true;
 		status = dec_flow_settle(pt->flow);
 		t->has_next = false;
-		keep_from(t);
+		dec_timing_keep_from(t);
 		t->now = t->next;
 	} else {
-		keep_from(t);
+		dec_timing_keep_from(t);
 		dec_time_take(&t->now, &t->config, p);
 	}
 	t->behind = pt->flow->nbits != 0;
@@ -83,7 +50,7 @@ enum vptd_status dec_pt_time_before(struct dec_pt *pt, const struct vpt_packet *
 	case VPT_PKT_TMA:
 	case VPT_PKT_CBR:
 	case VPT_PKT_OVF:
-		keep_from(t);
+		dec_timing_keep_from(t);
 		dec_time_take(&t->now, &t->config, p);
 		break;
 	default:
@@ -102,7 +69,7 @@ void dec_pt_time_after(struct dec_pt *pt, const struct vpt_packet *p)
 
 	/* Whatever a PSB ends is reported before it. */
 	if (p->kind == VPT_PKT_PSB || p->kind == VPT_PKT_PSBEND) {
-		keep_from(t);
+		dec_timing_keep_from(t);
 		dec_time_take(&t->now, &t->config, p);
 	}
 	if (p->kind == VPT_PKT_PSBEND)
@@ -113,75 +80,4 @@ void dec_pt_time_after(struct dec_pt *pt, const struct vpt_packet *p)
 		t->holds = false;
 	/* Packets that are not passed to these functions are TNTs and TIPs. */
 	t->eligible = true;
-}
-
-void dec_timing_ran(struct dec_timing *t, const struct dec_block *block, unsigned int first,
-		    unsigned int count)
-{
-	if (first + count < block->insns)
-		return;
-	switch (block->end) {
-	case DEC_END_COND:
-	case DEC_END_JUMP_IND:
-	case DEC_END_CALL_IND:
-	case DEC_END_RET:
-	case DEC_END_FAR:
-		t->first = false;
-		t->from_now = t->from_now || !t->behind;
-		break;
-	default:
-		break;
-	}
-}
-
-/* Nothing eligible came since `now`, and nothing else tells how long ago that was. */
-static uint64_t upper(const struct dec_timing *t)
-{
-	uint64_t hi = dec_time_until(&t->now), by;
-	bool exact = t->what == DEC_TIMED_RUN ? t->first && !t->behind : t->what != DEC_TIMED_NONE;
-
-	if (!t->now.known)
-		return DEC_NO_BOUND;
-	if (exact && t->eligible)
-		hi = dec_time_hi(&t->now, &t->config);
-	if (!t->has_next)
-		return hi;
-	by = t->next.at_anchor ? t->next.hi : dec_time_hi(&t->next, &t->config);
-	/* An MTC shows that those before it were dropped. */
-	if (t->next.at_anchor && !t->next.has_tsc && t->next.lo > hi && t->next.lo - hi > 1)
-		return by;
-	return by < hi ? by : hi;
-}
-
-static uint64_t lower(const struct dec_timing *t, const struct dec_time *began)
-{
-	return t->what == DEC_TIMED_RUN && !t->from_now ? t->from : dec_time_lo(began, &t->config);
-}
-
-void dec_timing_point(const struct dec_timing *t, struct dec_point *point)
-{
-	const struct dec_time *began = t->holds && t->what != DEC_TIMED_NONE ? &t->held : &t->now;
-	const struct dec_time *of = &t->now;
-	bool is_held;
-
-	memset(point, 0, sizeof(*point));
-	point->cycles = of->cycles;
-	if (!began->known && !t->now.known)
-		return;
-	point->known = true;
-	point->lo = began->known ? lower(t, began) : 0;
-	point->hi = upper(t);
-	/* The core clock is not what CBR says. */
-	if (point->lo > point->hi) {
-		point->lo = 0;
-		point->hi = DEC_NO_BOUND;
-	}
-	is_held = began->known && (t->held_tsc || !t->now.known);
-	of = is_held ? began : &t->now;
-	point->cycles = of->cycles;
-	point->tsc = dec_time_tsc(of, &t->config);
-	if (point->tsc < point->lo)
-		point->tsc = point->lo;
-	if (point->tsc > point->hi)
-		point->tsc = point->hi;
 }

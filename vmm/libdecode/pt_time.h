@@ -42,7 +42,7 @@ struct dec_point {
 
 void dec_timing_init(struct dec_timing *t, const struct dec_time_config *config, bool binds);
 
-/* Call these before and after the packet takes effect. */
+/* pt_time.c: call these before and after the packet takes effect. */
 enum vptd_status dec_pt_time_before(struct dec_pt *pt, const struct vpt_packet *p);
 void dec_pt_time_after(struct dec_pt *pt, const struct vpt_packet *p);
 
@@ -67,6 +67,14 @@ static inline void dec_timing_pass_cycs(struct dec_timing *t, uint64_t offset,
 static inline void dec_timing_at_target(struct dec_timing *t)
 {
 	t->from_now = t->from_now || !t->behind;
+}
+
+/* The time moves on: keep when the next run began. */
+static inline void dec_timing_keep_from(struct dec_timing *t)
+{
+	if (t->from_now)
+		t->from = t->now.known ? dec_time_lo(&t->now, &t->config) : 0;
+	t->from_now = false;
 }
 
 /* Decoding stops until the next PSB; or ends, @offset bytes into the stream. */

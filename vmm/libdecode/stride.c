@@ -2,122 +2,15 @@
 /*
  * The stride cache.
  *
- * A stride begins and ends where a TIP arrives, so no outcome is left over at either end, and the
- * last IP is the address of the block. A stride is good as long as all of its blocks are: its view
- * is current. The addresses that it takes off the return stack must be on top at each use.
+ * A stride begins and ends where a TIP arrives. No outcome is left over at either end, and the last
+ * IP is the address of the block. A stride is good as long as all of its blocks are, so that its
+ * view is current. The addresses that it takes off the return stack must be on top at each use.
  * Packets that come for the first time are only noted, because many never come again.
  */
-#include "libdecode/stride.h"
+#include "libdecode/stride_inside.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "libdecode/edges.h"
-#include "libdecode/flow.h"
-
-#define STACK_MAX   12u	 /* addresses that a stride takes and leaves, together */
-#define STEPS	    256u /* blocks of one stride at most */
-#define FIRST_SLOTS 1024u
-#define FIRST_ROOM  8192u /* entries of the other arrays */
-#define SEEN	    32768u
-#define MAX_ENTRIES (1u << 24)
-
-#define NEEDS_TARGET \
-	(1u << DEC_END_RET | 1u << DEC_END_JUMP_IND | 1u << DEC_END_CALL_IND | 1u << DEC_END_FAR)
-
-struct stride {
-	uint64_t units[DEC_STRIDE_UNITS / 2];
-	const struct dec_block *from; /* NULL: the slot is free */
-	struct dec_block *to;
-	uint32_t view;
-	uint32_t hits;
-	uint32_t stack;	     /* index of the addresses in `addresses` */
-	uint32_t insns : 17; /* at most STEPS * 512 */
-	uint32_t n : 3;	     /* units */
-	uint32_t pops : 4, pushes : 4;
-	uint32_t of_all : 1; /* @view is that of all spaces: index of views[] */
-};
-
-struct dec_strides {
-	struct stride *slot;
-	size_t mask, used;
-	size_t max; /* slots */
-	uint32_t max_room;
-	/* For each stride what it takes, what it leaves and, with paths, its path. */
-	uint64_t *addresses;
-	uint32_t naddresses, room;
-	/* For each stride the number of blocks; their ids, shifted left by one, and the link. */
-	uint32_t *path;
-	uint32_t npath, path_room;
-	bool keeps_paths;
-	bool has_retc, pops; /* the flow's, when the strides were made */
-	uint16_t seen[SEEN]; /* hashes of packets that came once */
-};
-
-static size_t power_of_two(size_t max, size_t least)
-{
-	size_t n = least;
-
-	while (n < MAX_ENTRIES && n <= max / 2)
-		n *= 2;
-	return n;
-}
-
-struct dec_strides *dec_strides_new(size_t max_bytes, bool counts)
-{
-	struct dec_strides *s = calloc(1, sizeof(*s));
-
-	if (!s)
-		return NULL;
-	s->keeps_paths = counts;
-	s->mask = FIRST_SLOTS - 1;
-	s->max = power_of_two(max_bytes / sizeof(*s->slot), FIRST_SLOTS);
-	s->max_room = (uint32_t)power_of_two(max_bytes / sizeof(*s->addresses), FIRST_ROOM);
-	s->slot = calloc(s->mask + 1, sizeof(*s->slot));
-	if (!s->slot) {
-		free(s);
-		return NULL;
-	}
-	return s;
-}
-
-void dec_strides_free(struct dec_strides *s)
-{
-	if (!s)
-		return;
-	free(s->slot);
-	free(s->addresses);
-	free(s->path);
-	free(s);
-}
-
-static void expand(const struct dec_strides *s, const struct dec_flow *f, struct stride *w)
-{
-	const uint32_t *path = s->path + s->addresses[w->stack + w->pops + w->pushes];
-	uint32_t steps = *path++, i;
-
-	for (i = 0; w->hits && i < steps; i++) {
-		struct dec_block *block = dec_code_at(f->code, path[i] >> 1);
-		const struct dec_block *to =
-			i + 1 < steps ? dec_code_at(f->code, path[i + 1] >> 1) : w->to;
-
-		if (f->edges && NEEDS_TARGET >> block->end & 1)
-			dec_edges_add(f->edges, block->id, to->ip, w->hits);
-		else
-			block->hits[path[i] & 1] += w->hits;
-	}
-	w->hits = 0;
-}
-
-void dec_strides_expand(struct dec_strides *s, const struct dec_flow *f)
-{
-	size_t i;
-
-	for (i = 0; s->keeps_paths && i <= s->mask; i++) {
-		if (s->slot[i].from)
-			expand(s, f, &s->slot[i]);
-	}
-}
 
 static void forget_all(struct dec_strides *s, const struct dec_flow *f)
 {
@@ -151,7 +44,7 @@ static inline uint64_t hash_of(const struct dec_block *from, const struct dec_st
 	return (hash ^ hash >> 32 ^ (uintptr_t)from >> 3) * 0x9e3779b97f4a7c15ull;
 }
 
-static inline bool is_of(const struct stride *w, const struct dec_block *from,
+static inline bool is_of(const struct dec_stride *w, const struct dec_block *from,
 			 const struct dec_stride_key *key)
 {
 	return w->from == from && w->units[0] == key->units[0] && w->units[1] == key->units[1] &&
@@ -162,14 +55,14 @@ static inline bool is_of(const struct stride *w, const struct dec_block *from,
 #define TWINS_MAX 8u
 
 /* Returns the stride of these packets, or the slot for it. *found says which. */
-static inline struct stride *find(const struct dec_strides *s, const struct dec_flow *f,
-				  const struct dec_stride_key *key, uint64_t hash, bool *found)
+static inline struct dec_stride *find(const struct dec_strides *s, const struct dec_flow *f,
+				      const struct dec_stride_key *key, uint64_t hash, bool *found)
 {
 	size_t i = hash >> 32 & s->mask;
 	unsigned int twins = 0;
 
 	for (; s->slot[i].from; i = (i + 1) & s->mask) {
-		struct stride *w = &s->slot[i];
+		struct dec_stride *w = &s->slot[i];
 
 		if (!is_of(w, f->cur, key))
 			continue;
@@ -183,16 +76,16 @@ static inline struct stride *find(const struct dec_strides *s, const struct dec_
 	return &s->slot[i];
 }
 
-/* What a stride does while it is made. */
+/* The state of a stride while it is made. */
 struct make {
 	struct dec_block *at;
 	uint64_t bits;	   /* outcomes, the oldest in bit 63, */
 	unsigned int left; /* and how many */
 	uint64_t insns;
-	uint64_t pop[STACK_MAX], push[STACK_MAX];
+	uint64_t pop[DEC_STRIDE_STACK], push[DEC_STRIDE_STACK];
 	unsigned int pops, pushes, steps;
 	bool of_all;
-	uint32_t path[STEPS];
+	uint32_t path[DEC_STRIDE_STEPS];
 };
 
 /* Take an address off the stack. Returns false if the stride cannot have it. */
@@ -202,7 +95,7 @@ static bool pop(const struct dec_flow *f, struct make *m, uint64_t *to)
 		*to = m->push[--m->pushes];
 		return true;
 	}
-	if (m->pops == f->depth || m->pops == STACK_MAX / 2)
+	if (m->pops == f->depth || m->pops == DEC_STRIDE_STACK / 2)
 		return false;
 	*to = f->stack[(f->top - 1 - m->pops) % DEC_STACK];
 	m->pop[m->pops++] = *to;
@@ -211,7 +104,7 @@ static bool pop(const struct dec_flow *f, struct make *m, uint64_t *to)
 
 static bool push(struct make *m)
 {
-	if (m->pushes == STACK_MAX / 2)
+	if (m->pushes == DEC_STRIDE_STACK / 2)
 		return false;
 	m->push[m->pushes++] = m->at->next;
 	return true;
@@ -229,7 +122,7 @@ static unsigned int use_outcome(struct make *m)
 /* Pass the current block, which leads to @to by link @which. */
 static bool step(struct make *m, struct dec_block *to, unsigned int which)
 {
-	if (!to || !to->insns || m->steps == STEPS)
+	if (!to || !to->insns || m->steps == DEC_STRIDE_STEPS)
 		return false;
 	m->path[m->steps++] = m->at->id << 1 | which;
 	m->insns += m->at->insns;
@@ -310,7 +203,7 @@ static bool unit(struct dec_flow *f, struct make *m, uint32_t u)
 	m->left = 0;
 	add_outcomes(m, u >> 24);
 	add_outcomes(m, u >> 16 & 0xff);
-	while (m->left || !(NEEDS_TARGET >> m->at->end & 1)) {
+	while (m->left || !(DEC_NEEDS_TARGET >> m->at->end & 1)) {
 		if (!pass_block(f, m))
 			return false;
 	}
@@ -335,7 +228,7 @@ static bool walk(struct dec_flow *f, const struct dec_stride_key *key, struct ma
 
 static bool grow(void **array, uint32_t *room, uint32_t used, uint32_t more, size_t size)
 {
-	uint32_t want = *room ? 2 * *room : FIRST_ROOM;
+	uint32_t want = *room ? 2 * *room : DEC_STRIDE_ROOM;
 	void *grown;
 
 	if (*room - used >= more)
@@ -352,16 +245,17 @@ static bool grow(void **array, uint32_t *room, uint32_t used, uint32_t more, siz
 static bool has_room(struct dec_strides *s)
 {
 	void *addresses = s->addresses, *path = s->path;
-	bool ok = grow(&addresses, &s->room, s->naddresses, STACK_MAX + 1, sizeof(*s->addresses)) &&
+	bool ok = grow(&addresses, &s->room, s->naddresses, DEC_STRIDE_STACK + 1,
+		       sizeof(*s->addresses)) &&
 		  (!s->keeps_paths ||
-		   grow(&path, &s->path_room, s->npath, STEPS + 1, sizeof(*s->path)));
+		   grow(&path, &s->path_room, s->npath, DEC_STRIDE_STEPS + 1, sizeof(*s->path)));
 
 	s->addresses = addresses;
 	s->path = path;
 	return ok;
 }
 
-static struct stride *free_slot(const struct dec_strides *s, const struct stride *w)
+static struct dec_stride *free_slot(const struct dec_strides *s, const struct dec_stride *w)
 {
 	const struct dec_stride_key key = {{w->units[0], w->units[1]}, w->n, 0};
 	size_t i = hash_of(w->from, &key) >> 32 & s->mask;
@@ -396,8 +290,8 @@ static bool make_room(struct dec_strides *s, const struct dec_flow *f)
 {
 	bool full = s->used * 4 > s->mask * 3;
 
-	if (s->max_room - s->naddresses < STACK_MAX + 1 || s->max_room - s->npath <= STEPS ||
-	    (full && s->mask + 1 >= s->max))
+	if (s->max_room - s->naddresses < DEC_STRIDE_STACK + 1 ||
+	    s->max_room - s->npath <= DEC_STRIDE_STEPS || (full && s->mask + 1 >= s->max))
 		forget_all(s, f);
 	else if (full && !double_slots(s))
 		return false;
@@ -406,12 +300,12 @@ static bool make_room(struct dec_strides *s, const struct dec_flow *f)
 
 /* Keep a stride that was made in slot @w. */
 static void keep(struct dec_strides *s, const struct dec_flow *f, const struct dec_stride_key *key,
-		 const struct make *m, struct stride *w)
+		 const struct make *m, struct dec_stride *w)
 {
 	unsigned int i;
 
 	s->used += !w->from;
-	*w = (struct stride){
+	*w = (struct dec_stride){
 		.units = {key->units[0], key->units[1]},
 		.from = f->cur,
 		.to = m->at,
@@ -438,7 +332,8 @@ static void keep(struct dec_strides *s, const struct dec_flow *f, const struct d
 /* Have these packets been here before? */
 static bool is_known(struct dec_strides *s, uint64_t hash)
 {
-	uint16_t *seen = &s->seen[hash >> 32 & (SEEN - 1)], mark = (uint16_t)(hash >> 16 | 1);
+	uint16_t *seen = &s->seen[hash >> 32 & (DEC_STRIDE_SEEN - 1)],
+		 mark = (uint16_t)(hash >> 16 | 1);
 
 	if (*seen == mark)
 		return true;
@@ -446,10 +341,10 @@ static bool is_known(struct dec_strides *s, uint64_t hash)
 	return false;
 }
 
-static VPT_COLD struct stride *make_stride(struct dec_strides *s, struct dec_flow *f,
-					   const struct dec_stride_key *key, uint64_t hash)
+static VPT_COLD struct dec_stride *make_stride(struct dec_strides *s, struct dec_flow *f,
+					       const struct dec_stride_key *key, uint64_t hash)
 {
-	struct stride *w;
+	struct dec_stride *w;
 	struct make m;
 	bool found;
 
@@ -457,12 +352,12 @@ static VPT_COLD struct stride *make_stride(struct dec_strides *s, struct dec_flo
 		return NULL;
 	w = find(s, f, key, hash, &found);
 	if (w->from && s->keeps_paths)
-		expand(s, f, w);
+		dec_stride_expand(s, f, w);
 	keep(s, f, key, &m, w);
 	return w;
 }
 
-static inline void take(const struct dec_strides *s, struct dec_flow *f, const struct stride *w)
+static inline void take(const struct dec_strides *s, struct dec_flow *f, const struct dec_stride *w)
 {
 	const uint64_t *push = s->addresses + w->stack + w->pops;
 	unsigned int i;
@@ -479,11 +374,11 @@ static inline void take(const struct dec_strides *s, struct dec_flow *f, const s
 bool dec_strides_run(struct dec_strides *s, struct dec_flow *f, const struct dec_stride_key *key)
 {
 	uint64_t hash = hash_of(f->cur, key);
-	struct stride *w;
+	struct dec_stride *w;
 	bool found;
 
 	/* A CALL and its RET within a stride do not show that the oldest address is lost. */
-	if (vpt_unlikely(f->depth > DEC_STACK - STACK_MAX))
+	if (vpt_unlikely(f->depth > DEC_STACK - DEC_STRIDE_STACK))
 		return false;
 	w = find(s, f, key, hash, &found);
 	if (vpt_unlikely(!found)) {
@@ -494,7 +389,7 @@ bool dec_strides_run(struct dec_strides *s, struct dec_flow *f, const struct dec
 	if (vpt_unlikely(f->insns + w->insns > f->limit))
 		return false;
 	if (vpt_unlikely(++w->hits == UINT32_MAX) && s->keeps_paths)
-		expand(s, f, w);
+		dec_stride_expand(s, f, w);
 	take(s, f, w);
 	return true;
 }

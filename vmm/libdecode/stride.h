@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A cache of strides: from a block at which a TIP has arrived, and the bytes of the next packets,
- * to the block at which the last TIP of those packets arrives. One look-up replaces several TNT
- * and TIP packets.
+ * A cache of strides. A stride leads from a block at which a TIP has arrived, by the bytes of the
+ * next packets, to the block at which their last TIP arrives. One look-up replaces several TNT and
+ * TIP packets.
  */
 #ifndef VMM_LIBDECODE_STRIDE_H
 #define VMM_LIBDECODE_STRIDE_H
@@ -18,7 +18,7 @@ struct dec_flow;
 /* A TIP with a 16-bit address, and the up to two short TNTs before it, which may be 0. */
 #define DEC_STRIDE_UNITS 4u
 
-/* What the next packets are. Unused units are 0. */
+/* The packets of a stride. Unused units are 0. */
 struct dec_stride_key {
 	uint64_t units[DEC_STRIDE_UNITS / 2];
 	unsigned int n;	   /* units */

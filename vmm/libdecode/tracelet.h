@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A cache of walks: from a block and some outcomes to where they lead, how many instructions run
- * on the way and what becomes of the return stack. One look-up replaces up to DEC_TRACELET
- * branches and touches no block. dec_tracelets_expand() derives how often each block ran from
- * how often each walk was used.
+ * A cache of walks. A walk leads from a block, by some outcomes, to another block. It knows how
+ * many instructions run on the way and how the return stack changes. One look-up replaces up to
+ * DEC_TRACELET branches and touches no block. dec_tracelets_expand() derives how often each block
+ * ran from how often each walk was used.
  */
 #ifndef VMM_LIBDECODE_TRACELET_H
 #define VMM_LIBDECODE_TRACELET_H
@@ -11,8 +11,8 @@
 #include "libdecode/flow.h"
 
 /*
- * The most outcomes of a walk. Longer walks need fewer look-ups, but most of them are used once:
- * where branches depend on data, the walks of 16 outcomes repeat and those of 56 do not.
+ * The most outcomes of a walk. Longer walks need fewer look-ups, but most of them are used once.
+ * Where branches depend on data, walks of 16 outcomes repeat and those of 56 do not.
  */
 #define DEC_TRACELET 16u
 
@@ -35,7 +35,8 @@ bool dec_tracelets_run(struct dec_tracelets *t, struct dec_flow *f);
 
 /*
  * Move the counts of all walks and strides to the hits of blocks, and those of RETs and targets to
- * the edges of @f if it has any. Returns false if there is no memory: the counts stay where they are.
+ * the edges of @f if it has any. Returns false if there is no memory, and leaves the counts
+ * unchanged.
  */
 bool dec_tracelets_expand(struct dec_tracelets *t, const struct dec_flow *f);
 
