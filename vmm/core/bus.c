@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Accesses to ports (abi/boot.h, and those of the devices) and beyond RAM. */
+/* Accesses to ports (of abi/boot.h, and of the devices) and to memory that is not RAM. */
 #include "core/devices.h"
 #include "core/hv.h"
 #include "core/irq.h"
@@ -7,50 +7,80 @@
 
 #include <string.h>
 
-static void console(struct core_vm *vm, uint8_t c)
+static void write_console(struct core_vcpu *v, uint32_t value)
 {
-	if (vm->hooks.console)
-		vm->hooks.console(vm->hooks.opaque, (char)c);
+	if (v->vm->hooks.console)
+		v->vm->hooks.console(v->vm->hooks.opaque, (char)value);
+}
+
+static uint32_t read_console(struct core_vcpu *v)
+{
+	(void)v;
+	return VPT_PORT_CONSOLE;
+}
+
+static void write_exit(struct core_vcpu *v, uint32_t value)
+{
+	if (!v->vm->stop.kind)
+		v->vm->stop.exit_status = value;
+	core_vm_stop(v->vm, TRACE_STOP_EXIT, "status %u", value);
+}
+
+static void write_pmi(struct core_vcpu *v, uint32_t value)
+{
+	v->irq.pmi_vector = (uint8_t)value;
+}
+
+/* Returns whether a PMI was raised since the last read. */
+static uint32_t read_pmi(struct core_vcpu *v)
+{
+	bool raised = v->irq.pending & CORE_IRQ_PMI_RAISED;
+
+	v->irq.pending &= ~CORE_IRQ_PMI_RAISED;
+	return raised;
+}
+
+/* The ports of abi/boot.h. The devices have all others, and those that are NULL here. */
+static const struct port_row {
+	uint16_t port;
+	uint32_t (*read)(struct core_vcpu *v);
+	void (*write)(struct core_vcpu *v, uint32_t value);
+} rows[] = {
+	{VPT_PORT_CONSOLE, read_console, write_console},
+	{VPT_PORT_EXIT, NULL, write_exit},
+	{VPT_PORT_TIMER, NULL, core_irq_set_timer},
+	{VPT_PORT_PMI, read_pmi, write_pmi},
+};
+
+static const struct port_row *find(uint16_t port)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].port == port)
+			return &rows[i];
+	return NULL;
 }
 
 static void out(struct core_vcpu *v, uint16_t port, uint8_t size, uint32_t value)
 {
-	switch (port) {
-	case VPT_PORT_CONSOLE:
-		console(v->vm, (uint8_t)value);
-		break;
-	case VPT_PORT_EXIT:
-		if (!v->vm->stop.kind)
-			v->vm->stop.exit_status = value;
-		core_vm_stop(v->vm, TRACE_STOP_EXIT, "status %u", value);
-		break;
-	case VPT_PORT_TIMER:
-		core_irq_set_timer(v, value);
-		break;
-	case VPT_PORT_PMI:
-		v->irq.pmi_vector = (uint8_t)value;
-		break;
-	default:
+	const struct port_row *row = find(port);
+
+	if (row && row->write)
+		row->write(v, value);
+	else
 		dev_platform_io(&v->vm->platform, port, size, false, &value);
-		break;
-	}
 }
 
 static uint32_t in(struct core_vcpu *v, uint16_t port, uint8_t size)
 {
-	bool raised = v->irq.pending & CORE_IRQ_PMI_RAISED;
+	const struct port_row *row = find(port);
 	uint32_t value = ~0u;
 
-	switch (port) {
-	case VPT_PORT_CONSOLE:
-		return VPT_PORT_CONSOLE;
-	case VPT_PORT_PMI:
-		v->irq.pending &= ~CORE_IRQ_PMI_RAISED;
-		return raised;
-	default:
-		dev_platform_io(&v->vm->platform, port, size, true, &value);
-		return value;
-	}
+	if (row && row->read)
+		return row->read(v);
+	dev_platform_io(&v->vm->platform, port, size, true, &value);
+	return value;
 }
 
 void core_bus_io(struct core_vcpu *v, uint16_t port, uint8_t size, bool is_in, uint32_t count,

@@ -133,7 +133,9 @@ bool dev_lapic_at(const struct dev_lapic *l, uint64_t gpa);
 /* `offset` into the page; an access that is none to a register reads as zero. */
 void dev_lapic_read(struct dev_lapic *l, uint32_t offset, uint32_t len, void *data);
 void dev_lapic_write(struct dev_lapic *l, uint32_t offset, uint32_t len, const void *data);
-/* False: #GP. The APIC base and 0x800-0x8ff. */
+/* Set IA32_APIC_BASE. Returns false, for #GP, unless 11.12.5 allows the change of mode. */
+bool dev_lapic_set_base(struct dev_lapic *l, uint64_t value);
+/* Access an MSR of x2APIC mode. Returns false for #GP. */
 bool dev_lapic_rdmsr(struct dev_lapic *l, uint32_t msr, uint64_t *value);
 bool dev_lapic_wrmsr(struct dev_lapic *l, uint32_t msr, uint64_t value);
 

@@ -280,8 +280,7 @@ static uint64_t reserved(const struct dev_lapic *l, unsigned int reg)
 	}
 }
 
-/* Modes change as 11.12.5 allows only. */
-static bool write_base(struct dev_lapic *l, uint64_t value)
+bool dev_lapic_set_base(struct dev_lapic *l, uint64_t value)
 {
 	uint64_t was = l->base, wide = ~0ull << (l->max_phy_addr & 63);
 	bool on = value & DEV_APIC_BASE_ENABLE, x2 = value & DEV_APIC_BASE_X2;
@@ -305,10 +304,6 @@ bool dev_lapic_rdmsr(struct dev_lapic *l, uint32_t msr, uint64_t *value)
 	unsigned int reg = msr & 0xff;
 	uint32_t low;
 
-	if (msr == X86_MSR_APIC_BASE) {
-		*value = l->base;
-		return true;
-	}
 	if (!dev_lapic_x2(l) || !read_reg(l, reg, &low))
 		return false;
 	*value = low | (reg == REG_ICR ? (uint64_t)l->icr[1] << 32 : 0);
@@ -319,8 +314,6 @@ bool dev_lapic_wrmsr(struct dev_lapic *l, uint32_t msr, uint64_t value)
 {
 	unsigned int reg = msr & 0xff;
 
-	if (msr == X86_MSR_APIC_BASE)
-		return write_base(l, value);
 	if (!dev_lapic_x2(l) || reg == REG_ICR_HIGH || value & reserved(l, reg))
 		return false;
 	if (reg == REG_SELF_IPI) {

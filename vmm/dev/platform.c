@@ -129,7 +129,7 @@ bool dev_platform_listens(const struct dev_platform *p)
 	return p->host.serial_in && dev_serial_listens(&p->serial);
 }
 
-static void set_deadline(struct dev_platform *p, uint64_t tsc)
+void dev_platform_set_deadline(struct dev_platform *p, uint64_t tsc)
 {
 	if (p->host.tsc_time)
 		dev_lapic_set_deadline(&p->lapic, tsc, p->host.tsc_time(p->host.opaque, tsc));
@@ -138,62 +138,8 @@ static void set_deadline(struct dev_platform *p, uint64_t tsc)
 void dev_platform_tsc_moved(struct dev_platform *p)
 {
 	if (p->lapic.deadline)
-		set_deadline(p, p->lapic.deadline);
+		dev_platform_set_deadline(p, p->lapic.deadline);
 	dev_platform_settle(p);
-}
-
-bool dev_platform_mmio(struct dev_platform *p, uint64_t gpa, uint32_t len, bool write, void *data)
-{
-	uint32_t offset = gpa & 0xfff;
-
-	if (dev_lapic_at(&p->lapic, gpa)) {
-		if (write)
-			dev_lapic_write(&p->lapic, offset, len, data);
-		else
-			dev_lapic_read(&p->lapic, offset, len, data);
-	} else if ((gpa & ~0xfffull) == DEV_IOAPIC_ADDRESS) {
-		if (write)
-			dev_ioapic_write(&p->ioapic, offset, len, data);
-		else
-			dev_ioapic_read(&p->ioapic, offset, len, data);
-	} else {
-		return false;
-	}
-	dev_platform_settle(p);
-	return true;
-}
-
-static bool is_ours(uint32_t msr)
-{
-	return msr == X86_MSR_APIC_BASE || msr == X86_MSR_TSC_DEADLINE ||
-	       (msr >= X86_MSR_X2APIC_FIRST && msr <= X86_MSR_X2APIC_LAST);
-}
-
-enum dev_platform_msr dev_platform_rdmsr(struct dev_platform *p, uint32_t msr, uint64_t *value)
-{
-	if (!is_ours(msr))
-		return DEV_PLATFORM_OTHER;
-	if (msr == X86_MSR_TSC_DEADLINE) {
-		*value = p->lapic.deadline;
-		return p->lapic.has_deadline ? DEV_PLATFORM_DONE : DEV_PLATFORM_GP;
-	}
-	return dev_lapic_rdmsr(&p->lapic, msr, value) ? DEV_PLATFORM_DONE : DEV_PLATFORM_GP;
-}
-
-enum dev_platform_msr dev_platform_wrmsr(struct dev_platform *p, uint32_t msr, uint64_t value)
-{
-	bool ok;
-
-	if (!is_ours(msr))
-		return DEV_PLATFORM_OTHER;
-	ok = msr == X86_MSR_TSC_DEADLINE ? p->lapic.has_deadline
-					 : dev_lapic_wrmsr(&p->lapic, msr, value);
-	if (!ok)
-		return DEV_PLATFORM_GP;
-	if (msr == X86_MSR_TSC_DEADLINE)
-		set_deadline(p, value);
-	dev_platform_settle(p);
-	return DEV_PLATFORM_DONE;
 }
 
 uint8_t dev_platform_cr8(const struct dev_platform *p)

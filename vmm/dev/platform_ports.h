@@ -5,10 +5,12 @@
 
 #include "dev/platform.h"
 
-/* Let what changed in one device reach the others. After everything that is done to
- * one of them. */
+/* Propagate a change in one device to the others. Call it after each access to a device. */
 void dev_platform_settle(struct dev_platform *p);
-/* Input, for a guest that looks whether there is some. */
+/* Take input for a guest that polls COM1. */
 void dev_platform_fill(struct dev_platform *p);
+
+/* Set IA32_TSC_DEADLINE to `tsc`. Does nothing without a TSC deadline mode. */
+void dev_platform_set_deadline(struct dev_platform *p, uint64_t tsc);
 
 #endif /* VMM_DEV_PLATFORM_PORTS_H */
