@@ -127,10 +127,10 @@ tap_empty "each kind of block of a .vpt file occurs" \
 tap_empty "each kind of block of a .vps file occurs" \
 	"$(missing "$snapshots" "$("$BLOCKS" "$dir"/*.vps | sort -u)")"
 tap_empty "block types keep their numbers" "$(
-	for list in "VPT_BLOCK $traces" "VPT_SNAP $snapshots"; do
+	for list in "TRACE_BLOCK $traces" "CORE_SNAP $snapshots"; do
 		prefix=${list%% *}
 		case $prefix in
-		VPT_BLOCK) enum=trace_block_type header=vmm/trace/format.h ;;
+		TRACE_BLOCK) enum=trace_block_type header=vmm/trace/format.h ;;
 		*) enum=core_snap_type header=vmm/core/snapshot.h ;;
 		esac
 		printf '%s\n' "${list#* }" | sed 's/.* //' >"$dir/want"
