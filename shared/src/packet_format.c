@@ -92,6 +92,33 @@ static void put_sized(struct vpti_line *line, const struct vpt_packet *p)
 	vpti_line_flag(line, p->flag, " IP");
 }
 
+/* The labels of a row VPT_PKT_EXT. NULL stands for a field that is not there. */
+static void put_labels(struct vpti_line *line, const struct vpt_packet *p, const char *value,
+		       const char *aux, const char *flag)
+{
+	if (value)
+		vpti_line_hex(line, value, p->value);
+	if (aux)
+		vpti_line_hex(line, aux, p->aux);
+	if (flag)
+		vpti_line_flag(line, p->flag, flag);
+}
+
+static void put_row(struct vpti_line *line, const struct vpt_packet *p)
+{
+	switch (p->kind) {
+#define LABEL(at, bits, shift, label, name) label
+#define VPT_PKT(kind, text, size, tag, section, meaning)
+#define VPT_PKT_EXT(kind, text, size, opcode, value, aux, flag, tag, section, meaning) \
+	case VPT_PKT_##kind:                                                           \
+		put_labels(line, p, LABEL value, LABEL aux, LABEL flag);               \
+		break;
+#include "../spec/packets.def"
+	default:
+		break;
+	}
+}
+
 static void put_payload(struct vpti_line *line, const struct vpt_packet *p)
 {
 	switch (p->kind) {
@@ -108,10 +135,6 @@ static void put_payload(struct vpti_line *line, const struct vpt_packet *p)
 		if (p->ip_bytes != VPT_IP_SUPPRESSED)
 			vpti_line_hex(line, " ", p->value);
 		break;
-	case VPT_PKT_PIP:
-		vpti_line_hex(line, "", p->value);
-		vpti_line_flag(line, p->flag, " NR");
-		break;
 	case VPT_PKT_MODE_EXEC:
 		put_mode_exec(line, p->value);
 		break;
@@ -123,26 +146,13 @@ static void put_payload(struct vpti_line *line, const struct vpt_packet *p)
 	case VPT_PKT_CYC:
 		vpti_line_digits(line, p->value, 10, 1);
 		break;
-	case VPT_PKT_TMA:
-		vpti_line_hex(line, "CTC ", p->value);
-		vpti_line_hex(line, " FC ", p->aux);
-		break;
 	case VPT_PKT_TSC:
 	case VPT_PKT_MTC:
-	case VPT_PKT_VMCS:
 	case VPT_PKT_MNT:
 		vpti_line_hex(line, "", p->value);
 		break;
 	case VPT_PKT_PTW:
 		put_sized(line, p);
-		break;
-	case VPT_PKT_EXSTOP:
-	case VPT_PKT_BEP:
-		vpti_line_flag(line, p->flag, "IP");
-		break;
-	case VPT_PKT_MWAIT:
-		vpti_line_hex(line, "hints ", p->value);
-		vpti_line_hex(line, " ext ", p->aux);
 		break;
 	case VPT_PKT_PWRE:
 		vpti_line_hex(line, "state ", p->value >> 4 & 0xf);
@@ -169,6 +179,7 @@ static void put_payload(struct vpti_line *line, const struct vpt_packet *p)
 		put_trig(line, p);
 		break;
 	default:
+		put_row(line, p);
 		break;
 	}
 }
@@ -178,7 +189,6 @@ const char *vpt_pkt_name(enum vpt_pkt_kind kind)
 	static const char *const names[] = {
 #define VPT_PKT(kind, text, size, tag, section, meaning) text,
 #include "../spec/packets.def"
-#undef VPT_PKT
 	};
 
 	return (unsigned int)kind < VPT_PKT_COUNT ? names[kind] : "?";

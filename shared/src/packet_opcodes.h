@@ -15,30 +15,21 @@ enum vpti_opcode {
 	VPTI_OP_TRIG = 0xd9,
 };
 
-/* The byte after VPTI_OP_EXT. */
+/* The byte after VPTI_OP_EXT: from the rows of packets.def, and of the other packets. */
 enum vpti_ext_opcode {
-	VPTI_EXT_CBR = 0x03,
+#define VPT_PKT(kind, text, size, tag, section, meaning)
+#define VPT_PKT_EXT(kind, text, size, opcode, value, aux, flag, tag, section, meaning) \
+	VPTI_EXT_##kind = (opcode),
+#include "../spec/packets.def"
+#undef VPT_PKT
+#undef VPT_PKT_EXT
 	VPTI_EXT_PTW = 0x12, /* bits 4:0 */
-	VPTI_EXT_CFE = 0x13,
-	VPTI_EXT_PWRE = 0x22,
-	VPTI_EXT_PSBEND = 0x23,
-	VPTI_EXT_BEP = 0x33, /* bits 6:0 */
-	VPTI_EXT_PIP = 0x43,
-	VPTI_EXT_EVD = 0x53,
-	VPTI_EXT_EXSTOP = 0x62, /* bits 6:0 */
-	VPTI_EXT_BBP = 0x63,
-	VPTI_EXT_TMA = 0x73,
 	VPTI_EXT_PSB = 0x82,
-	VPTI_EXT_TRACE_STOP = 0x83,
-	VPTI_EXT_PWRX = 0xa2,
 	VPTI_EXT_TNT_64 = 0xa3,
-	VPTI_EXT_MWAIT = 0xc2,
 	VPTI_EXT_MNT = 0xc3,
-	VPTI_EXT_VMCS = 0xc8,
-	VPTI_EXT_OVF = 0xf3,
 };
 
-/* "IP" of PTW, EXSTOP, BEP (second byte) and CFE (third): a FUP follows. */
+/* "IP" of PTW, in the second byte: a FUP follows. */
 #define VPTI_EXT_IP 0x80u
 /* PayloadBytes of PTW (table 33-40): 0 and 1 are defined. */
 #define VPTI_PTW_SIZE_SHIFT 5
@@ -60,8 +51,5 @@ enum vpti_ext_opcode {
 #define VPTI_CYC_LOW	   0x03u
 #define VPTI_CYC_EXP_FIRST 0x04u
 #define VPTI_CYC_EXP	   0x01u
-
-#define VPTI_PIP_CR3_MASK  VPT_MASK64(51, 5)
-#define VPTI_VMCS_PTR_MASK VPT_MASK64(51, 12)
 
 #endif /* VPTI_PACKET_OPCODES_H */

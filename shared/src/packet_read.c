@@ -9,6 +9,7 @@
 
 #include "packet_bytes.h"
 #include "packet_opcodes.h"
+#include "packet_rows.h"
 
 /* 5 + 8 * 7 bits, and three more in the tenth byte. */
 #define CYC_BYTES_MAX 10
@@ -135,118 +136,57 @@ static enum vpt_status read_mnt(struct vpt_packet *p, const uint8_t *buf, size_t
 	return status;
 }
 
-/* Kind and size of an extended packet whose second byte is all of its header. */
-static enum vpt_status ext_kind(struct vpt_packet *p, unsigned int op, size_t len)
+static enum vpt_status read_tnt_64(struct vpt_packet *p, const uint8_t *buf, size_t len)
 {
-	switch (op) {
-	case VPTI_EXT_PSBEND:
-		return take(p, VPT_PKT_PSBEND, 2, len);
-	case VPTI_EXT_TNT_64:
-		return take(p, VPT_PKT_TNT_64, 8, len);
-	case VPTI_EXT_PIP:
-		return take(p, VPT_PKT_PIP, 8, len);
-	case VPTI_EXT_TRACE_STOP:
-		return take(p, VPT_PKT_TRACE_STOP, 2, len);
-	case VPTI_EXT_CBR:
-		return take(p, VPT_PKT_CBR, 4, len);
-	case VPTI_EXT_TMA:
-		return take(p, VPT_PKT_TMA, 7, len);
-	case VPTI_EXT_VMCS:
-		return take(p, VPT_PKT_VMCS, 7, len);
-	case VPTI_EXT_OVF:
-		return take(p, VPT_PKT_OVF, 2, len);
-	case VPTI_EXT_EXSTOP:
-	case VPTI_EXT_EXSTOP | VPTI_EXT_IP:
-		return take(p, VPT_PKT_EXSTOP, 2, len);
-	case VPTI_EXT_MWAIT:
-		return take(p, VPT_PKT_MWAIT, 10, len);
-	case VPTI_EXT_PWRE:
-		return take(p, VPT_PKT_PWRE, 4, len);
-	case VPTI_EXT_PWRX:
-		return take(p, VPT_PKT_PWRX, 7, len);
-	case VPTI_EXT_BBP:
-		return take(p, VPT_PKT_BBP, 3, len);
-	case VPTI_EXT_BEP:
-	case VPTI_EXT_BEP | VPTI_EXT_IP:
-		return take(p, VPT_PKT_BEP, 2, len);
-	case VPTI_EXT_CFE:
-		return take(p, VPT_PKT_CFE, 4, len);
-	case VPTI_EXT_EVD:
-		return take(p, VPT_PKT_EVD, 11, len);
-	default:
-		return VPT_E_BAD_PACKET;
-	}
+	enum vpt_status status = take(p, VPT_PKT_TNT_64, 8, len);
+
+	return status ? status : split_tnt(p, vpti_get_le(buf + 2, 6));
 }
 
-/* [PKT-RSVD] Only defined bits are taken: reserved ones need not be 0. */
-static enum vpt_status ext_fields(struct vpt_packet *p, const uint8_t *buf)
+static uint64_t get_field(const uint8_t *buf, struct vpti_packet_field field)
 {
-	switch (p->kind) {
-	case VPT_PKT_TNT_64:
-		return split_tnt(p, vpti_get_le(buf + 2, 6));
-	case VPT_PKT_PIP:
-		p->value = vpti_get_le(buf + 2, 6) << 4 & VPTI_PIP_CR3_MASK;
-		p->flag = buf[2] & 1;
-		break;
-	case VPT_PKT_CBR:
-		p->value = buf[2];
-		break;
-	case VPT_PKT_TMA:
-		p->value = vpti_get_le(buf + 2, 2);
-		p->aux = (uint16_t)(vpti_get_le(buf + 5, 2) & 0x1ff);
-		break;
-	case VPT_PKT_VMCS:
-		p->value = vpti_get_le(buf + 2, 5) << 12;
-		break;
-	case VPT_PKT_EXSTOP:
-	case VPT_PKT_BEP:
-		p->flag = buf[1] & VPTI_EXT_IP;
-		break;
-	case VPT_PKT_MWAIT:
-		p->value = buf[2];
-		p->aux = buf[6] & 0x03;
-		break;
-	case VPT_PKT_PWRE:
-		p->value = buf[3];
-		p->flag = buf[2] & 0x80;
-		break;
-	case VPT_PKT_PWRX:
-		p->value = buf[2];
-		p->aux = buf[3] & 0x0f;
-		break;
-	case VPT_PKT_BBP:
-		p->value = buf[2] & 0x1f;
-		p->flag = buf[2] & 0x80;
-		break;
-	case VPT_PKT_CFE:
-		p->value = buf[2] & 0x1f;
-		p->flag = buf[2] & VPTI_EXT_IP;
-		p->aux = buf[3];
-		break;
-	case VPT_PKT_EVD:
-		p->aux = buf[2] & 0x3f;
-		p->value = vpti_get_le(buf + 3, 8);
-		break;
-	default:
-		break;
-	}
+	const unsigned int low = field.at % 8u;
+	uint64_t value;
+
+	if (!field.bits)
+		return 0;
+	value = vpti_get_le(buf + field.at / 8u, (low + field.bits + 7) / 8);
+	return (value >> low & VPT_MASK64(field.bits - 1u, 0)) << field.shift;
+}
+
+/* [PKT-RSVD] Only defined bits are taken. Reserved bits need not be 0. */
+static enum vpt_status read_row(struct vpt_packet *p, const uint8_t *buf, size_t len)
+{
+	unsigned int count, i;
+	const struct vpti_packet_row *row = vpti_packet_rows(&count);
+	enum vpt_status status;
+
+	for (i = 0; i < count && (buf[1] & row->opcode_mask) != row->opcode; i++)
+		row++;
+	if (i == count)
+		return VPT_E_BAD_PACKET;
+	status = take(p, row->kind, row->size, len);
+	if (status)
+		return status;
+	p->value = get_field(buf, row->value);
+	p->aux = (uint16_t)get_field(buf, row->aux);
+	p->flag = get_field(buf, row->flag);
 	return VPT_OK;
 }
 
 static enum vpt_status read_ext(struct vpt_packet *p, const uint8_t *buf, size_t len)
 {
-	enum vpt_status status;
-
 	if (len < 2)
 		return VPT_E_EOS;
+	if (buf[1] == VPTI_EXT_TNT_64)
+		return read_tnt_64(p, buf, len);
 	if (buf[1] == VPTI_EXT_PSB)
 		return read_psb(p, buf, len);
 	if (buf[1] == VPTI_EXT_MNT)
 		return read_mnt(p, buf, len);
 	if ((buf[1] & 0x1f) == VPTI_EXT_PTW)
 		return read_ptw(p, buf, len);
-	status = ext_kind(p, buf[1], len);
-	return status ? status : ext_fields(p, buf);
+	return read_row(p, buf, len);
 }
 
 /* [PKT-TRIG] */

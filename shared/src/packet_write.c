@@ -4,6 +4,7 @@
 
 #include "packet_bytes.h"
 #include "packet_opcodes.h"
+#include "packet_rows.h"
 
 /* Header 02 `op` and `bytes` bytes of payload; zero bytes follow up to `size`. */
 static size_t put_ext(uint8_t *buf, size_t size, unsigned int op, uint64_t value,
@@ -76,15 +77,6 @@ static size_t put_plain(uint8_t *buf, unsigned int op, uint64_t value, unsigned 
 	return 1 + bytes;
 }
 
-static size_t put_tma(uint8_t *buf, const struct vpt_packet *p)
-{
-	if (!vpti_fits(p->value, 16) || !vpti_fits(p->aux, 9))
-		return 0;
-	put_ext(buf, 7, VPTI_EXT_TMA, p->value, 2);
-	vpt_put_le(buf + 5, p->aux, 2);
-	return 7;
-}
-
 /* [PKT-PTW-BYTES] */
 static size_t put_ptw(uint8_t *buf, const struct vpt_packet *p)
 {
@@ -103,40 +95,6 @@ static size_t put_bip(uint8_t *buf, const struct vpt_packet *p)
 		return 0;
 	return put_plain(buf, (unsigned int)p->aux << VPTI_BIP_ID_SHIFT | VPTI_BIP_LOW, p->value,
 			 p->bits / 8u);
-}
-
-static size_t put_power(uint8_t *buf, const struct vpt_packet *p)
-{
-	if (!vpti_fits(p->value, 8))
-		return 0;
-	switch (p->kind) {
-	case VPT_PKT_MWAIT:
-		if (!vpti_fits(p->aux, 2))
-			return 0;
-		return put_ext(buf, 10, VPTI_EXT_MWAIT, p->value | (uint64_t)p->aux << 32, 8);
-	case VPT_PKT_PWRE:
-		return put_ext(buf, 4, VPTI_EXT_PWRE, p->value << 8 | (p->flag ? 0x80 : 0), 2);
-	default:
-		if (!vpti_fits(p->aux, 4))
-			return 0;
-		return put_ext(buf, 7, VPTI_EXT_PWRX, p->value | (uint64_t)p->aux << 8, 5);
-	}
-}
-
-/* CFE and EVD (33.4.2.29, 33.4.2.30). */
-static size_t put_event(uint8_t *buf, const struct vpt_packet *p)
-{
-	if (p->kind == VPT_PKT_CFE) {
-		if (!vpti_fits(p->value, 5) || !vpti_fits(p->aux, 8))
-			return 0;
-		return put_ext(buf, 4, VPTI_EXT_CFE,
-			       p->value | (p->flag ? VPTI_EXT_IP : 0) | (uint64_t)p->aux << 8, 2);
-	}
-	if (!vpti_fits(p->aux, 6))
-		return 0;
-	put_ext(buf, 11, VPTI_EXT_EVD, p->aux, 1);
-	vpt_put_le(buf + 3, p->value, 8);
-	return 11;
 }
 
 /* [PKT-TRIG] */
@@ -169,26 +127,46 @@ static size_t put_mnt(uint8_t *buf, uint64_t payload)
 	return 11;
 }
 
-/* [PKT-PIP] CR3[51:5] stands above NR in bit 0, so four places below its own. */
-static size_t put_pip(uint8_t *buf, const struct vpt_packet *p)
+/* Returns false if `member` does not fit. */
+static bool put_field(uint8_t *buf, struct vpti_packet_field field, uint64_t member)
 {
-	if (p->value & ~VPTI_PIP_CR3_MASK)
+	const unsigned int low = field.at % 8u, bytes = (low + field.bits + 7) / 8;
+	uint8_t *at = buf + field.at / 8u;
+
+	if (!field.bits)
+		return true;
+	if (member & ~(VPT_MASK64(field.bits - 1u, 0) << field.shift))
+		return false;
+	vpt_put_le(at, vpti_get_le(at, bytes) | member >> field.shift << low, bytes);
+	return true;
+}
+
+/* Write a packet of a row VPT_PKT_EXT. Returns 0 if there is no such row. */
+static size_t put_row(uint8_t *buf, const struct vpt_packet *p)
+{
+	unsigned int count, i;
+	const struct vpti_packet_row *row = vpti_packet_rows(&count);
+
+	for (i = 0; i < count && row->kind != p->kind; i++)
+		row++;
+	if (i == count)
 		return 0;
-	return put_ext(buf, 8, VPTI_EXT_PIP, p->value >> 4 | (p->flag ? 1 : 0), 6);
+	put_ext(buf, row->size, row->opcode, 0, 0);
+	if (!put_field(buf, row->value, p->value) || !put_field(buf, row->aux, p->aux) ||
+	    !put_field(buf, row->flag, p->flag))
+		return 0;
+	return row->size;
 }
 
 size_t vpt_packet_write(uint8_t *buf, const struct vpt_packet *packet)
 {
 	const struct vpt_packet *p = packet;
-	unsigned int ip = p->flag ? VPTI_EXT_IP : 0;
 
 	switch (p->kind) {
 	case VPT_PKT_PAD:
 		return put_plain(buf, VPTI_OP_PAD, 0, 0);
 	case VPT_PKT_PSB:
 		return put_psb(buf);
-	case VPT_PKT_PSBEND:
-		return put_ext(buf, 2, VPTI_EXT_PSBEND, 0, 0);
 	case VPT_PKT_TNT_8:
 	case VPT_PKT_TNT_64:
 		return put_tnt(buf, p);
@@ -197,52 +175,24 @@ size_t vpt_packet_write(uint8_t *buf, const struct vpt_packet *packet)
 	case VPT_PKT_TIP_PGD:
 	case VPT_PKT_FUP:
 		return put_ip(buf, p);
-	case VPT_PKT_PIP:
-		return put_pip(buf, p);
 	case VPT_PKT_MODE_EXEC:
 	case VPT_PKT_MODE_TSX:
 		return put_mode(buf, p);
-	case VPT_PKT_TRACE_STOP:
-		return put_ext(buf, 2, VPTI_EXT_TRACE_STOP, 0, 0);
-	case VPT_PKT_CBR:
-		return vpti_fits(p->value, 8) ? put_ext(buf, 4, VPTI_EXT_CBR, p->value, 1) : 0;
 	case VPT_PKT_TSC:
 		return put_plain(buf, VPTI_OP_TSC, p->value, 7);
 	case VPT_PKT_MTC:
 		return put_plain(buf, VPTI_OP_MTC, p->value, 1);
-	case VPT_PKT_TMA:
-		return put_tma(buf, p);
 	case VPT_PKT_CYC:
 		return vpt_encode_cyc(buf, p->value);
-	case VPT_PKT_VMCS:
-		if (p->value & ~VPTI_VMCS_PTR_MASK)
-			return 0;
-		return put_ext(buf, 7, VPTI_EXT_VMCS, p->value >> 12, 5);
-	case VPT_PKT_OVF:
-		return put_ext(buf, 2, VPTI_EXT_OVF, 0, 0);
 	case VPT_PKT_MNT:
 		return put_mnt(buf, p->value);
 	case VPT_PKT_PTW:
 		return put_ptw(buf, p);
-	case VPT_PKT_EXSTOP:
-		return put_ext(buf, 2, VPTI_EXT_EXSTOP | ip, 0, 0);
-	case VPT_PKT_MWAIT:
-	case VPT_PKT_PWRE:
-	case VPT_PKT_PWRX:
-		return put_power(buf, p);
-	case VPT_PKT_BBP:
-		return vpti_fits(p->value, 5) ? put_ext(buf, 3, VPTI_EXT_BBP, p->value | ip, 1) : 0;
 	case VPT_PKT_BIP:
 		return put_bip(buf, p);
-	case VPT_PKT_BEP:
-		return put_ext(buf, 2, VPTI_EXT_BEP | ip, 0, 0);
-	case VPT_PKT_CFE:
-	case VPT_PKT_EVD:
-		return put_event(buf, p);
 	case VPT_PKT_TRIG:
 		return put_trig(buf, p);
-	case VPT_PKT_COUNT:
-		break;
+	default:
+		return put_row(buf, p);
 	}
-	return 0;
 }

@@ -26,7 +26,6 @@ static const struct vpti_field vpti_ctl_fields[] = {
 #define VPT_CTL(name, lo, width, needs, tag, section, meaning) \
 	{VPT_CTL_MASK(name), VPTI_NEED_##needs},
 #include "../spec/rtit_ctl.def"
-#undef VPT_CTL
 };
 
 static const struct vpti_field vpti_status_fields[] = {
@@ -157,7 +156,7 @@ static bool vpti_addr_cfgs_ok(uint64_t ctl)
 	       VPT_CTL_GET(ctl, ADDR3_CFG) <= VPT_ADDR_STOP;
 }
 
-/* [CTL-NO-OUTPUT] only what sets TraceEn has to choose an output that is there */
+/* [CTL-NO-OUTPUT] Only a write that sets TraceEn needs an output. */
 static bool vpti_output_ok(const struct vpt_caps *caps, uint64_t ctl)
 {
 	const uint64_t other = VPT_CTL_MASK(TOPA) | VPT_CTL_MASK(FABRIC_EN);
@@ -168,8 +167,11 @@ static bool vpti_output_ok(const struct vpt_caps *caps, uint64_t ctl)
 
 bool vpt_rtit_ctl_ok(const struct vpt_caps *caps, uint64_t ctl)
 {
-	return !(ctl & ~vpt_rtit_ctl_mask(caps)) && vpti_ctl_encodings_ok(caps, ctl) &&
-	       vpti_addr_cfgs_ok(ctl) && vpti_output_ok(caps, ctl);
+	bool ok = !(ctl & ~vpt_rtit_ctl_mask(caps));
+
+#define VPT_CTL_RULE(holds, tag, section, rule) ok = ok && (holds);
+#include "../spec/rtit_ctl.def"
+	return ok;
 }
 
 /* Bits 63..n; none where there is no bit n. */

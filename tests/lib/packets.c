@@ -126,23 +126,24 @@ static void walk_trig(struct walk *walk)
 	}
 }
 
+static const struct {
+	unsigned int value, shift, aux, flag;
+	enum test_known known;
+} kinds[VPT_PKT_COUNT] = {
+#define TEST_PACKET(kind, value, shift, aux, flag, known) \
+	[VPT_PKT_##kind] = {value, shift, aux, flag, TEST_KNOWN_##known},
+#include "vectors/packets.tbl"
+};
+
+enum test_known test_packet_known(enum vpt_pkt_kind kind)
+{
+	return kinds[kind].known;
+}
+
 unsigned int test_each_packet(enum vpt_pkt_kind kind,
 			      void (*fn)(const struct vpt_packet *packet, void *opaque),
 			      void *opaque)
 {
-	static const struct {
-		unsigned int value, shift, aux, flag;
-	} fixed[VPT_PKT_COUNT] = {
-		[VPT_PKT_PIP] = {47, 5, 0, 1},	   [VPT_PKT_MODE_EXEC] = {3, 0, 0, 0},
-		[VPT_PKT_MODE_TSX] = {2, 0, 0, 0}, [VPT_PKT_CBR] = {8, 0, 0, 0},
-		[VPT_PKT_TSC] = {56, 0, 0, 0},	   [VPT_PKT_MTC] = {8, 0, 0, 0},
-		[VPT_PKT_TMA] = {16, 0, 9, 0},	   [VPT_PKT_CYC] = {64, 0, 0, 0},
-		[VPT_PKT_VMCS] = {40, 12, 0, 0},   [VPT_PKT_MNT] = {64, 0, 0, 0},
-		[VPT_PKT_EXSTOP] = {0, 0, 0, 1},   [VPT_PKT_MWAIT] = {8, 0, 2, 0},
-		[VPT_PKT_PWRE] = {8, 0, 0, 1},	   [VPT_PKT_PWRX] = {8, 0, 4, 0},
-		[VPT_PKT_BBP] = {5, 0, 0, 1},	   [VPT_PKT_BEP] = {0, 0, 0, 1},
-		[VPT_PKT_CFE] = {5, 0, 8, 1},	   [VPT_PKT_EVD] = {64, 0, 6, 0},
-	};
 	struct walk walk = {.fn = fn, .opaque = opaque, .random = kind};
 	struct shape shape = {.base = {.kind = kind}};
 
@@ -169,10 +170,10 @@ unsigned int test_each_packet(enum vpt_pkt_kind kind,
 		walk_trig(&walk);
 		break;
 	default:
-		shape.value = fixed[kind].value;
-		shape.shift = fixed[kind].shift;
-		shape.aux = fixed[kind].aux;
-		shape.flag = fixed[kind].flag;
+		shape.value = kinds[kind].value;
+		shape.shift = kinds[kind].shift;
+		shape.aux = kinds[kind].aux;
+		shape.flag = kinds[kind].flag;
 		walk_shape(&walk, &shape);
 		break;
 	}

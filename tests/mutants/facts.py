@@ -3,8 +3,8 @@
 
 A row of a table is broken in its numbers. A rule is broken in the code that cites its tag in
 brackets: in the rest of the line for a comment behind code, else in the statement, function or
-definition that follows the comment. A packet's row has no number that the library uses: it is
-broken in the packet's opcode, and where the writer and the reader name it.
+definition that follows the comment. A packet is also broken in its opcode, and where the writer and
+the reader name it: a row VPT_PKT has no number that the library uses.
 """
 import re
 from collections import defaultdict
@@ -79,7 +79,7 @@ def region(text, tokens, comment):
     return tokens[first].start, tokens[min(i, len(tokens) - 1)].end
 
 
-OPCODE = re.compile(r"^\t(VPT_(?:OP|EXT)_(\w+)) = (0x[0-9a-f]+)", re.MULTILINE)
+OPCODE = re.compile(r"^\t(VPTI?_(?:OP|EXT)_(\w+)) = (0x[0-9a-f]+)", re.MULTILINE)
 PACKET_CODE = ("shared/include/vpt/encode.h", "shared/src/packet_opcodes.h",
                "shared/src/packet_write.c", "shared/src/packet_read.c")
 
@@ -103,7 +103,7 @@ def packet_mutants(root):
             found[kind].append(mutant)
         tokens, all_mutants = scan(text), mutants(file, text)
         for i, token in enumerate(tokens):
-            match = re.fullmatch(r"VPT_(?:PKT|OP|EXT)_(\w+)", token.text)
+            match = re.fullmatch(r"VPTI?_(?:PKT|OP|EXT)_(\w+)", token.text)
             if not match or not token.function:
                 continue
             start = text.rfind("\n", 0, token.start)

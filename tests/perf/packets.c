@@ -36,10 +36,10 @@ static void put(struct stream *s, const struct vpt_packet *p)
 	s->len += vpt_packet_write(s->bytes + s->len, p);
 }
 
-/* perf refuses what the manual leaves undefined: CS.L with CS.D, and both of TSX. It has no TRIG. */
+/* perf refuses what the manual leaves undefined: CS.L with CS.D, and both of TSX. */
 static bool refused(const struct vpt_packet *p)
 {
-	return p->kind == VPT_PKT_TRIG ||
+	return test_packet_known(p->kind) < TEST_KNOWN_PERF ||
 	       ((p->kind == VPT_PKT_MODE_EXEC || p->kind == VPT_PKT_MODE_TSX) &&
 		(p->value & 3) == 3);
 }
@@ -236,7 +236,8 @@ int main(int argc, char **argv)
 		return 2;
 	fill(&s);
 	for (kind = 0; kind < VPT_PKT_COUNT; kind++) {
-		if (!s.kinds[kind] && kind != VPT_PKT_TRIG) {
+		if (!s.kinds[kind] &&
+		    test_packet_known((enum vpt_pkt_kind)kind) >= TEST_KNOWN_PERF) {
 			fprintf(stderr, "no %s\n", vpt_pkt_name((enum vpt_pkt_kind)kind));
 			return 2;
 		}

@@ -535,8 +535,8 @@ START_TEST(every_field_has_a_row)
 #include "../../shared/spec/msrs.def"
 #undef VPT_MSR
 #define VPT_CTL(name, lo, width, needs, tag, section, meaning) #tag,
+#define VPT_CTL_RULE(holds, tag, section, rule)		       #tag,
 #include "../../shared/spec/rtit_ctl.def"
-#undef VPT_CTL
 #define VPT_STATUS(name, lo, width, access, needs, tag, section, meaning) #tag,
 #include "../../shared/spec/rtit_status.def"
 #undef VPT_STATUS

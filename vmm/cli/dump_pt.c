@@ -74,8 +74,8 @@ static const char *name(unsigned int kind)
 }
 
 /*
- * The fields of struct vpt_packet that count for a kind, under the names they have
- * in the manual's tables; NULL where one doesn't. TNT and IP packets are apart.
+ * The JSON keys of the fields of struct vpt_packet, as the manual's tables name them. NULL stands for
+ * a field that does not count. TNT and IP packets have code of their own.
  */
 struct field_names {
 	const char *value;
@@ -85,26 +85,19 @@ struct field_names {
 };
 
 static const struct field_names field_names[VPT_PKT_COUNT] = {
-	[VPT_PKT_PIP] = {"cr3", NULL, "nr", NULL},
+#define NAME(at, bits, shift, label, name) name
+#define VPT_PKT(kind, text, size, tag, section, meaning)
+#define VPT_PKT_EXT(kind, text, size, opcode, value, aux, flag, tag, section, meaning) \
+	[VPT_PKT_##kind] = {NAME value, NAME aux, NAME flag, NULL},
+#include "../../shared/spec/packets.def"
 	[VPT_PKT_MODE_EXEC] = {"mode", NULL, NULL, NULL},
 	[VPT_PKT_MODE_TSX] = {"mode", NULL, NULL, NULL},
-	[VPT_PKT_CBR] = {"ratio", NULL, NULL, NULL},
 	[VPT_PKT_TSC] = {"tsc", NULL, NULL, NULL},
 	[VPT_PKT_MTC] = {"ctc", NULL, NULL, NULL},
-	[VPT_PKT_TMA] = {"ctc", "fast_counter", NULL, NULL},
 	[VPT_PKT_CYC] = {"cycles", NULL, NULL, NULL},
-	[VPT_PKT_VMCS] = {"vmcs", NULL, NULL, NULL},
 	[VPT_PKT_MNT] = {"payload", NULL, NULL, NULL},
 	[VPT_PKT_PTW] = {"payload", NULL, "fup", "bits"},
-	[VPT_PKT_EXSTOP] = {NULL, NULL, "fup", NULL},
-	[VPT_PKT_MWAIT] = {"hints", "ext", NULL, NULL},
-	[VPT_PKT_PWRE] = {"cstate", NULL, "hw", NULL},
-	[VPT_PKT_PWRX] = {"cstates", "wake", NULL, NULL},
-	[VPT_PKT_BBP] = {"type", NULL, "four_byte_items", NULL},
 	[VPT_PKT_BIP] = {"payload", "id", NULL, "bits"},
-	[VPT_PKT_BEP] = {NULL, NULL, "fup", NULL},
-	[VPT_PKT_CFE] = {"type", "vector", "fup", NULL},
-	[VPT_PKT_EVD] = {"payload", "type", NULL, NULL},
 	[VPT_PKT_TRIG] = {NULL, NULL, "fup", NULL},
 };
 

@@ -23,7 +23,6 @@ enum vpt_rtit_shift {
 #define VPT_CTL(name, lo, width, needs, tag, section, meaning) \
 	VPT_CTL_##name##_SHIFT = (lo), VPT_CTL_##name##_WIDTH = (width),
 #include "../../spec/rtit_ctl.def"
-#undef VPT_CTL
 #define VPT_STATUS(name, lo, width, access, needs, tag, section, meaning) \
 	VPT_STATUS_##name##_SHIFT = (lo), VPT_STATUS_##name##_WIDTH = (width),
 #include "../../spec/rtit_status.def"

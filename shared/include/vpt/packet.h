@@ -10,7 +10,6 @@ VPT_BEGIN_DECLS
 enum vpt_pkt_kind {
 #define VPT_PKT(kind, text, size, tag, section, meaning) VPT_PKT_##kind,
 #include "../../spec/packets.def"
-#undef VPT_PKT
 	VPT_PKT_COUNT
 };
 
@@ -34,7 +33,8 @@ enum vpt_ip_bytes {
 #define VPT_TNT64_MAX 47
 
 /*
- * A packet taken apart. Which fields count depends on `kind`; the rest is 0.
+ * The fields of a packet. Which of them count depends on `kind`. The others are 0. A kind that is not
+ * listed has those of its row in spec/packets.def.
  *
  *   TNT_8, TNT_64   value: outcomes, youngest in bit 0; bits: how many
  *   TIP*, FUP       ip_bytes, value: the payload bytes as sent (not expanded)
