@@ -57,6 +57,10 @@ void vpti_atom_update(struct vpt_atom *a)
 		       (ip_matters(a) || (a->trigger_en && vpti_atom_overflow(a)));
 	a->slow = needs_time(a);
 	a->fast = a->packet_en && !a->each_insn && !a->slow && !vpti_atom_overflow(a);
+	a->gate.state = (a->watches ? VPT_GATE_ARMED : 0) |
+			(a->trigger_en ? VPT_GATE_TRIGGER_EN : 0) |
+			(a->packet_en ? VPT_GATE_PACKET_EN : 0) |
+			(a->each_insn ? VPT_GATE_EACH_INSN : 0) | VPT_GATE_MAY_LOSE;
 	a->regs.status &= ~live;
 	a->regs.status |= (uint32_t)a->filter_en << VPT_ATOM_STATUS_FILTER_EN_SHIFT |
 			  (uint32_t)a->context_en << VPT_ATOM_STATUS_CONTEXT_EN_SHIFT |

@@ -84,7 +84,7 @@ void vpti_gen_note_lost(struct vpt_pt *pt, enum vpt_pkt_kind kind)
 /* [GEN-OVF BUF-PSB-END] Nothing sent before helps to read what comes after. */
 static void put_ovf(struct vpt_pt *pt)
 {
-	pt->tnt = 1;
+	pt->gate.tnt = 1;
 	vpti_gen_drop_tips(pt);
 	pt->buffer.overflow = false;
 	vpti_gen_packet(pt, VPT_PKT_OVF, 0, false);

@@ -7,12 +7,18 @@ enum near_kind { NEAR_COND, NEAR_DIRECT, NEAR_INDIRECT, NEAR_RET };
 
 void vpti_gen_update(struct vpt_pt *pt)
 {
+	bool open;
+
 	/* [GEN-BRANCHEN] */
 	pt->packet_en = pt->trigger_en && pt->context_en && pt->filter_en && pt->branch_en;
 	pt->slow = pt->time.cyc_en || pt->time.mtc_en || pt->options.buffer_bytes;
 	/* [GEN-RETC-LIP] Quick paths take a RIP for a LIP, so they need a base of 0. */
-	pt->fast = pt->packet_en && !pt->has_ranges && !pt->dis_tnt && !pt->slow &&
-		   !pt->options.defer_tips && !pt->ip_base;
+	open = pt->packet_en && !pt->has_ranges && !pt->dis_tnt && !pt->slow &&
+	       !pt->options.defer_tips && !pt->ip_base;
+	pt->gate.state = (open ? VPT_GATE_OPEN : 0) | (pt->packet_en ? VPT_GATE_PACKET_EN : 0) |
+			 (pt->trigger_en ? VPT_GATE_ARMED | VPT_GATE_TRIGGER_EN : 0) |
+			 (VPT_CTL_GET(pt->rtit.ctl, EVENT_EN) ? VPT_GATE_INTR_FLAG : 0) |
+			 (pt->slow ? VPT_GATE_MAY_LOSE : 0);
 	pt->put_slow = !pt->trigger_en || pt->options.buffer_bytes;
 	/* [BUF-STATE] ContextEn has risen: the PSB+ with what was lost comes with this event. */
 	if (vpt_unlikely(pt->buffer.state_lost) && pt->context_en && !pt->buffer.overflow)
@@ -31,13 +37,14 @@ static void add_tnt(struct vpt_pt *pt, bool taken)
 {
 	if (pt->dis_tnt) /* [GEN-DISTNT] */
 		return;
-	if (pt->tnt == 1) { /* [GEN-CYC-TNT] The first outcome is the one whose time is told. */
+	if (pt->gate.tnt ==
+	    1) { /* [GEN-CYC-TNT] The first outcome is the one whose time is told. */
 		vpti_gen_eligible(pt);
 		if (vpt_unlikely(!pt->trigger_en))
 			return;
 	}
-	pt->tnt = pt->tnt << 1 | (uint64_t)taken;
-	if (pt->tnt >= pt->tnt_full)
+	pt->gate.tnt = pt->gate.tnt << 1 | (uint64_t)taken;
+	if (pt->gate.tnt >= pt->gate.tnt_full)
 		vpti_gen_flush_tnt(pt);
 }
 

@@ -41,14 +41,14 @@ static VPT_COLD void flush_with_tips(struct vpt_pt *pt, uint64_t tnt)
  */
 void vpti_gen_flush_tnt(struct vpt_pt *pt)
 {
-	uint64_t tnt = pt->tnt;
+	uint64_t tnt = pt->gate.tnt;
 	uint8_t buf[VPT_PKT_MAX];
 	size_t len = 0;
 	unsigned int left;
 
 	if (tnt == 1)
 		return;
-	pt->tnt = 1;
+	pt->gate.tnt = 1;
 	if (vpt_unlikely(pt->tips_wait)) {
 		flush_with_tips(pt, tnt);
 		return;
@@ -118,7 +118,7 @@ void vpti_gen_ip(struct vpt_pt *pt, enum vpt_ip_opcode op, uint64_t ip)
 {
 	uint8_t buf[VPT_PKT_MAX];
 
-	if (pt->tnt != 1)
+	if (pt->gate.tnt != 1)
 		vpti_gen_flush_tnt(pt);
 	if (op != VPT_OP_FUP)
 		vpti_gen_eligible(pt);
@@ -131,7 +131,7 @@ void vpti_gen_defer_tip(struct vpt_pt *pt, uint64_t to)
 	bool full = sizeof(defer->bytes) - defer->len < VPT_PKT_MAX;
 
 	/* [DEFER-CYC] The time of a TIP is told by the CYC before it. */
-	if (pt->tnt == 1 || full || pt->time.cyc_en) {
+	if (pt->gate.tnt == 1 || full || pt->time.cyc_en) {
 		vpti_gen_ip(pt, VPT_OP_TIP, to);
 		return;
 	}

@@ -11,8 +11,8 @@
 static bool is_quick(const struct vpt_pt *pt)
 {
 	/* Up to six outcomes are one short packet. */
-	return pt->fast && pt->tnt < VPT_BIT64(VPT_TNT8_MAX + 1) && pt->last_ip_valid &&
-	       (size_t)(pt->out.end - pt->out.cur) > QUICK_BYTES &&
+	return vpt_gate_is_open(&pt->gate) && pt->gate.tnt < VPT_BIT64(VPT_TNT8_MAX + 1) &&
+	       pt->last_ip_valid && (size_t)(pt->out.end - pt->out.cur) > QUICK_BYTES &&
 	       pt->psb_bytes + QUICK_BYTES < pt->psb_period;
 }
 
@@ -28,11 +28,11 @@ static inline void put_tip(struct vpt_pt *pt, uint64_t to)
 	len = 1 + vpt_ip_payload(ip_bytes);
 	low = to << 8 | (unsigned int)ip_bytes << 5 | VPT_OP_TIP;
 	high = to >> 56;
-	if (pt->tnt != 1) {
+	if (pt->gate.tnt != 1) {
 		high = high << 8 | low >> 56;
-		low = low << 8 | vpt_tnt8(pt->tnt);
+		low = low << 8 | vpt_tnt8(pt->gate.tnt);
 		len++;
-		pt->tnt = 1;
+		pt->gate.tnt = 1;
 	}
 	pt->last_ip = to;
 	pt->psb_bytes += (uint32_t)len;

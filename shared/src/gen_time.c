@@ -33,7 +33,7 @@ void vpti_gen_time_load(struct vpt_pt *pt)
 	time->mtc_en = VPT_CTL_GET(ctl, MTC_EN) && vpt_clock_has_art(pt->caps);
 	time->mtc_freq = (uint8_t)VPT_CTL_GET(ctl, MTC_FREQ);
 	/* [GEN-CYC-TNT] A long TNT would have the time of one outcome of 47. */
-	pt->tnt_full = VPT_BIT64(time->cyc_en ? VPT_TNT8_MAX : VPT_TNT_GATHER);
+	pt->gate.tnt_full = VPT_BIT64(time->cyc_en ? VPT_TNT8_MAX : VPT_TNT_GATHER);
 }
 
 /* The cycle counter's range: what an eligible packet's CYC has not sent never reaches it. */

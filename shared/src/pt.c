@@ -60,7 +60,7 @@ static void sync_output(struct vpt_pt *pt)
 void vpti_gen_halt(struct vpt_pt *pt, uint64_t status_bit)
 {
 	pt->rtit.status |= status_bit;
-	pt->tnt = 1;
+	pt->gate.tnt = 1;
 	vpti_gen_drop_tips(pt);
 	vpti_gen_note_pending_psb(pt);
 	sync_output(pt);
@@ -75,9 +75,9 @@ static void leave_vmx(struct vpt_pt *pt)
 
 static void idle(struct vpt_pt *pt)
 {
-	pt->tnt = 1;
+	pt->gate.tnt = 1;
 	vpti_gen_drop_tips(pt);
-	pt->tnt_full = VPT_BIT64(VPT_TNT_GATHER);
+	pt->gate.tnt_full = VPT_BIT64(VPT_TNT_GATHER);
 	pt->context_en = false;
 	pt->filter_en = false;
 	pt->last_ip_valid = false;

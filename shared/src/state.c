@@ -109,7 +109,7 @@ void vpt_pt_save(struct vpt_pt *pt, struct vpt_pt_state *state)
 	save_registers(&pt->rtit, state);
 	save_output(&pt->out, state);
 	save_calls(&pt->retstack, state);
-	state->tnt = pt->tnt;
+	state->tnt = pt->gate.tnt;
 	state->last_ip = pt->last_ip;
 	state->ip_base = pt->ip_base;
 	state->ip_mask = pt->ip_mask;
@@ -184,7 +184,7 @@ static bool load_generator(struct vpt_pt *pt, const struct vpt_pt_state *state)
 	vpti_gen_load_config(pt);
 	if (trigger ? !VPT_CTL_GET(state->ctl, TRACE_EN) : state->tnt != 1)
 		return false;
-	if (!state->tnt || state->tnt >= pt->tnt_full)
+	if (!state->tnt || state->tnt >= pt->gate.tnt_full)
 		return false;
 	if (state->mode_exec > 7 && state->mode_exec != VPT_MODE_UNKNOWN)
 		return false;
@@ -196,7 +196,7 @@ static bool load_generator(struct vpt_pt *pt, const struct vpt_pt_state *state)
 	pt->context_en = state->flags & VPT_STATE_CONTEXT_EN;
 	pt->filter_en = state->flags & VPT_STATE_FILTER_EN;
 	pt->last_ip_valid = state->flags & VPT_STATE_LAST_IP;
-	pt->tnt = state->tnt;
+	pt->gate.tnt = state->tnt;
 	pt->last_ip = state->last_ip;
 	pt->ip_base = state->ip_base;
 	pt->ip_mask = state->ip_mask;
@@ -287,7 +287,7 @@ static bool load_tips(struct vpt_pt *pt, const struct vpt_pt_state *state)
 {
 	if (!are_tips(state))
 		return false;
-	if (state->tips && (pt->tnt == 1 || !pt->options.defer_tips || pt->time.cyc_en))
+	if (state->tips && (pt->gate.tnt == 1 || !pt->options.defer_tips || pt->time.cyc_en))
 		return false;
 	pt->defer.len = (uint16_t)state->tips;
 	vpt_memcpy(pt->defer.bytes, state->tip, state->tips);

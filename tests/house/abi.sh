@@ -89,6 +89,7 @@ int main(void)
 	SIZE(vpt_clock);
 	SIZE(vpt_context);
 	SIZE(vpt_event);
+	SIZE(vpt_gate);
 	SIZE(vpt_mem_ops);
 	SIZE(vpt_output);
 	SIZE(vpt_packet);

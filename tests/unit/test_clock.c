@@ -409,7 +409,7 @@ static void check_all(struct check *k)
 		check_packet(k, &p, &m->truth[k->truth]);
 		k->at += p.size;
 	}
-	if (!m->setup->buffer && !m->pt.tnt)
+	if (!m->setup->buffer && !m->pt.gate.tnt)
 		ck_assert_uint_eq(k->bit, m->nbits);
 }
 

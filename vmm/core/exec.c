@@ -218,7 +218,7 @@ static struct tracer_insn describe(const struct core_vcpu *v, const struct step 
 static bool changed_if(const struct core_vcpu *v, const struct step *s)
 {
 	return (s->rflags ^ v->regs->rflags) & X86_FL_IF &&
-	       VPT_CTL_GET(v->tracer.acting->rtit.ctl, EVENT_EN);
+	       v->tracer.unit.acts->state & VPT_GATE_INTR_FLAG;
 }
 
 /* Tell the tracer what an instruction that retired does to the flow. */

@@ -6,12 +6,17 @@
 #include "core/exec.h"
 #include "core/vcpu.h"
 
+/* Never opens, so that the engine reports each branch. */
+static struct vpt_gate closed;
+
 /* The oracle wants every instruction, and so may the trace unit. */
 static uint32_t wants(const struct core_vcpu *v)
 {
-	bool every = v->tracer.config.oracle || *v->tracer.unit.each_insn;
+	const uint32_t state = v->tracer.unit.gate->state;
+	const bool every = v->tracer.config.oracle || state & VPT_GATE_EACH_INSN;
 
-	return ENGINE_WANTS_CODE | (every ? ENGINE_WANTS_INSNS : 0);
+	return ENGINE_WANTS_CODE | (every ? ENGINE_WANTS_INSNS : 0) |
+	       (state & VPT_GATE_INTR_FLAG ? ENGINE_WANTS_INTR_FLAG : 0);
 }
 
 /*
@@ -20,7 +25,9 @@ static uint32_t wants(const struct core_vcpu *v)
  */
 static void aim(struct core_vcpu *v)
 {
-	v->observer.pt = tracer_on(&v->tracer) ? &v->tracer.pt : NULL;
+	const bool every = v->observer.wants & ENGINE_WANTS_INSNS;
+
+	v->observer.gate = tracer_on(&v->tracer) ? every ? &closed : v->tracer.unit.gate : NULL;
 	if (v->observer.wants != wants(v) || v->tracer.full)
 		v->ev->attention = true;
 }

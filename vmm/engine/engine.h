@@ -19,7 +19,7 @@
 #include "vpt/event.h"
 #include "x86/arch.h"
 
-struct vpt_pt;
+struct vpt_gate;
 struct vpt_rtit;
 
 /* An exception, as the IDT delivers it. */
@@ -110,6 +110,8 @@ enum engine_observer_wants {
 	ENGINE_WANTS_INSNS = 1 << 0,
 	/* Code that is about to run for the first time, through code(). */
 	ENGINE_WANTS_CODE = 1 << 1,
+	/* Changes of RFLAGS.IF. */
+	ENGINE_WANTS_INTR_FLAG = 1 << 2,
 };
 
 /*
@@ -119,16 +121,16 @@ enum engine_observer_wants {
  * It may call nothing else of the engine.
  */
 struct engine_observer {
-	/* Branch outcomes go straight in here where that is all there is to do; NULL:
-	 * nothing is traced, and there are no events. */
-	struct vpt_pt *pt;
+	/* Takes near branches while it is open; NULL if nothing is traced, and no event is
+	 * to be reported. */
+	struct vpt_gate *gate;
 	uint32_t wants; /* enum engine_observer_wants */
 	/* So many instructions retired since the last call; before each event(). */
 	void (*ran)(void *opaque, uint64_t insns);
 	void (*retired)(void *opaque, uint64_t ip, uint64_t next, uint64_t to,
 			enum engine_flow flow);
-	/* Near transfers and PTWRITE, and changes of RFLAGS.IF if event trace is on: those
-	 * between segments are the core's. */
+	/* Near transfers and PTWRITE, and changes of RFLAGS.IF if they are wanted. The core
+	 * reports transfers between segments. */
 	void (*event)(void *opaque, const struct vpt_event *event);
 	/* Code about to run, at linear address `lin`, the first time since something
 	 * about it or its mapping has changed; see tracer_code(). If this ends the

@@ -312,7 +312,7 @@ static void follow_place(struct tracer *t)
 {
 	struct vpt_context ctx;
 
-	if (!*t->unit.trigger_en)
+	if (!(t->unit.acts->state & VPT_GATE_TRIGGER_EN))
 		return;
 	context(t, &ctx);
 	put_cr3(t, &ctx);
@@ -378,7 +378,7 @@ static void note_trigger(struct tracer *t, uint64_t ip)
 {
 	struct vpt_context ctx;
 
-	if (*t->unit.may_lose)
+	if (t->unit.acts->state & VPT_GATE_MAY_LOSE)
 		note_resumed(t);
 	if (vpt_unlikely(t->refused) && !t->lost)
 		end_refused(t);
@@ -473,7 +473,8 @@ enum vpt_fault tracer_wrmsr(struct tracer *t, uint32_t msr, uint64_t value,
 enum vpt_fault tracer_root_wrmsr(struct tracer *t, uint32_t msr, uint64_t value,
 				 const struct tracer_insn *insn)
 {
-	bool was = *t->unit.trigger_en, traced = *t->unit.packet_en;
+	bool was = t->unit.acts->state & VPT_GATE_TRIGGER_EN,
+	     traced = t->unit.acts->state & VPT_GATE_PACKET_EN;
 	const struct tracer_unit_ops *unit = t->unit.ops;
 	struct trace_session s = {.edge = TRACE_SESSION_START};
 	bool cuts = unit->cuts && !t->lost && unit->cuts(t, msr, value, &s);
@@ -525,7 +526,7 @@ const struct vpt_pt_ops *tracer_ops(void)
 
 void tracer_vm_exit(struct tracer *t, uint64_t ip, uint8_t cpl, uint8_t flags)
 {
-	if (*t->unit.trigger_en)
+	if (t->unit.acts->state & VPT_GATE_TRIGGER_EN)
 		put_oracle(t, TRACE_ORACLE_VM_EXIT, ip, cpl, TRACE_ORACLE_AUX(0, flags));
 }
 
@@ -538,7 +539,7 @@ void tracer_space(struct tracer *t)
 {
 	struct vpt_context ctx;
 
-	if (!*t->unit.trigger_en)
+	if (!(t->unit.acts->state & VPT_GATE_TRIGGER_EN))
 		return;
 	context(t, &ctx);
 	put_cr3(t, &ctx);
@@ -650,7 +651,7 @@ void tracer_code(struct tracer *t, uint64_t cr3, uint64_t ip, unsigned int len, 
 
 void tracer_note_retired(struct tracer *t, const struct tracer_insn *insn)
 {
-	retired(t, insn, *t->unit.packet_en);
+	retired(t, insn, t->unit.acts->state & VPT_GATE_PACKET_EN);
 }
 
 void tracer_tell_plain(struct tracer *t, uint64_t ip, uint64_t next)
@@ -681,7 +682,8 @@ void tracer_event_at(struct tracer *t, const struct vpt_event *event, uint8_t cp
 {
 	if (!tracer_acts(t))
 		return;
-	if ((event->kind == VPT_EV_ASYNC || event->kind == VPT_EV_SOFT_INT) && *t->unit.trigger_en)
+	if ((event->kind == VPT_EV_ASYNC || event->kind == VPT_EV_SOFT_INT) &&
+	    t->unit.acts->state & VPT_GATE_TRIGGER_EN)
 		put_oracle(t, TRACE_ORACLE_EVENT, event->from, cpl,
 			   TRACE_ORACLE_AUX(event->vector, arrived ? TRACE_ORACLE_ARRIVED : 0));
 	if (event->kind == VPT_EV_CR3)

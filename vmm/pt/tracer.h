@@ -101,13 +101,13 @@ void tracer_free(struct tracer *t);
 /* Is something to be traced, so that everything must be reported? */
 static inline bool tracer_on(const struct tracer *t)
 {
-	return *t->unit.on;
+	return t->unit.gate->state & VPT_GATE_ARMED;
 }
 
 /* The same of `acting`. */
 static inline bool tracer_acts(const struct tracer *t)
 {
-	return *t->unit.acts;
+	return t->unit.acts->state & VPT_GATE_ARMED;
 }
 
 /* The guest's accesses; VPT_FAULT_GP also where a host owns the unit. */
@@ -156,7 +156,7 @@ void tracer_page(struct tracer *t, const struct trace_code_page *page, unsigned 
 /* So many instructions retired, and PacketEn was for all of them what it is now. */
 static inline void tracer_ran(struct tracer *t, uint64_t insns)
 {
-	if (*t->unit.packet_en)
+	if (t->unit.acts->state & VPT_GATE_PACKET_EN)
 		t->insns += insns;
 }
 /* For tracer_retired(), while TriggerEn is set. */
@@ -164,7 +164,7 @@ void tracer_note_retired(struct tracer *t, const struct tracer_insn *insn);
 /* An instruction retired. Before its event, if it makes one. */
 static inline void tracer_retired(struct tracer *t, const struct tracer_insn *insn)
 {
-	if (*t->unit.trigger_en)
+	if (t->unit.acts->state & VPT_GATE_TRIGGER_EN)
 		tracer_note_retired(t, insn);
 }
 /*
@@ -185,7 +185,7 @@ void tracer_tell_plain(struct tracer *t, uint64_t ip, uint64_t next);
 /* The instruction at `ip` retired and makes no event. */
 static inline void tracer_plain(struct tracer *t, uint64_t ip, uint64_t next)
 {
-	if (vpt_unlikely(*t->unit.each_insn))
+	if (vpt_unlikely(t->unit.acts->state & VPT_GATE_EACH_INSN))
 		tracer_tell_plain(t, ip, next);
 }
 

@@ -54,13 +54,14 @@ struct tracer_unit_ops {
 	bool (*load)(struct tracer *t, const struct tracer_state *state);
 };
 
-/* What it says, at any time. With an insertion (vpt/insert.h) all but `on` are its scratch's. */
+/*
+ * Live state of the unit. During an insertion (vpt/insert.h) every pointer except @gate refers
+ * to the scratch unit. If VPT_GATE_MAY_LOSE is clear in @acts, loses() returns false.
+ */
 struct tracer_unit {
 	const struct tracer_unit_ops *ops;
-	const bool *on, *acts; /* events must be reported */
-	const bool *trigger_en, *packet_en;
-	const bool *each_insn; /* VPT_EV_INSN too */
-	const bool *may_lose;  /* else loses() is false, and need not be asked */
+	struct vpt_gate *gate;
+	const struct vpt_gate *acts;
 	/* What payloads add to a RIP, and the bits that they keep of the sum. */
 	const uint64_t *ip_base, *ip_mask;
 };

@@ -350,7 +350,7 @@ struct soft_block *soft_block(struct soft *c, uint32_t mode)
 			soft_raise_code(c, NULL, X86_VEC_GP, 0);
 		return soft_block(c, mode | SOFT_BLOCK_SINGLE);
 	}
-	if (c->pt && o && o->wants & ENGINE_WANTS_CODE) {
+	if (c->gate && o && o->wants & ENGINE_WANTS_CODE) {
 		soft_tell_ran(c);
 		o->code(o->opaque, lin, b->bytes, b->gpa, b->gpa2);
 		/* Where it has ended the trace it wants attention. */

@@ -135,7 +135,7 @@ JCC(loopne, count_down(c, u) && !(c->fl & SOFT_F_ZF))
 
 SOFT_UOP(jmp)
 {
-	if (c->pt && !vpt_pt_quick_jmp(c->pt))
+	if (c->gate && !vpt_gate_jmp(c->gate))
 		return soft_branch_slow(c, u, VPT_EV_JMP, u->imm, &links(u)[1]);
 	return soft_follow(c, &links(u)[1], u->imm);
 }
@@ -172,7 +172,7 @@ static inline uint64_t target_in_memory(struct soft *c, const struct soft_uop *u
 static NOINLINE const struct soft_uop *traced_jmp(struct soft *c, const struct soft_uop *u,
 						  uint64_t to)
 {
-	if (!vpt_pt_quick_jmp_indirect(c->pt, to))
+	if (!vpt_gate_jmp_indirect(c->gate, to))
 		return soft_branch_slow(c, u, VPT_EV_JMP_INDIRECT, to, jump_link(c, to));
 	return soft_follow(c, jump_link(c, to), to);
 }
@@ -180,7 +180,7 @@ static NOINLINE const struct soft_uop *traced_jmp(struct soft *c, const struct s
 static NOINLINE const struct soft_uop *traced_call(struct soft *c, const struct soft_uop *u,
 						   uint64_t to)
 {
-	if (!vpt_pt_quick_call_indirect(c->pt, to, next_ip(c, u)))
+	if (!vpt_gate_call_indirect(c->gate, to, next_ip(c, u)))
 		return soft_branch_slow(c, u, VPT_EV_CALL_INDIRECT, to, jump_link(c, to));
 	return soft_follow(c, jump_link(c, to), to);
 }
@@ -188,28 +188,28 @@ static NOINLINE const struct soft_uop *traced_call(struct soft *c, const struct 
 static NOINLINE const struct soft_uop *traced_ret(struct soft *c, const struct soft_uop *u,
 						  uint64_t to)
 {
-	if (!vpt_pt_quick_ret_tip(c->pt, to))
+	if (!vpt_gate_ret_tip(c->gate, to))
 		return soft_branch_slow(c, u, VPT_EV_RET, to, jump_link(c, to));
 	return soft_follow(c, jump_link(c, to), to);
 }
 
 static inline const struct soft_uop *end_jmp(struct soft *c, const struct soft_uop *u, uint64_t to)
 {
-	if (c->pt)
+	if (c->gate)
 		return traced_jmp(c, u, to);
 	return soft_follow(c, jump_link(c, to), to);
 }
 
 static inline const struct soft_uop *end_call(struct soft *c, const struct soft_uop *u, uint64_t to)
 {
-	if (c->pt)
+	if (c->gate)
 		return traced_call(c, u, to);
 	return soft_follow(c, jump_link(c, to), to);
 }
 
 static inline const struct soft_uop *end_ret(struct soft *c, const struct soft_uop *u, uint64_t to)
 {
-	if (c->pt && !vpt_pt_quick_ret(c->pt, to))
+	if (c->gate && !vpt_gate_ret(c->gate, to))
 		return traced_ret(c, u, to);
 	return soft_follow(c, jump_link(c, to), to);
 }
@@ -250,7 +250,7 @@ static inline const struct soft_uop *end_call64(struct soft *c, const struct sof
 	uint64_t next = next_of(u);
 
 	c->r[SOFT_R_RSP] -= 8;
-	if (c->pt && (u->imm == next || !vpt_pt_quick_call(c->pt, next)))
+	if (c->gate && (u->imm == next || !vpt_gate_call(c->gate, next)))
 		return soft_branch_slow(c, u, VPT_EV_CALL, u->imm, &links(u)[1]);
 	return soft_follow(c, &links(u)[1], u->imm);
 }
@@ -336,7 +336,7 @@ SOFT_UOP(call)
 
 	check_target(c, u, u->imm);
 	soft_push(c, u, u->aux, next);
-	if (c->pt)
+	if (c->gate)
 		return soft_branch_slow(c, u, VPT_EV_CALL, u->imm, &links(u)[1]);
 	return soft_follow(c, &links(u)[1], u->imm);
 }

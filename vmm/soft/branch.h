@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) const struct soft_uop *soft_end_con
 {
 	const struct soft_link *l = (const struct soft_link *)u->ptr + taken;
 
-	if (c->pt && !vpt_pt_quick_cond(c->pt, taken))
+	if (c->gate && !vpt_gate_cond(c->gate, taken))
 		return soft_cond_slow(c, u, taken);
 	if (vpt_unlikely(l->gen != c->gen || c->left < l->insns))
 		return soft_miss(c, l, soft_cond_target(u, taken));

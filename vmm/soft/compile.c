@@ -20,7 +20,7 @@
 #define UOP_MAX	      320u
 #define BLOCK_MAX     (SOFT_BLOCK_MAX_UOPS * UOP_MAX)
 #define AT(member)    ((int32_t)offsetof(struct soft, member))
-#define PT(member)    ((int32_t)offsetof(struct vpt_pt, member))
+#define GATE(member)  ((int32_t)offsetof(struct vpt_gate, member))
 #define OF_SLOT(slot) (AT(r) + 8 * (int32_t)(slot))
 
 enum { SIZE64 = 3, ALWAYS = 16, JE = 4, JNE = 5, JB = 2, JAE = 3, JL = 12 };
@@ -489,23 +489,23 @@ static void follow(struct soft_compiler *g, const struct soft_link *l, uint64_t 
 	jump_to(g, (const void *)(uintptr_t)soft_miss);
 }
 
-/* One outcome of a Jcc: into the TNT bits as vpt_pt_quick_cond() does, and on. */
+/* One outcome of a Jcc: do what vpt_gate_cond() does, then follow the link. */
 static void outcome(struct soft_compiler *g, const struct soft_uop *u, bool taken)
 {
 	struct soft_emit *e = &g->e;
 	uint8_t *untraced, *slow[2];
 
-	e_rm(e, SIZE64, 0x8b, H_RAX, H_RDI, AT(pt));
+	e_rm(e, SIZE64, 0x8b, H_RAX, H_RDI, AT(gate));
 	e_rr(e, SIZE64, 0x85, H_RAX, H_RAX);
 	untraced = e_jump(e, JE);
-	e_rm(e, 0, 0x80, 7, H_RAX, PT(fast));
-	e8(e, 0);
+	e_rm(e, 0, 0xf6, 0, H_RAX, GATE(state));
+	e8(e, VPT_GATE_OPEN);
 	slow[0] = e_jump(e, JE);
-	e_rm(e, SIZE64, 0x8b, H_R10, H_RAX, PT(tnt));
+	e_rm(e, SIZE64, 0x8b, H_R10, H_RAX, GATE(tnt));
 	e_sib(e, SIZE64, 0x8d, H_R10, H_R10, H_R10, 0, taken);
-	e_rm(e, SIZE64, 0x3b, H_R10, H_RAX, PT(tnt_full));
+	e_rm(e, SIZE64, 0x3b, H_R10, H_RAX, GATE(tnt_full));
 	slow[1] = e_jump(e, JAE);
-	e_rm(e, SIZE64, 0x89, H_R10, H_RAX, PT(tnt));
+	e_rm(e, SIZE64, 0x89, H_R10, H_RAX, GATE(tnt));
 	e_aim(e, untraced);
 	follow(g, (const struct soft_link *)u->ptr + taken, soft_cond_target(u, taken));
 	e_aim(e, slow[0]);
@@ -530,11 +530,11 @@ static void jmp(struct soft_compiler *g, const struct soft_uop *u)
 {
 	uint8_t *untraced;
 
-	e_rm(&g->e, SIZE64, 0x8b, H_RAX, H_RDI, AT(pt));
+	e_rm(&g->e, SIZE64, 0x8b, H_RAX, H_RDI, AT(gate));
 	e_rr(&g->e, SIZE64, 0x85, H_RAX, H_RAX);
 	untraced = e_jump(&g->e, JE);
-	e_rm(&g->e, 0, 0x80, 7, H_RAX, PT(fast));
-	e8(&g->e, 0);
+	e_rm(&g->e, 0, 0xf6, 0, H_RAX, GATE(state));
+	e8(&g->e, VPT_GATE_OPEN);
 	leave_if(g, JE, u);
 	e_aim(&g->e, untraced);
 	follow(g, (const struct soft_link *)u->ptr + 1, u->imm);

@@ -150,7 +150,7 @@ CHANGES_MODE(write_cr8)
 /* Paging that is turned on or off is an event, which the core reports. */
 SOFT_UOP(write_cr0)
 {
-	if (c->pt && (source(c, u) ^ c->s.cr0) & X86_CR0_PG)
+	if (c->gate && (source(c, u) ^ c->s.cr0) & X86_CR0_PG)
 		return soft_leave(c, u, false, ENGINE_EXIT_CORE);
 	do_write_cr0(c, u);
 	return soft_resume(c, u);

@@ -34,7 +34,7 @@ static __attribute__((noinline, cold)) void report(struct soft *c, const struct 
 /* src: the value, aux: its bytes; imm: the next RIP. */
 SOFT_UOP(ptwrite)
 {
-	if (c->pt)
+	if (c->gate)
 		report(c, u);
 	return soft_follow(c, u->ptr, u->imm);
 }

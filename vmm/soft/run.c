@@ -3,12 +3,6 @@
 #include "soft/compile.h"
 #include "soft/state.h"
 
-/*
- * Stands for a PT that has something to do at every branch: then the long way is
- * taken, which tells the observer. Never written to.
- */
-static struct vpt_pt watchful;
-
 _Noreturn void soft_fault(struct soft *c, const struct soft_uop *u,
 			  const struct engine_exception *e)
 {
@@ -38,12 +32,26 @@ _Noreturn void soft_raise_code(struct soft *c, const struct soft_uop *u, uint8_t
 	soft_fault(c, u, &e);
 }
 
+/* Returns the gate that the observer has now. */
+static struct vpt_gate *report_to(const struct soft *c)
+{
+	const struct engine_observer *o = c->base.observer;
+
+	return c->stepping || !o ? NULL : o->gate;
+}
+
+/* Returns true if each instruction is reported. */
+static bool reports_each(const struct soft *c)
+{
+	return c->gate && c->base.observer->wants & ENGINE_WANTS_INSNS;
+}
+
 /* Every-instruction mode: the last instruction of a block that is left early. */
 static __attribute__((noinline)) void tell_last(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t next = u->ip + u->len;
 
-	if (c->pt && c->base.observer->wants & ENGINE_WANTS_INSNS)
+	if (reports_each(c))
 		soft_tell_plain(c, u, next);
 }
 
@@ -116,21 +124,11 @@ void soft_bus_mmio(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint3
 	note_attention(c);
 }
 
-/* Where branches report to, as the observer has it now. */
-static struct vpt_pt *report_to(const struct soft *c)
-{
-	const struct engine_observer *o = c->base.observer;
-
-	if (c->stepping || !o || !o->pt)
-		return NULL;
-	return o->wants & ENGINE_WANTS_INSNS ? &watchful : o->pt;
-}
-
 static void ran_until(struct soft *c, uint64_t retired)
 {
 	const struct engine_observer *o = c->base.observer;
 
-	if (c->pt && !(o->wants & ENGINE_WANTS_INSNS) && retired != c->reported)
+	if (c->gate && !(o->wants & ENGINE_WANTS_INSNS) && retired != c->reported)
 		o->ran(o->opaque, retired - c->reported);
 	c->reported = retired;
 }
@@ -143,7 +141,7 @@ void soft_tell_ran(struct soft *c)
 /* Each branch that is reported comes here. */
 static inline __attribute__((always_inline)) void look_at_observer(struct soft *c)
 {
-	c->pt = report_to(c);
+	c->gate = report_to(c);
 	note_attention(c);
 }
 
@@ -237,7 +235,7 @@ static void enter(struct soft *c, const struct soft_uop *u)
 static void run_from_here(struct soft *c)
 {
 	bool single = c->base.shadow;
-	uint32_t mode = c->mode | (c->pt == &watchful ? SOFT_BLOCK_EVERY : 0);
+	uint32_t mode = c->mode | (reports_each(c) ? SOFT_BLOCK_EVERY : 0);
 	struct soft_link *missed = c->missed;
 	const struct soft_uop *u;
 	struct soft_block *b;
@@ -280,7 +278,7 @@ static void loop(struct soft *c)
 
 static void begin(struct soft *c, struct engine_exit *exit, uint64_t budget)
 {
-	struct vpt_pt *pt;
+	struct vpt_gate *gate;
 
 	c->exit = exit;
 	exit->kind = ENGINE_EXIT_NONE;
@@ -293,11 +291,11 @@ static void begin(struct soft *c, struct engine_exit *exit, uint64_t budget)
 	c->missed = NULL;
 	c->bounce_bytes = 0;
 	c->debug = 0;
-	pt = report_to(c);
-	/* What is recorded of code begins anew with each trace. */
-	if (pt != c->pt && pt)
+	gate = report_to(c);
+	/* Each trace must record anew the code that it runs. */
+	if (gate != c->gate && gate)
 		soft_unlink(c);
-	c->pt = pt;
+	c->gate = gate;
 	/* AC and CPL decide which TLB it is; RFLAGS may have been changed from outside. */
 	soft_derive(c);
 }
@@ -326,7 +324,7 @@ void soft_step(struct engine_vcpu *ev, const struct engine_step_hint *hint,
 	       struct engine_exit *exit)
 {
 	struct soft *c = soft(ev);
-	struct vpt_pt *pt = c->pt;
+	struct vpt_gate *gate = c->gate;
 
 	(void)hint;
 	c->stepping = true;
@@ -343,7 +341,7 @@ void soft_step(struct engine_vcpu *ev, const struct engine_step_hint *hint,
 	end(c);
 	c->base.shadow = false;
 	/* A step in the middle of a trace does not end it. */
-	c->pt = pt;
+	c->gate = gate;
 	if (exit->kind == ENGINE_EXIT_NONE && c->debug) {
 		exit->kind = ENGINE_EXIT_DEBUG;
 		exit->debug.dr6 = c->debug;

@@ -197,8 +197,8 @@ struct soft {
 	bool stepping; /* in step(): what is the core's in run() is to be done */
 	/* Of the links that are good: what soft_unlink() counts, and `mode`. */
 	uint64_t gen;
-	int64_t left;	   /* instructions until run() ends, blocks begun deducted */
-	struct vpt_pt *pt; /* NULL: nothing is traced */
+	int64_t left;	       /* instructions until run() ends, blocks begun deducted */
+	struct vpt_gate *gate; /* the observer's; NULL: nothing is traced */
 	struct soft_tlb *tlb;
 	struct soft_jump jump[SOFT_JUMP_SIZE];
 	struct soft_tlb tlbs[SOFT_TLB_SETS][SOFT_TLB_SIZE];
@@ -308,10 +308,10 @@ const struct soft_uop *soft_leave(struct soft *c, const struct soft_uop *u, bool
 const struct soft_uop *soft_resume(struct soft *c, const struct soft_uop *u);
 /* The same for one that changed RFLAGS.IF, which the observer may have to be told. */
 const struct soft_uop *soft_resume_if(struct soft *c, const struct soft_uop *u);
-/* Does event trace look at RFLAGS.IF? */
+/* Returns true if the observer wants to know of changes of RFLAGS.IF. */
 static inline bool soft_watches_if(const struct soft *c)
 {
-	return c->pt && VPT_CTL_GET(c->base.observer->pt->rtit.ctl, EVENT_EN);
+	return c->gate && c->base.observer->wants & ENGINE_WANTS_INTR_FLAG;
 }
 /* Recompute what follows from sregs, CRs, RFLAGS.AC and CPL; unlinks. */
 void soft_derive(struct soft *c);

@@ -131,7 +131,7 @@ SOFT_UOP(set_ac)
 /* imm: the next RIP. What a trace has of it is the core's. */
 SOFT_UOP(hlt)
 {
-	if (c->pt)
+	if (c->gate)
 		return soft_leave(c, u, false, ENGINE_EXIT_CORE);
 	c->r[SOFT_R_RIP] = u->imm;
 	return soft_leave(c, u, true, ENGINE_EXIT_HLT);

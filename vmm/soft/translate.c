@@ -159,7 +159,7 @@ SOFT_UOP(fall_through)
 /* An instruction that goes on with the next has retired. */
 SOFT_UOP(tell)
 {
-	if (c->pt)
+	if (c->gate)
 		soft_tell_plain(c, u, u->imm);
 	return SOFT_NEXT(c, u);
 }

@@ -63,7 +63,8 @@ struct vpt_atom_buffer {
 };
 
 struct vpt_atom {
-	bool fast; /* an outcome need only be gathered; this comes first, for vpt_atom_cond() */
+	struct vpt_gate gate; /* first; never open, since outcomes are in regs.tnt_buff */
+	bool fast;	      /* vpt_atom_cond() need only gather the outcome */
 	bool trigger_en, context_en, filter_en, packet_en;
 	/* Events must be reported: Trace_En, even where TraceActive is clear (2.4.3). */
 	bool watches;

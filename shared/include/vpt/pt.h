@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "enable.h"
 #include "event.h"
+#include "gate.h"
 #include "output.h"
 #include "retstack.h"
 #include "rtit.h"
@@ -127,14 +128,11 @@ struct vpt_pt_vmx {
 };
 
 struct vpt_pt {
-	/* What the inline hot path touches comes first. */
-	uint64_t tnt;	   /* outcomes not yet sent, below a leading 1 */
-	uint64_t tnt_full; /* tnt at or above this is due */
-	bool fast;	   /* near branches may take the quick paths; an IP needs no CS base */
-	bool packet_en;	   /* PacketEn (33.2.6.1) */
-	bool put_slow;	   /* a packet that is put is lost, or counted */
-	bool slow;	   /* each event has to do with time, or with the buffer */
-	bool tips_wait;	   /* there are deferred TIPs */
+	struct vpt_gate gate; /* first; open: an IP needs no CS base */
+	bool packet_en;	      /* PacketEn (33.2.6.1) */
+	bool put_slow;	      /* a packet that is put may be lost, or is counted */
+	bool slow;	      /* timing packets or the buffer's model need work at each event */
+	bool tips_wait;	      /* there are deferred TIPs */
 
 	bool trigger_en;
 	bool context_en;
@@ -213,12 +211,12 @@ void vpt_pt_event(struct vpt_pt *pt, const struct vpt_event *event);
 /* Not for callers: the ends of the inline paths below. */
 void vpt_pt_tnt_due(struct vpt_pt *pt, uint64_t ip);
 
-/* A conditional branch: vpt_pt_event(VPT_EV_COND) without the detour. */
+/* Report a conditional branch, as vpt_pt_event() does with VPT_EV_COND. */
 static inline void vpt_pt_cond(struct vpt_pt *pt, uint64_t from, uint64_t to, bool taken)
 {
-	if (vpt_likely(pt->fast)) {
-		pt->tnt = pt->tnt << 1 | (uint64_t)taken;
-		if (vpt_unlikely(pt->tnt >= pt->tnt_full))
+	if (vpt_gate_is_open(&pt->gate)) {
+		pt->gate.tnt = pt->gate.tnt << 1 | (uint64_t)taken;
+		if (vpt_unlikely(pt->gate.tnt >= pt->gate.tnt_full))
 			vpt_pt_tnt_due(pt, to);
 	} else if (pt->trigger_en) {
 		struct vpt_event event;
@@ -229,54 +227,86 @@ static inline void vpt_pt_cond(struct vpt_pt *pt, uint64_t from, uint64_t to, bo
 }
 
 /*
- * The same for engines that do something after an event which sends packets: these
- * do what is only a matter of a TNT bit or of the CALL stack and return true, or do
- * nothing and return false, and then vpt_pt_event() is to be called.
+ * The quick paths, for engines that have work to do after an event which sends packets. Each
+ * function either does all that the branch requires and returns true, or does nothing and returns
+ * false. The engine must then call vpt_pt_event().
  */
 static inline bool vpt_pt_quick_cond(struct vpt_pt *pt, bool taken)
 {
-	uint64_t tnt = pt->tnt << 1 | (uint64_t)taken;
-
-	if (vpt_unlikely(!pt->fast || tnt >= pt->tnt_full))
-		return false;
-	pt->tnt = tnt;
-	return true;
+	return vpt_gate_cond(&pt->gate, taken);
 }
 
-/* `next`: the return address. A CALL to there is not for this function. */
+/* @next is the return address. Report a CALL to that address by vpt_pt_event() instead. */
 static inline bool vpt_pt_quick_call(struct vpt_pt *pt, uint64_t next)
 {
-	if (vpt_unlikely(!pt->fast))
+	if (vpt_unlikely(!vpt_gate_is_open(&pt->gate)))
 		return false;
 	if (pt->ret_compress)
 		vpt_retstack_push(&pt->retstack, next);
 	return true;
 }
 
+/* A RET that becomes a TNT bit. */
 static inline bool vpt_pt_quick_ret(struct vpt_pt *pt, uint64_t to)
 {
-	uint64_t tnt = pt->tnt << 1 | 1;
+	uint64_t tnt = pt->gate.tnt << 1 | 1;
 
-	if (vpt_unlikely(!pt->fast || !pt->ret_compress || tnt >= pt->tnt_full ||
-			 !pt->retstack.depth ||
+	if (vpt_unlikely(!vpt_gate_is_open(&pt->gate) || !pt->ret_compress ||
+			 tnt >= pt->gate.tnt_full || !pt->retstack.depth ||
 			 pt->retstack.ip[(pt->retstack.top - 1) % VPT_RETSTACK_SIZE] != to))
 		return false;
-	pt->tnt = tnt;
+	pt->gate.tnt = tnt;
 	pt->retstack.top--;
 	pt->retstack.depth--;
 	return true;
 }
 
-/* Those that send a TIP: the same, where the output has room for it and no PSB is due.
- * The last one is for a RET that vpt_pt_quick_ret() would not do. */
+/*
+ * Branches that send a TIP. They also return false if the output has no room for it, or if a PSB
+ * is due. Call the last one for a RET for which vpt_pt_quick_ret() returned false.
+ */
 bool vpt_pt_quick_jmp_indirect(struct vpt_pt *pt, uint64_t to);
 bool vpt_pt_quick_call_indirect(struct vpt_pt *pt, uint64_t to, uint64_t next);
 bool vpt_pt_quick_ret_tip(struct vpt_pt *pt, uint64_t to);
 
-/* A direct JMP sends nothing; does it matter at all? */
+/* A direct JMP sends nothing. */
 static inline bool vpt_pt_quick_jmp(const struct vpt_pt *pt)
 {
-	return vpt_likely(pt->fast);
+	return vpt_gate_jmp(&pt->gate);
+}
+
+/*
+ * The same through the gate. It must be the gate of a struct vpt_pt, or one that is closed: the
+ * members behind it are used only if it is open.
+ */
+static inline struct vpt_pt *vpt_gate_pt(struct vpt_gate *gate)
+{
+	return (struct vpt_pt *)(void *)gate;
+}
+
+static inline bool vpt_gate_call(struct vpt_gate *gate, uint64_t next)
+{
+	return vpt_gate_is_open(gate) && vpt_pt_quick_call(vpt_gate_pt(gate), next);
+}
+
+static inline bool vpt_gate_ret(struct vpt_gate *gate, uint64_t to)
+{
+	return vpt_gate_is_open(gate) && vpt_pt_quick_ret(vpt_gate_pt(gate), to);
+}
+
+static inline bool vpt_gate_jmp_indirect(struct vpt_gate *gate, uint64_t to)
+{
+	return vpt_gate_is_open(gate) && vpt_pt_quick_jmp_indirect(vpt_gate_pt(gate), to);
+}
+
+static inline bool vpt_gate_call_indirect(struct vpt_gate *gate, uint64_t to, uint64_t next)
+{
+	return vpt_gate_is_open(gate) && vpt_pt_quick_call_indirect(vpt_gate_pt(gate), to, next);
+}
+
+static inline bool vpt_gate_ret_tip(struct vpt_gate *gate, uint64_t to)
+{
+	return vpt_gate_is_open(gate) && vpt_pt_quick_ret_tip(vpt_gate_pt(gate), to);
 }
 
 /*

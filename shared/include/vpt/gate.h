@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The words of a trace unit that an engine's hot path reads and writes. They are one struct, the
+ * first member of each unit: of struct vpt_pt (pt.h) and of struct vpt_atom (atom.h). An engine
+ * needs nothing else of the unit.
+ *
+ * An open gate takes near branches directly, through the functions below and in pt.h. Each of
+ * them either does all that the branch requires and returns true, or does nothing and returns
+ * false. The engine must then report the branch as an event. A closed gate takes nothing.
+ * The Atom unit's gate is always closed.
+ */
+#ifndef VPT_GATE_H
+#define VPT_GATE_H
+
+#include "base.h"
+
+/* Bits of vpt_gate.state. The unit writes them; its caller only reads them. */
+enum vpt_gate_state {
+	VPT_GATE_OPEN = 1 << 0,	      /* near branches may use the functions of the gate */
+	VPT_GATE_ARMED = 1 << 1,      /* events must be reported */
+	VPT_GATE_TRIGGER_EN = 1 << 2, /* TriggerEn is set */
+	VPT_GATE_PACKET_EN = 1 << 3,  /* PacketEn is set */
+	VPT_GATE_EACH_INSN = 1 << 4,  /* VPT_EV_INSN must be reported, too */
+	VPT_GATE_INTR_FLAG = 1 << 5,  /* VPT_EV_INTR_FLAG must be reported, too */
+	VPT_GATE_MAY_LOSE = 1 << 6,   /* the internal buffer may overflow */
+};
+
+struct vpt_gate {
+	uint64_t tnt;	   /* outcomes that are not sent yet, below a leading 1 */
+	uint64_t tnt_full; /* a TNT packet is due if @tnt is not below this */
+	uint32_t state;	   /* enum vpt_gate_state */
+	uint32_t reserved; /* 0 */
+};
+
+static inline bool vpt_gate_is_open(const struct vpt_gate *gate)
+{
+	return vpt_likely(gate->state & VPT_GATE_OPEN);
+}
+
+/* A conditional branch. Returns false for the outcome that makes a TNT packet due. */
+static inline bool vpt_gate_cond(struct vpt_gate *gate, bool taken)
+{
+	uint64_t tnt = gate->tnt << 1 | (uint64_t)taken;
+
+	if (vpt_unlikely(!vpt_gate_is_open(gate) || tnt >= gate->tnt_full))
+		return false;
+	gate->tnt = tnt;
+	return true;
+}
+
+/* A direct JMP, of which an open gate has nothing to record. */
+static inline bool vpt_gate_jmp(const struct vpt_gate *gate)
+{
+	return vpt_gate_is_open(gate);
+}
+
+#endif /* VPT_GATE_H */
