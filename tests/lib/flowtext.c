@@ -86,7 +86,7 @@ static void add_block(char *text, const struct decode_flow *flow, const struct d
 		size_t n =
 			decode_code_read(decode_flow_code(flow), item->cr3, ip, raw, sizeof(raw));
 
-		ck_assert_int_eq(decode_disasm_look(d, item->mode, raw, n, &insn), 1);
+		ck_assert_int_eq(decode_disasm_read(d, item->mode, raw, n, &insn), 1);
 		add(text, "%lx", ip - SYNTH_CODE, 0);
 		if (i + 1 == item->insns)
 			ck_assert_uint_eq(ip, item->last);

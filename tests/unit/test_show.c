@@ -545,7 +545,7 @@ START_TEST(class_of)
 	struct decode_disasm *d = decode_disasm_new(NULL);
 	unsigned int n = classes[_i].len ? classes[_i].len : 1;
 	struct dec_insn insn;
-	int valid = decode_disasm_look(d, 64, (const uint8_t *)classes[_i].bytes, n, &insn);
+	int valid = decode_disasm_read(d, 64, (const uint8_t *)classes[_i].bytes, n, &insn);
 
 	ck_assert_int_eq(valid == 1, classes[_i].len != 0);
 	if (valid == 1) {

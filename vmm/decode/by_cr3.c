@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Number address spaces by CR3. */
 #include "decode/by_cr3.h"
 
 #include <stdlib.h>

@@ -12,8 +12,8 @@
 struct decode_by_cr3;
 
 /*
- * `pti`: two whose CR3 differs in bit 12 alone are one, as Linux has it with page-table
- * isolation: user code runs on a CR3 of its own. NULL: memory.
+ * @pti: two CR3s that differ in bit 12 alone are one space. Linux with page-table isolation runs
+ * user code on such a CR3. Returns NULL if there is no memory.
  */
 struct decode_by_cr3 *decode_by_cr3_new(bool pti);
 void decode_by_cr3_free(struct decode_by_cr3 *all);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Build a tree of calls from the blocks that ran, and print it. */
 #include "decode/calls.h"
 
 #include <inttypes.h>
@@ -164,7 +165,7 @@ static bool returns_to(const struct frame *frame, uint64_t ip)
 	return ip == frame->ret || (frame->event && ip - frame->ret <= INSN_MAX);
 }
 
-static bool come_back(struct decode_calls *c, uint64_t ip, uint64_t func)
+static bool return_to(struct decode_calls *c, uint64_t ip, uint64_t func)
 {
 	uint64_t here = ip; /* from a call that is not in the trace */
 	size_t i;
@@ -204,7 +205,7 @@ static bool resume(struct decode_calls *c, uint64_t func)
 }
 
 /* Execution comes to @ip, in the function @func or DECODE_NO_FUNCTION. */
-static bool arrive(struct decode_calls *c, uint64_t ip, uint64_t func)
+static bool reach(struct decode_calls *c, uint64_t ip, uint64_t func)
 {
 	const bool known = func != DECODE_NO_FUNCTION;
 	uint64_t here = c->now == ROOT ? ip : c->nodes.at[c->now].func;
@@ -214,7 +215,7 @@ static bool arrive(struct decode_calls *c, uint64_t ip, uint64_t func)
 	case BY_EVENT:
 		return call(c, known ? func : ip, c->arrival == BY_EVENT);
 	case BY_RETURN:
-		return come_back(c, ip, func);
+		return return_to(c, ip, func);
 	case BY_RESUMING:
 		return resume(c, known ? func : here);
 	case BY_STARTING:
@@ -246,7 +247,7 @@ static enum arrival arrival_by(uint8_t class)
 
 static bool take_part(struct decode_calls *c, const struct decode_part *part)
 {
-	if (!arrive(c, part->ip, part->function))
+	if (!reach(c, part->ip, part->function))
 		return false;
 	c->nodes.at[c->now].insns += part->insns;
 	c->insns += part->insns;
@@ -274,7 +275,7 @@ static bool take_event(struct decode_calls *c, const struct decode_item *item)
 {
 	if (item->event == DECODE_FLOW_ASYNC_BRANCH) {
 		/* An event at the first instruction of what was just come to. */
-		if (c->arrival != BY_FALLING && !arrive(c, item->ip, function(c, item->ip)))
+		if (c->arrival != BY_FALLING && !reach(c, item->ip, function(c, item->ip)))
 			return false;
 		c->arrival = BY_EVENT;
 		c->ret = item->ip;
@@ -335,8 +336,8 @@ static void name(const struct decode_calls *c, const struct node *node, char *te
 }
 
 /*
- * No packet that tells the time came while a node without ticks ran: how long it took is
- * not known, which is not the same as 0.
+ * No timing packet came while a node without ticks ran. Its time is not known, which is not the
+ * same as 0.
  */
 static void text_ticks(const struct decode_pace *pace, uint64_t ticks, FILE *out)
 {

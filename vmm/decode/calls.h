@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who called whom, how often, and how many instructions that took: a tree whose
- * nodes are chains of callers.
+ * A tree of calls: which function called which, how often, and how many instructions ran. The nodes
+ * are chains of callers.
  *
- * A RET goes back to the CALL it matches by address, however many that skips; a jump
- * into another function takes the place of the one that jumped. Interrupts and
- * exceptions are calls of their handlers.
+ * A RET returns to the CALL that it matches by address, however many CALLs that skips. A jump into
+ * another function replaces the function that jumped. Interrupts and exceptions are calls of their
+ * handlers.
  */
 #ifndef VMM_DECODE_CALLS_H
 #define VMM_DECODE_CALLS_H

@@ -70,7 +70,7 @@ uint64_t decode_code_space_by(const struct decode_code_store *store, uint64_t id
 
 /*
  * Returns true if the flow leaves out execution in spaces without code. The file has no code at all
- * then, and the source has only some spaces, such as those of a guest in a trace of its host.
+ * then. The source has only some spaces, such as those of a guest in a trace of its host.
  */
 bool decode_code_leaves_out(const struct decode_code_store *store);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Write the lines and functions that ran as an lcov tracefile. */
 #include "decode/coverage.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which lines and functions ran, as an lcov tracefile (geninfo(1)), from blocks that
- * were counted and the debug information of the images in the trace file.
+ * Lines and functions that ran, as an lcov tracefile (geninfo(1)). They are derived from counted
+ * blocks and from the debug information of the images in the trace file.
  */
 #ifndef VMM_DECODE_COVERAGE_H
 #define VMM_DECODE_COVERAGE_H

@@ -93,7 +93,7 @@ unsigned int decode_disasm_format(struct decode_disasm *d, uint64_t ip, unsigned
 	return insn.length;
 }
 
-int decode_disasm_look(struct decode_disasm *d, unsigned int mode, const uint8_t *bytes, size_t len,
+int decode_disasm_read(struct decode_disasm *d, unsigned int mode, const uint8_t *bytes, size_t len,
 		       struct dec_insn *insn)
 {
 	return dec_x86_read(d->x86, mode, bytes, len, insn);

@@ -20,8 +20,8 @@ void decode_disasm_free(struct decode_disasm *d);
 unsigned int decode_disasm_format(struct decode_disasm *d, uint64_t ip, unsigned int mode,
 				  const uint8_t *bytes, size_t len, char *text, size_t size);
 
-/* As libvptdecode reads it: see dec_x86_read(). */
-int decode_disasm_look(struct decode_disasm *d, unsigned int mode, const uint8_t *bytes, size_t len,
+/* Read an instruction in the way of libvptdecode, see dec_x86_read(). */
+int decode_disasm_read(struct decode_disasm *d, unsigned int mode, const uint8_t *bytes, size_t len,
 		       struct dec_insn *insn);
 
 /* Returns the target of a direct branch at @ip. */

@@ -64,13 +64,14 @@ struct decode_flow_run {
 };
 #define DECODE_RUN_PART UINT32_MAX
 
-/* Who compares runs. A run is taken by returning how many of its instructions are. */
+/* Callbacks that compare runs. take() returns how many instructions of a run it takes. */
 struct decode_flow_takers {
 	uint32_t (*take)(void *context, const struct decode_flow_run *run);
 	/*
-	 * Runs that follow each other come between begin() and end(). If all are taken whole, the same runs
-	 * may come again, and again() is called with what end() returned, unless that is 0: it returns
-	 * true if it takes them all. If not @whole, end() forgets the runs since begin().
+	 * Runs that follow each other come between begin() and end(). end() returns a mark of these
+	 * runs, or 0. If @whole is not set, end() forgets the runs since begin(). The same runs may
+	 * come again: again() is called with their mark then, and returns true if it takes all of
+	 * them.
 	 */
 	void (*begin)(void *context); /* NULL, as the others: runs come one by one */
 	uint64_t (*end)(void *context, bool whole);

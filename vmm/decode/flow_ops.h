@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What makes a flow: libvptdecode (pt_flow.h) or libipt (ipt_flow.h). Each begins with decode_flow. */
+/*
+ * The interface of a flow, which libvptdecode (pt_flow.h) and libipt (ipt_flow.h) implement. Each
+ * implementation begins with decode_flow.
+ */
 #ifndef VMM_DECODE_FLOW_OPS_H
 #define VMM_DECODE_FLOW_OPS_H
 
@@ -9,7 +12,7 @@ struct decode_flow {
 	const struct decode_flow_ops *ops;
 };
 
-/* As the functions of flow.h; close() is called for a flow that is only partly made, too. */
+/* The functions of flow.h. close() is also called for a flow that is only partly made. */
 struct decode_flow_ops {
 	void (*close)(struct decode_flow *flow);
 	void (*keep_time)(struct decode_flow *flow);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Rewrite the TSC packets of guests to the host's TSC. */
 #include "decode/guest_tsc.h"
 
 #include <errno.h>

@@ -18,8 +18,9 @@ struct decode_guest_tsc_input {
 };
 
 /*
- * Copy the packets of a segment with TSCs of the host. *bytes is as long as the segment, and the
- * caller's to free; NULL: no packet is another one. Returns 0 or -ENOMEM.
+ * Copy the packets of a segment, with the host's TSCs in place of those of guests. The copy has the
+ * size of the segment, and the caller frees *bytes. Sets *bytes to NULL if no packet changes.
+ * Returns 0 or -ENOMEM.
  */
 int decode_guest_tsc(const struct decode_guest_tsc_input *input, uint8_t **bytes);
 

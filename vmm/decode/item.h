@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a decoded trace consists of. */
+/* Items: the parts of a decoded trace. */
 #ifndef VMM_DECODE_ITEM_H
 #define VMM_DECODE_ITEM_H
 
@@ -100,7 +100,7 @@ struct decode_item {
 	uint64_t value; /* EVENT */
 	uint64_t tsc;	/* EVENT: the host's, where the file tells how guests' are made */
 	uint64_t cr3;	/* address space, ~0: not known; the id of a space */
-	/* What is known of the space, also where `cr3` is not known: NULL: nothing. */
+	/* The space as far as it is known, even if `cr3` is not known. NULL if nothing is known. */
 	const struct trace_space *space;
 	union {					 /* valid until the next item */
 		const struct decode_cfe *cfe;	 /* EVENT */
@@ -112,8 +112,9 @@ struct decode_item {
 	 */
 	uint64_t offset;
 	/*
-	 * INSN, BLOCK, EVENT: outcomes of TNTs before the packet that ends at `offset` that this
-	 * comes before; `all_read`: before or in that packet, since a session ends behind it.
+	 * INSN, BLOCK, EVENT: the number of outcomes after this item, of TNTs before the packet
+	 * that ends at `offset`. With `all_read` the item may also be in that packet, since a
+	 * session ends behind it.
 	 */
 	uint8_t left;
 	bool all_read;

@@ -11,7 +11,7 @@ static void add(struct decode_last_calls *c, uint64_t from, uint64_t to, bool ev
 
 void decode_last_calls_item(struct decode_last_calls *c, const struct decode_item *item)
 {
-	/* What was called need not retire an instruction. */
+	/* A called function need not retire an instruction. */
 	const bool arrived =
 		item->kind == DECODE_ITEM_BLOCK ||
 		(item->kind == DECODE_ITEM_EVENT && (item->event == DECODE_FLOW_ASYNC_BRANCH ||

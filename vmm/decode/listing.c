@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* List instructions, blocks and events. */
 #include "decode/listing.h"
 
 #include <inttypes.h>
@@ -215,7 +216,7 @@ static void json_space(struct decode_listing *l, const struct decode_item *item)
 	json_field(l, "space", text);
 }
 
-/* Whose this is, where that changes. */
+/* Print the vCPU and the space, if they have changed. */
 static void show_space(struct decode_listing *l, const struct decode_item *item)
 {
 	char text[128];

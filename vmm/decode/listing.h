@@ -27,7 +27,7 @@ struct decode_listing {
 		[DECODE_LISTING_TEXT]; /* of an instruction; used if there is no memory for a cache */
 };
 
-/* What is zero needs no initialising, but this at the end. */
+/* Free the allocations of a listing. A listing begins as zeros, without an initialiser. */
 void decode_listing_fini(struct decode_listing *l);
 
 /* Show an item, if it is one to show: false if it is not. */

@@ -83,7 +83,7 @@ void decode_pace_item(struct decode_pace *p, const struct decode_item *item)
 		p->insns += item->insns;
 		break;
 	case DECODE_ITEM_EVENT:
-		/* What came before is not traced, or lost. */
+		/* Time before this item was not traced, or was lost. */
 		take_cycles(p, item,
 			    p->running && item->event != DECODE_FLOW_OVERFLOW &&
 				    item->event != DECODE_FLOW_CFE &&

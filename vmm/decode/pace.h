@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Items of a flow that keeps time, and how long they took: instructions per core clock
- * (33.3.6), core clocks per time (33.8.3.4), and time since the first that is known.
+ * The pace of a flow that keeps time: instructions per core clock (33.3.6), core clocks per time
+ * (33.8.3.4), and the time since the first known one.
  */
 #ifndef VMM_DECODE_PACE_H
 #define VMM_DECODE_PACE_H
@@ -25,15 +25,15 @@ struct decode_pace {
 };
 
 /*
- * Is the time of an item known? Not if it is relative to a beginning that no packet is of,
- * and no later packet bounds it: then all that is known is that it was not before 0.
+ * Returns true if the time of an item is known. A time that is relative to a beginning without a
+ * packet, and that no later packet bounds, is not known.
  */
 static inline bool decode_pace_knows(const struct decode_when *when)
 {
 	return when->known && !(when->relative && !when->tsc && when->until == UINT64_MAX);
 }
 
-/* What follows is of another vCPU. */
+/* The items that follow are of another vCPU. */
 void decode_pace_begin(struct decode_pace *p);
 void decode_pace_item(struct decode_pace *p, const struct decode_item *item);
 

@@ -6,9 +6,9 @@
 #include "trace/reader.h"
 
 /*
- * Count the PIPs of vCPU @vcpu that are not in a PSB+: one for each MOV to CR3, task
- * switch, VM entry and VM exit that is traced (33.4.2.7). Bytes that are no packet are
- * skipped up to the next PSB. Returns 0, or -ENOMEM if the stream does not fit into memory.
+ * Count the PIPs of vCPU @vcpu that are not in a PSB+. Each traced MOV to CR3, task switch, VM
+ * entry and VM exit sends one (33.4.2.7). Bytes that are no packet are skipped up to the next PSB.
+ * Returns 0, or -ENOMEM if the stream does not fit into memory.
  */
 int decode_pips_count(struct trace_reader *reader, unsigned int vcpu, uint64_t *count);
 

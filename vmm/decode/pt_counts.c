@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Runs that are counted. Whole blocks are counted by tracelets, or here by their number where the
- * decoder goes block by block; parts of blocks, of which there are few, go into a tally.
+ * Runs that are counted. Tracelets count whole blocks, and this file counts those that the decoder
+ * runs one by one. Parts of blocks are rare and go into a tally.
  */
 #include <errno.h>
 #include <stdlib.h>

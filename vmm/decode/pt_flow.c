@@ -301,12 +301,12 @@ static int push(struct decode_pt_flow *f)
 	decode_pt_merge_next(f);
 	trace_reader_progress(f->reader, f->vcpu, f->ahead.at);
 	more = f->ahead.system->push(f);
-	decode_pt_merge_tell(f);
+	decode_pt_merge_queue(f);
 	return more;
 }
 
 /* The decoder has told nothing more: let it go on. */
-static int go_on(struct decode_pt_flow *f, struct decode_item *item)
+static int decode_more(struct decode_pt_flow *f, struct decode_item *item)
 {
 	int more;
 
@@ -352,7 +352,7 @@ static int next_item(struct decode_pt_flow *f, struct decode_item *item)
 			bare_item(f, item);
 			return 0;
 		}
-		some = f->head < f->told.n ? take_told(f, item) : go_on(f, item);
+		some = f->head < f->told.n ? take_told(f, item) : decode_more(f, item);
 	} while (!some);
 	return some < 0 ? some : 0;
 }

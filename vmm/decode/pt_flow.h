@@ -281,7 +281,7 @@ int decode_pt_merge(struct decode_flow *flow, decode_flow_function *function, vo
 /* Close the open part and queue the parts: something else is queued next. */
 void decode_pt_merge_flush(struct decode_pt_flow *f);
 /* Queue the parts, except for an open one. */
-void decode_pt_merge_tell(struct decode_pt_flow *f);
+void decode_pt_merge_queue(struct decode_pt_flow *f);
 /* Drop the parts that were queued, before a push. */
 void decode_pt_merge_next(struct decode_pt_flow *f);
 void decode_pt_merge_close(struct decode_pt_flow *f);

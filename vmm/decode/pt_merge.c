@@ -174,10 +174,10 @@ static bool on_walk(void *context, const struct dec_walk *walk)
 void decode_pt_merge_flush(struct decode_pt_flow *f)
 {
 	f->merge.parts.open = false;
-	decode_pt_merge_tell(f);
+	decode_pt_merge_queue(f);
 }
 
-void decode_pt_merge_tell(struct decode_pt_flow *f)
+void decode_pt_merge_queue(struct decode_pt_flow *f)
 {
 	struct decode_pt_merge *m = &f->merge;
 	const size_t n = m->parts.n - m->parts.open;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Cut the sessions of a stream into segments. */
 #include "decode/segment.h"
 
 #include <stdlib.h>
@@ -43,7 +44,7 @@ struct decode_segment *decode_segments(const struct trace_period *periods, size_
 			i && periods[i - 1].end && periods[i - 1].end->end == TRACE_END_CHANGED;
 		bool psb = !goes_on && is_psb(stream + at, len - at);
 
-		/* What comes before the first session has nowhere else to go. */
+		/* Bytes before the first session belong to the first segment. */
 		if (i && (psb || ends_cut(&periods[i - 1])) && at > s->begin) {
 			s->end = at;
 			s->cut = ends_cut(&periods[i - 1]);

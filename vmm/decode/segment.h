@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a stream is cut for decoding. A decoder goes on from session to session,
- * since one that starts with PacketByteCnt above 0 has no PSB of its own
- * (33.2.8.4); it starts afresh where a session does have one, and where the last
- * packet of the one before may be cut off. With RTIT each has one, but for those that go on
- * with other registers (TRACE_END_CHANGED).
+ * Segments of a stream, which are decoded one by one.
+ *
+ * A decoder continues from session to session, since a session that starts with PacketByteCnt above
+ * 0 has no PSB of its own (33.2.8.4). It starts anew where a session has a PSB, and where the last
+ * packet before may be cut off. With RTIT each session has a PSB, unless the session only changes
+ * registers (TRACE_END_CHANGED).
  */
 #ifndef VMM_DECODE_SEGMENT_H
 #define VMM_DECODE_SEGMENT_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Share instructions, events and time among address spaces. */
 #include "decode/share.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Find the address space that a PIP means. */
 #include "decode/spaces.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include "trace/pairs.h"
 #include "trace/vec.h"
 
-/* What a PIP carries of CR3 (33.4.2.7). */
+/* The bits of CR3 that a PIP has (33.4.2.7). */
 #define PIP_MASK 0x000fffffffffffe0ull
 
 /* Spaces that no block tells of, beyond which they are one. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Address spaces of a trace that spans a host and its guests: which one a PIP means.
+ * Address spaces of a trace that spans a host and its guests, and the one that a PIP means.
  *
- * libipt knows an address space by what a PIP says of CR3. Before it sees the packets,
- * that is replaced by an id that is unique in the file (filter.h); what the hardware
- * said is found here again.
+ * libipt knows an address space by the CR3 in a PIP. filter.h replaces that CR3 by an id that is
+ * unique in the file. This file finds the space of an id.
  */
 #ifndef VMM_DECODE_SPACES_H
 #define VMM_DECODE_SPACES_H
@@ -22,7 +21,7 @@ int decode_spaces_open(const struct trace_reader *reader, const struct decode_co
 		       struct decode_spaces **spaces);
 void decode_spaces_close(struct decode_spaces *spaces);
 
-/* What is known where a PIP stands. */
+/* The state at a PIP. */
 struct decode_space_key {
 	uint64_t cr3;
 	uint64_t vmcs; /* current pointer, TRACE_SPACE_ANY_VMCS: not known, or none */
@@ -30,9 +29,9 @@ struct decode_space_key {
 };
 
 /*
- * The id of a space. Guests whose VMX operation is concealed have PIPs like a host's
- * (33.5.1): such a PIP means a guest where there is code of one for it, and none of a
- * host's. What no SPACE block tells of gets a space of its own, without code.
+ * Returns the id of a space. Guests whose VMX operation is concealed have PIPs like a host's
+ * (33.5.1). Such a PIP means a guest if there is code of one for it, and none of a host. A PIP
+ * without a SPACE block gets a space of its own, without code.
  */
 uint64_t decode_spaces_resolve(struct decode_spaces *spaces, const struct decode_space_key *key);
 

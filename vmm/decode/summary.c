@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Print how much ran, and which functions took the most instructions. */
 #include "decode/summary.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Count how often each block ran. */
 #include "decode/tally.h"
 
 #include <stdlib.h>

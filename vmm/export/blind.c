@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Plan the export of a trace without a flow. */
 #include "export/blind.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ bool export_is_blind(const struct export_lane *l)
 	return !branches;
 }
 
-/* Whose code the packets are of: the first PIP says, or there is but one. */
+/* Find the space of the packets: that of the first PIP, or the only one. */
 static struct export_process *find_process(const struct export_pages *pages,
 					   const struct export_lane *l)
 {

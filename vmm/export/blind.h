@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Traces from which the flow cannot be worked out, because of DisTNT or without BranchEn:
- * perf shows what packets tell, and walks no code. It gets the code all the same, as it was
- * first, for the names; and it is told of one process, the first that a PIP shows.
+ * Traces without a flow, because of DisTNT or without BranchEn. perf shows the packets and walks no
+ * code. It gets the code as it was first, for the names. It is told of one process, that of the
+ * first PIP.
  */
 #ifndef VMM_EXPORT_BLIND_H
 #define VMM_EXPORT_BLIND_H
@@ -12,7 +12,7 @@
 /* Has a session DisTNT, or none BranchEn? */
 bool export_is_blind(const struct export_lane *lane);
 
-/* What the plan has of such a lane. 0 or -ENOMEM. */
+/* Make the plan of such a lane. Returns 0 or -ENOMEM. */
 int export_plan_blind(struct export_plan *plan, const struct trace_reader *reader,
 		      struct export_lane *lane);
 

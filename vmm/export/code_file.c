@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Write the user code of a process as an ELF file that perf reads. */
 #include "export/code_file.h"
 
 #include <elf.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process's user code as a file that perf reads in place of the program's: pages in a
- * row as they are in memory, and what takes their place later. It is an ELF file, by
- * which perf tells 32-bit code, and for the names.
+ * The user code of a process, as a file that perf reads in place of the program. The file has pages
+ * in the order of memory, and later versions of pages behind them. It is an ELF file, from which
+ * perf takes the code size and the names.
  */
 #ifndef VMM_EXPORT_CODE_FILE_H
 #define VMM_EXPORT_CODE_FILE_H

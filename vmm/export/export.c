@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Write a trace as a directory that perf reads. */
 #include "export/export.h"
 
 #include <errno.h>
@@ -174,7 +175,7 @@ static void record_code(const struct export *x, struct export_record *r,
 	}
 }
 
-/* What is so before anything runs. */
+/* Write the state before anything runs. */
 static void record_machine(const struct export *x, struct export_record *r)
 {
 	const struct export_pages *p = &x->plan.pages;
@@ -333,7 +334,7 @@ static uint64_t config(const struct export *x)
 	/* Nothing is said: as the driver would do by default. */
 	if (!n)
 		return VPT_CTL_MASK(BRANCH_EN);
-	/* What is compressed here or there has to be taken for compressed. */
+	/* If either is compressed, RETs count as compressed. */
 	return (any & ~VPT_CTL_MASK(DIS_RETC)) | (all & VPT_CTL_MASK(DIS_RETC));
 }
 

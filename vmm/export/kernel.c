@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Write the kernel's code as kcore, and its symbols and modules. */
 #include "export/kernel.h"
 
 #include <elf.h>

@@ -11,7 +11,7 @@
 #include "debug/symbol.h"
 #include "export/pages.h"
 
-/* What perf takes for the kernel's text. */
+/* The range that perf takes for the kernel's text. */
 struct export_text {
 	uint64_t begin, end; /* 0: there is no kernel */
 };

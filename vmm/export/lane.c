@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Follow the flow of one vCPU, and note where its packets must change. */
 #include "export/lane.h"
 
 #include <errno.h>
@@ -110,7 +111,7 @@ static int note_disabled(struct export_lane *l)
 	if (!b->insns)
 		return 0;
 	n = decode_code_read(decode_flow_code(l->flow), b->cr3, b->last, op, sizeof(op));
-	if (decode_disasm_look(l->disasm, b->mode, op, n, &insn) != 1)
+	if (decode_disasm_read(l->disasm, b->mode, op, n, &insn) != 1)
 		return 0;
 	fix.ip = b->last + insn.len;
 	to = decode_disasm_target(&insn, b->mode, b->last);

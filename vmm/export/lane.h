@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One vCPU on its way through the trace: its decoded flow, the time there, and what has
- * to change in its packets so that perf follows.
+ * One vCPU on its way through the trace: its flow, the time, and the changes in its packets that
+ * let perf follow.
  */
 #ifndef VMM_EXPORT_LANE_H
 #define VMM_EXPORT_LANE_H
@@ -21,9 +21,8 @@ struct export_stamp {
 	uint64_t ip;
 	uint8_t bit;
 	/*
-	 * perf is to look at the time before it decodes the instruction at `ip`, which is
-	 * what it does where there are BEP and FUP packets. Since there are no PEBS
-	 * records that these could end, it shows nothing of it.
+	 * A place where perf must look at the time before it decodes the instruction at `ip`. perf
+	 * does that at BEP and FUP packets. They end no PEBS record, so perf shows nothing of them.
 	 */
 	bool look;
 	bool first;   /* ... and nothing has run there before */
@@ -31,9 +30,9 @@ struct export_stamp {
 };
 
 /*
- * A deferred TIP (33.4.2.3), which comes after the TNT that it falls into: its place is
- * after `bit` outcomes of the one at `tnt`. perf knows where it is, but not with what a
- * stamp adds in between.
+ * A deferred TIP (33.4.2.3), which comes after the TNT that it belongs into. Its place is after
+ * `bit` outcomes of the TNT at `tnt`. perf finds that place, but not if a stamp adds packets in
+ * between.
  */
 struct export_move {
 	uint64_t tnt;
@@ -78,9 +77,9 @@ struct export_place {
 };
 
 /*
- * A TIP.PGD from which perf cannot tell where tracing ended. A branch out of an IP
- * filter, into a TraceStop range, or MOV CR3 (33.4.2.5): perf would walk on to the next
- * branch that needs a TIP.
+ * A TIP.PGD from which perf cannot find where tracing ended. A branch out of an IP filter or into a
+ * TraceStop range sends it, or MOV CR3 (33.4.2.5). Unless the packet changes, perf walks on to the
+ * next branch that needs a TIP.
  */
 enum export_end {
 	EXPORT_END_TAKEN,     /* a conditional branch, taken */

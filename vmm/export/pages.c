@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Compare the code that perf has with the code of the trace. */
 #include "export/pages.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code as perf has it, against code as the trace has it.
+ * Code that perf has, compared with code of the trace.
  *
- * perf knows one kernel and processes that share it; the trace knows pages by address
- * space. Every address space becomes a process. Two whose CR3s differ in bit 12 only become one if the even
- * one has no user code: that is how Linux splits a process with page-table isolation.
+ * perf knows one kernel and processes that share it. The trace knows pages by address space. Every
+ * address space becomes a process. Two whose CR3s differ in bit 12 only become one if the even one
+ * has no user code. Linux splits a process in that way with page-table isolation.
  */
 #ifndef VMM_EXPORT_PAGES_H
 #define VMM_EXPORT_PAGES_H

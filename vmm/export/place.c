@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Find the position of a flow in its packets. */
 #include "export/place.h"
 
 #include <errno.h>
@@ -92,7 +93,7 @@ static uint64_t overflow_end(struct export_scan scan)
 	return end;
 }
 
-/* What an MTC packet counts is the session's matter. */
+/* The session sets what an MTC packet counts. */
 static void take_rate(struct export_lane *l)
 {
 	while (l->rate < l->nperiods && l->periods[l->rate].start->offset <= l->scan.at)

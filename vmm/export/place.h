@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a lane's flow is in the packets, and what time it is there. The decoder says which packet
- * it was at, and how many outcomes of those before it were left; perf gets a change of process or
- * code at that place.
+ * The position of a lane's flow in the packets, and the time there. The decoder reports the packet
+ * that it has read, and how many earlier outcomes were left. At that position perf gets a change of
+ * process or code.
  */
 #ifndef VMM_EXPORT_PLACE_H
 #define VMM_EXPORT_PLACE_H
@@ -34,8 +34,8 @@ enum export_passed {
 };
 
 /*
- * Move the place behind packets between two that the flow goes by, which have an IP of their own
- * that the flow is past. perf must not be led beyond that IP before it has read them.
+ * Move the position behind packets that have an IP which the flow has passed. They stand between
+ * two packets of the flow. perf must not run beyond that IP before it has read them.
  */
 void export_pass(struct export_lane *lane, enum export_passed what);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Plan the records that perf needs, and their times. */
 #include "export/plan.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@ static bool differs(const struct export_page *page, const uint8_t *bytes, enum e
 	return page->have != bytes && memcmp(page->have, bytes, TRACE_CODE_BYTES);
 }
 
-/* What perf has not seen yet it gets as it is now, from the beginning. */
+/* perf gets a page that it has not seen yet from the beginning, with the current content. */
 static void need_page(struct needs *needs, struct export_page *page, const uint8_t *bytes)
 {
 	if (!page->have) {

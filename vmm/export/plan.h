@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What perf has to be told, and when.
+ * The records that perf needs, and when.
  *
- * perf decodes all vCPUs in the order of their time stamps, and puts a record into
- * effect when each has got to the record's time. The plan does the same with the
- * decoded flow, so that it knows at each block which process and which code perf will
- * have there, and adds a record wherever that is not what ran.
+ * perf decodes all vCPUs in the order of their time stamps, and applies a record when each vCPU has
+ * reached the time of the record. The plan does the same with the decoded flow. At each block it
+ * knows which process and which code perf will have there. It adds a record wherever that differs
+ * from what ran.
  */
 #ifndef VMM_EXPORT_PLAN_H
 #define VMM_EXPORT_PLAN_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Write a trace of another system as a trace of Intel PT. */
 #include "export/recast.h"
 
 #include <errno.h>

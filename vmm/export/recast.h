@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A trace of another system as one of Intel PT, in a .vpt file of its own: the flow that our
- * decoder sees, in packets that every PT decoder reads. Code, address spaces and symbols are
- * those of the trace.
+ * A trace of another trace system as one of Intel PT, in a .vpt file of its own. Our decoder's flow
+ * becomes packets that every PT decoder reads. Code, address spaces and symbols are those of the
+ * trace.
  */
 #ifndef VMM_EXPORT_RECAST_H
 #define VMM_EXPORT_RECAST_H
@@ -21,10 +21,9 @@ struct export_recast_report {
 bool export_recast_needed(const struct trace_reader *reader);
 
 /*
- * Write the trace to @fd, which stays the caller's. The new file has no END block if the trace
- * is not whole. It has no oracle if the file is damaged, if there is VMX operation, or if
- * address ranges chose what is traced, since those of PT choose differently. Returns 0 or
- * -errno.
+ * Write the trace to @fd, which the caller closes. The new file has no END block if the trace is
+ * not whole. It has no oracle if the file is damaged, or if there is VMX operation. It has none
+ * either if address ranges filtered the trace, since PT filters differently. Returns 0 or -errno.
  */
 int export_recast(struct trace_reader *reader, int fd, struct export_recast_report *report);
 

@@ -104,7 +104,7 @@ static void put_header(struct export_record *r, uint32_t type, uint16_t misc, si
 	put(r, &header, sizeof(header));
 }
 
-/* What ends each record of the kernel's types. */
+/* Write the fields at the end of each record of the kernel's types. */
 static void put_id(struct export_record *r, const struct export_record_id *id)
 {
 	const struct sample_id trailer = {

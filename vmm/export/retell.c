@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Drive the generator of Intel PT with the items of a flow. */
 #include "export/retell.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 
 /* Does the generator tell of address space and code size, where they are new? MOV CR3 is in
  * the mode that it was in. */
-static bool tells_context(enum vpt_event_kind kind)
+static bool has_context(enum vpt_event_kind kind)
 {
 	return kind == VPT_EV_FAR || kind == VPT_EV_ASYNC || kind == VPT_EV_OVERFLOW ||
 	       kind == VPT_EV_CR3;
@@ -27,7 +28,7 @@ static void report(struct export_retell *r, enum vpt_event_kind kind, uint64_t f
 	if ((kind == VPT_EV_FAR || kind == VPT_EV_ASYNC) && r->ctx.cr3 != r->cr3)
 		event.flags = VPT_EVF_CR3;
 	vpt_pt_event(&r->pt, &event);
-	if (r->pt.packet_en && tells_context(kind)) {
+	if (r->pt.packet_en && has_context(kind)) {
 		r->cr3 = r->ctx.cr3;
 		r->mode = export_retell_mode(r);
 	}
@@ -65,7 +66,7 @@ static void enter(struct export_retell *r, uint64_t ip)
 }
 
 /* An instruction is to be where it is, whatever came before. */
-static void come_to(struct export_retell *r, const struct decode_item *insn)
+static void reach(struct export_retell *r, const struct decode_item *insn)
 {
 	if (r->gap)
 		lose(r, true, insn->ip);
@@ -102,7 +103,7 @@ static bool leads_to(const struct decode_item *item, enum dec_insn_kind kind,
 	return item->has_to;
 }
 
-/* What the instruction is to the generator. */
+/* Returns the class of the instruction for the generator. */
 static enum dec_insn_kind kind_of(struct export_retell *r, const struct decode_item *item)
 {
 	const uint8_t *end = item->raw + item->size;
@@ -112,7 +113,7 @@ static enum dec_insn_kind kind_of(struct export_retell *r, const struct decode_i
 	if ((item->class == DECODE_INSN_OTHER || item->class == DECODE_INSN_PTWRITE) &&
 	    (item->size < 3 || end[-3] != 0x0f || end[-2] != 0x22))
 		return DEC_INSN_PLAIN;
-	return decode_disasm_look(r->disasm, item->mode, item->raw, item->size, &insn) == 1
+	return decode_disasm_read(r->disasm, item->mode, item->raw, item->size, &insn) == 1
 		       ? (enum dec_insn_kind)insn.kind
 		       : DEC_INSN_PLAIN;
 }
@@ -205,8 +206,8 @@ static void set_context(struct export_retell *r, const struct decode_item *follo
 }
 
 /* `follows` it; `next` is the instruction that runs next, NULL: not known. */
-static void tell(struct export_retell *r, const struct decode_item *item,
-		 const struct decode_item *follows, const struct decode_item *next)
+static void retell(struct export_retell *r, const struct decode_item *item,
+		   const struct decode_item *follows, const struct decode_item *next)
 {
 	bool is_insn = item->kind == DECODE_ITEM_INSN;
 
@@ -214,7 +215,7 @@ static void tell(struct export_retell *r, const struct decode_item *item,
 	export_retell_session(r, item);
 	export_retell_time(r, item);
 	if (is_insn)
-		come_to(r, item);
+		reach(r, item);
 	r->insns += item->insns;
 	set_context(r, follows, next);
 	if (is_insn)
@@ -224,12 +225,12 @@ static void tell(struct export_retell *r, const struct decode_item *item,
 }
 
 /* All that waits, before `next`, an instruction, or where none is known to come. */
-static void tell_all(struct export_retell *r, const struct decode_item *next)
+static void retell_all(struct export_retell *r, const struct decode_item *next)
 {
 	size_t i, n = r->items.n;
 
 	for (i = 0; i < n; i++)
-		tell(r, &r->items.at[i], i + 1 < n ? &r->items.at[i + 1] : next, next);
+		retell(r, &r->items.at[i], i + 1 < n ? &r->items.at[i + 1] : next, next);
 	r->items.n = 0;
 }
 
@@ -252,7 +253,7 @@ static int wait_for_next(struct export_retell *r, const struct decode_item *item
 {
 	/* So many events without an instruction are not those of a processor. */
 	if (r->items.n == WAITING_MAX)
-		tell_all(r, NULL);
+		retell_all(r, NULL);
 	if (!trace_vec_room(&r->items))
 		return -ENOMEM;
 	r->items.at[r->items.n++] = *item;
@@ -265,7 +266,7 @@ int export_retell_item(struct export_retell *r, const struct decode_item *item)
 
 	switch (item->kind) {
 	case DECODE_ITEM_INSN:
-		tell_all(r, item);
+		retell_all(r, item);
 		err = wait_for_next(r, item);
 		break;
 	case DECODE_ITEM_EVENT:
@@ -275,16 +276,16 @@ int export_retell_item(struct export_retell *r, const struct decode_item *item)
 			err = wait_for_next(r, item);
 		break;
 	case DECODE_ITEM_SEGMENT:
-		tell_all(r, NULL);
-		/* What comes before the first PSB. */
+		retell_all(r, NULL);
+		/* Bytes before the first PSB. */
 		r->gap |= item->value != 0;
 		break;
 	case DECODE_ITEM_ERROR:
-		tell_all(r, NULL);
+		retell_all(r, NULL);
 		r->gap = true;
 		break;
 	default:
-		tell_all(r, NULL);
+		retell_all(r, NULL);
 		export_retell_end(r);
 		break;
 	}

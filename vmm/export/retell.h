@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The flow of one vCPU told once more, as the packets of Intel PT: the items of a decoder of
- * another trace system drive the library's generator, and what that sends goes to a file.
+ * The flow of one vCPU as packets of Intel PT. The items of another trace system's decoder drive
+ * the library's generator, whose packets go to a file.
  *
- * Each session of the trace becomes one of PT, with a PSB+ of its own. Where the trace leaves
- * what is traced there, this one does at the next instruction (FUP, TIP.PGD), or, where that
- * is not told, by the branch itself (TIP.PGD without an IP). What cannot be decoded, and what
- * was lost, is an overflow.
+ * Each session of the trace becomes one of PT, with a PSB+ of its own. Where the trace leaves the
+ * traced region, this one leaves it at the next instruction (FUP, TIP.PGD). If that instruction is
+ * not known, it leaves by the branch itself (TIP.PGD without an IP). Lost packets and code that
+ * cannot be decoded become an overflow.
  */
 #ifndef VMM_EXPORT_RETELL_H
 #define VMM_EXPORT_RETELL_H

@@ -56,7 +56,7 @@ bool export_retell_by_cr3(const struct export_retell *r)
 	return period && VPT_ATOM_GET(CTL, CR3_EN, period->start->ctl);
 }
 
-/* What is told of the registers: the choice of what to trace is that of the trace. */
+/* Write the registers of a session. The trace has already chosen what is traced. */
 static void put_session(struct export_retell *r, enum trace_session_edge edge, uint32_t why)
 {
 	struct trace_session s = {
@@ -127,7 +127,7 @@ static bool ends_in_overflow(const struct trace_session *end)
 	return VPT_ATOM_GET(STATUS, BUFFER_OVERFLOW, end->status);
 }
 
-/* What ended it is a register that was written, or what PT has no word for. */
+/* A written register ended the session, or a reason that PT does not have. */
 static uint32_t why_ended(const struct trace_session *end)
 {
 	return end->end == TRACE_END_CLOSED ? TRACE_END_CLOSED : TRACE_END_DISABLED;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Read packets one by one, with their groups and their time. */
 #include "export/scan.h"
 
 #define TSC_BITS 56

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The packets of a stream, one by one: where the groups begin that must stay together,
- * and what time it is.
+ * The packets of a stream one by one, with the begin of each group, and the time.
  *
- * A group is what belongs to a branch or an event: PIP, MODE, FUP and so on, and in the
- * end TNT or a TIP of some kind. perf takes no TSC packet in the middle of one, between
- * FUP and TIP for one. A PSB+ ends a group.
+ * A group is all packets of one branch or event, such as PIP, MODE and FUP. The last is a TNT or a
+ * kind of TIP. Within a group perf takes no TSC packet, such as between FUP and TIP. A PSB+ ends a
+ * group.
  */
 #ifndef VMM_EXPORT_SCAN_H
 #define VMM_EXPORT_SCAN_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Write the packets of a vCPU for perf. */
 #include "export/stream.h"
 
 #include <errno.h>
@@ -176,7 +177,7 @@ static void put_deferred(struct rewrite *r, const struct vpt_packet *p, uint64_t
 	const struct export_lane *l = r->lane;
 	struct vpt_packet tip;
 
-	/* What begins later has not the first ones. */
+	/* A stream that begins later lacks the first packets. */
 	while (r->move < l->moves.n && l->moves.at[r->move].tnt < at)
 		r->moved = ++r->move;
 	for (; r->move < end && l->moves.at[r->move].tnt == at; r->move++) {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A vCPU's packets as perf gets them: what perf cannot follow is said another way, and
- * unless they are kept, all packets that tell the time become TSC packets, some of which
- * are added.
+ * The packets of a vCPU as perf gets them. Packets that perf cannot follow are replaced by others.
+ * Unless timing packets are kept, all of them become TSC packets, and some TSC packets are added.
  *
- * TMA and MTC are folded into these, or else perf's reckoning with them would go
- * past a TSC packet that was added. For the same reason there is no CBR. perf takes CYC
- * for time, too, if a TSC comes right after it: then they change places.
+ * TMA and MTC are folded into TSC packets, since perf's own arithmetic would run past a TSC packet
+ * that was added. For the same reason CBR is left out. A CYC is time to perf too if a TSC follows
+ * at once, so the two change places.
  */
 #ifndef VMM_EXPORT_STREAM_H
 #define VMM_EXPORT_STREAM_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Choose how perf gets the time of a trace. */
 #include "export/timing.h"
 
 #include <errno.h>
@@ -101,7 +102,7 @@ void export_conversion(uint64_t hz, struct export_record_time *time)
 {
 	time->shift = 0;
 	time->mult = hz ? NS / hz : 1;
-	/* As much of the ratio as perf has room for: 32 bits. */
+	/* The part of the ratio that fits into perf's 32 bits. */
 	while (hz && time->shift < 31) {
 		uint64_t mult = (NS << (time->shift + 1)) / hz;
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How perf is told the time: by the packets of the trace as they are, or by TSC packets
- * alone.
+ * How perf gets the time: by the timing packets of the trace, or by TSC packets alone.
  *
- * As they are is what a reader wants who looks at the trace itself. But records that tell
- * of processes and code are put into effect by perf's own estimate of the time, and what
- * that is between two packets it makes up. So where something changes after the beginning,
- * time is moved into TSC packets (stream.h). Nor does it do where perf would not get over
- * what the packets say: time that runs backwards, or MTC packets at two rates.
+ * A reader who looks at the trace itself wants its own packets. But perf applies records of
+ * processes and code by its own estimate of the time, which between two packets is a guess. If
+ * something changes after the beginning, the time is therefore moved into TSC packets (stream.h).
+ * The same is done if perf cannot use the packets, because time runs backwards or MTC has two
+ * rates.
  */
 #ifndef VMM_EXPORT_TIMING_H
 #define VMM_EXPORT_TIMING_H
@@ -17,9 +16,9 @@
 #include "export/record.h"
 
 /*
- * To perf a time of 0 is none, but a TSC can be 0. perf takes what a packet does not have
- * of the TSC, the highest byte, from the AUXTRACE record: 2^56 is the TSC's zero, and a
- * nanosecond the time then.
+ * A time of 0 is none to perf, but a TSC can be 0. Packets do not have the highest byte of the TSC,
+ * and perf takes it from the AUXTRACE record. The TSC's zero is therefore 2^56, and one unit is a
+ * nanosecond.
  */
 #define EXPORT_REFERENCE (1ull << 56)
 #define EXPORT_BEGINNING 1

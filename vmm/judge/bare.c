@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Report the packets of a stream without TNT packets. */
 #include "judge/bare.h"
 
 #include <string.h>
@@ -23,7 +24,7 @@ static void set_to(struct decode_item *item, const uint64_t *ip)
 	item->to = ip ? *ip : 0;
 }
 
-/* What comes before its FUP: it is told with that, or when there is none. */
+/* A packet before its FUP. It is reported with the FUP, or when there is none. */
 static bool hold(struct judge_bare *b, struct decode_item *item, bool fup)
 {
 	if (!fup)

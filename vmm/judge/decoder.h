@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What turns packets and code into items: libipt (ipt.h).
- * A decoder is of one stretch of packets and begins with this struct.
+ * A decoder of packets and code into items, which libipt (ipt.h) implements.
+ * It decodes one stretch of packets, and begins with this struct.
  */
 #ifndef VMM_JUDGE_DECODER_H
 #define VMM_JUDGE_DECODER_H

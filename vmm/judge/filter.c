@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Rewrite the packets of a segment for libipt. */
 #include "judge/filter.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 /* Each costs a decode of all that came before. */
 #define KNOWN_MAX 1024
 
-/* What becomes of a packet, where it is not so many bytes of another one. */
+/* The change of a packet, unless it becomes as many bytes of another one. */
 #define KEEP 0
 #define DROP (-1)
 
@@ -343,10 +344,9 @@ static void vmcs_packet(struct state *st, const struct vpt_packet *p)
 }
 
 /*
- * What comes in a PSB+, of which in + at is in the middle, tells of all of it: its VMCS
- * and, before that is reached, its PIP.
+ * Read the PSB+ around in + at. Its VMCS and PIP hold for all of it, even before they are reached.
  */
-static void look_ahead(struct state *st, const uint8_t *in, size_t len, size_t at,
+static void read_ahead(struct state *st, const uint8_t *in, size_t len, size_t at,
 		       struct vpt_packet *pip)
 {
 	struct vpt_parser parser = st->parser;
@@ -383,14 +383,14 @@ static void take_pip(struct state *st, const struct vpt_packet *p)
 		st->blind_next = true;
 }
 
-/* What a PSB+ will say of the space counts for all of it. */
+/* The space of a PSB+ holds for all of the PSB+. */
 static void find_blind(struct state *st, const uint8_t *in, size_t len, size_t at)
 {
 	struct vpt_packet pip = {.kind = VPT_PKT_PAD};
 
 	if (!st->input->spaces)
 		return;
-	look_ahead(st, in, len, at, &pip);
+	read_ahead(st, in, len, at, &pip);
 	if (pip.kind == VPT_PKT_PIP)
 		take_pip(st, &pip);
 }
@@ -404,7 +404,7 @@ static int pip_packet(struct state *st, const struct vpt_packet *p, const uint8_
 	if (!st->input->spaces)
 		return KEEP;
 	if (st->in_psb)
-		look_ahead(st, in, len, at, NULL);
+		read_ahead(st, in, len, at, NULL);
 	take_pip(st, p);
 	/* The entry has failed late: nothing ran there (33.5.2.5). */
 	if (st->blind_next && next_kind(st->parser, in, len, &at) == VPT_PKT_PIP)
@@ -444,7 +444,7 @@ static int tsc_packet(struct state *st, const struct vpt_packet *p, const uint8_
 	if (!st->input->nvmcs || !st->input->spaces)
 		return KEEP;
 	if (st->in_psb)
-		look_ahead(st, in, len, at, &pip);
+		read_ahead(st, in, len, at, &pip);
 	if (pip.kind == VPT_PKT_PIP)
 		take_pip(st, &pip);
 	/* No TSC has got to bits 63:56. */
@@ -596,7 +596,7 @@ static int flow_packet(struct state *st, const struct vpt_packet *p, const struc
 	}
 }
 
-/* As ip_packet(), for any packet. */
+/* Rewrite any packet, see ip_packet(). */
 static int packet(struct state *st, const struct vpt_packet *p, const struct trace_session *s,
 		  const uint8_t *in, size_t len, size_t at, uint8_t *buf)
 {

@@ -1,51 +1,52 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What libipt 2.0.5 does not know, made up for: the packets of a segment, rewritten.
+ * The packets of a segment, rewritten for what libipt 2.0.5 does not support.
  *
  * IP filters:
  *
- * A conditional branch out of a filter or into a TraceStop range sends TIP.PGD
- * without an IP (33.4.2.5); so do a far transfer and MOV CR3 out of context, and
- * MOV CR3 into a TraceStop range. libipt's instruction decoder looks for one of the
- * latter and reports an error at the branch. Its block decoder takes the branch as
- * well, but binds the packet to a MOV CR3 whose PIP it follows.
+ * A conditional branch out of a filter or into a TraceStop range sends TIP.PGD without an IP
+ * (33.4.2.5). A far transfer and MOV CR3 out of context send one too, and so does MOV CR3 into a
+ * TraceStop range. The instruction decoder of libipt looks for a transfer or a MOV CR3, and reports
+ * an error at the branch. The block decoder also takes the branch, but binds the packet to a MOV
+ * CR3 whose PIP it follows.
  *
- * With an IP, any IP, both end the trace at the next branch of those that need a
- * packet, which is the right one: had there been one before, it would have had its
- * own. So packets that are not of MOV CR3 get an IP that is the target of no branch,
- * and packets that lean on it as last IP get all of theirs.
+ * With any IP, both decoders end the trace at the next branch that needs a packet. That is the
+ * right branch, because an earlier one would have had its own packet. Packets that are not of MOV
+ * CR3 therefore get an IP that is the target of no branch. Packets that use it as last IP get their
+ * full IP.
  *
- * Which are of MOV CR3? After a PIP: one whose CR3 is not traced, or if a TraceStop
- * follows (a conditional branch into a TraceStop range, with no other since a MOV
- * CR3, looks the same). Without a PIP the block decoder sees for itself. For the
- * other there is no question unless CR3 is filtered, or if the next TIP.PGE comes
- * without a PIP: it takes a load of CR3 to come back. What is left is taken to be
- * of MOV CR3; if it is not, the decoder fails at the very branch, and all is done
- * again with what has been learned.
+ * Which packets are of MOV CR3? After a PIP, those whose CR3 is not traced, and those that a
+ * TraceStop follows. A conditional branch into a TraceStop range looks the same if no other branch
+ * came since a MOV CR3. Without a PIP the block decoder finds out by itself. For the instruction
+ * decoder the question exists only if CR3 is filtered, or if the next TIP.PGE comes without a PIP.
+ * Only a load of CR3 leads back. All other packets are taken to be of MOV CR3. If that is
+ * wrong the decoder fails at the branch. Decoding then starts over with the knowledge of it.
  *
  * The block decoder ends the trace as soon as execution reaches the IP of a TIP.PGD, even by
  * falling through. But only a branch leaves the filter (33.2.5.3). If execution falls out of the
- * range and later branches back to that code, the decoder ends the trace too early. Decoding
- * then starts over, and the TIP.PGD gets another IP. The first instruction behind the range is
- * left to libipt, since a processor may notice there.
+ * range and later branches back to that code, the decoder ends the trace too early. Decoding then
+ * starts over, and the TIP.PGD gets another IP. The first instruction behind the range is left to
+ * libipt, since a processor may notice there.
  *
- * Without IP filters there is one such case: where CPL 3 is not traced and a kernel goes
- * back to it after MOV CR3 without another packet, as Linux does with page-table
- * isolation. libipt takes the TIP.PGD to be of the MOV CR3. If its CR3 is traced it is
- * not, and gets an IP.
+ * Without IP filters there is one such case. It occurs if CPL 3 is not traced, and a kernel returns
+ * to CPL 3 after MOV CR3 without another packet. Linux does so with page-table isolation. The
+ * TIP.PGD looks to libipt as if it were of the MOV CR3. If the CR3 is traced, it is not, and gets
+ * an IP.
  *
- * VMX operation, in files that tell of address spaces (spaces.h): the CR3 of a PIP is
- * made the space's id. A VM entry that clears TraceEn sends FUP with the IP after
- * VMLAUNCH or VMRESUME and TIP.PGD (table 33-56, row 9), as if that instruction had run
- * and fallen through: the FUP is left out, and the TIP.PGD gets an IP as above.
+ * VMX operation, in files that have address spaces (spaces.h):
  *
- * TSC packets of a guest have its TSC (33.8.3.3). They get the host's, so that there is
- * one time from end to end, where the file tells how to (VMCS blocks).
+ * The CR3 of a PIP is replaced by the space's id. A VM entry that clears TraceEn sends FUP with the
+ * IP after VMLAUNCH or VMRESUME, and TIP.PGD (table 33-56, row 9). The packets look as if that
+ * instruction had fallen through. The FUP is left out, and the TIP.PGD gets an IP as above.
  *
- * Event trace (33.4.2.29): CFE and EVD are taken out, to be handed out beside what
- * libipt makes of the rest; and so is the FUP that a CFE, or a MODE.Exec for a new
- * RFLAGS.IF alone, has for itself. So are packet blocks, and the FUP of their BEP. TRIG
- * packets and their FUPs are taken out and not reported.
+ * TSC packets of a guest have its TSC (33.8.3.3). They get the host's TSC if the file has VMCS
+ * blocks, so that there is one time from end to end.
+ *
+ * Event trace (33.4.2.29):
+ *
+ * CFE and EVD are taken out, and reported beside the items of libipt. The FUP of a CFE is taken out
+ * too, and that of a MODE.Exec which only reports RFLAGS.IF. So are packet blocks, and the FUP of
+ * their BEP. TRIG packets and their FUPs are taken out and not reported.
  */
 #ifndef VMM_JUDGE_FILTER_H
 #define VMM_JUDGE_FILTER_H
@@ -87,8 +88,8 @@ struct judge_filtered {
 };
 
 /*
- * TIP.PGDs that are known to belong to conditional branches or, for the block decoder, to a branch
- * that comes after execution fell through to their IP.
+ * TIP.PGDs that are known to be sent by conditional branches. For the block decoder also those that
+ * are sent by a branch after execution fell through to their IP.
  */
 struct judge_filter_known {
 	struct judge_filter_doubt *at;
@@ -124,9 +125,9 @@ uint64_t judge_filter_offset(const struct judge_filtered *out, uint64_t offset);
 uint64_t judge_filter_place(const struct judge_filtered *out, uint64_t offset);
 
 /*
- * Call it when a decoder that has read up to @offset of the stream fails at a conditional
- * branch, or when the block decoder ends the trace without a branch. Returns 1 if a TIP.PGD was
- * bound wrongly, and adds it to @known; 0 if none was; or -ENOMEM.
+ * Call this function when a decoder that has read up to @offset fails at a conditional branch. Call
+ * it also when the block decoder ends the trace without a branch. Returns 1 if a TIP.PGD was bound
+ * wrongly, and adds it to @known. Returns 0 if none was, or -ENOMEM.
  */
 int judge_filter_learn(const struct judge_filtered *out, uint64_t offset,
 		       struct judge_filter_known *known);

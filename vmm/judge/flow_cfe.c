@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Report CFE and EVD packets beside the flow of libipt. */
 #include <string.h>
 
 #include "judge/ipt_flow.h"
@@ -22,8 +23,8 @@ static bool belongs(const struct decode_cfe *cfe, const struct decode_item *item
 }
 
 /*
- * Is the next CFE to be told before what was decoded? libipt reads ahead, so that where
- * it is in the packets says no more than what cannot be.
+ * Returns true if the next CFE must be reported before the decoded item. The position that libipt
+ * has read in the packets only excludes some CFEs, because libipt reads ahead.
  */
 bool judge_flow_cfe_first(const struct judge_ipt_flow *f, const struct decode_item *item)
 {
@@ -46,7 +47,7 @@ bool judge_flow_cfe_first(const struct judge_ipt_flow *f, const struct decode_it
 	return false;
 }
 
-void judge_flow_tell_cfe(struct judge_ipt_flow *f, struct decode_item *item)
+void judge_flow_report_cfe(struct judge_ipt_flow *f, struct decode_item *item)
 {
 	f->cfe = f->filtered.cfes.at[f->next_cfe++];
 	memset(item, 0, sizeof(*item));

@@ -15,8 +15,8 @@ static bool in_guest(const struct judge_ipt_flow *f)
 }
 
 /*
- * A session that has no PIPs (33.4.2.7), or none yet, goes by what the file says of
- * CR3, or, if it says nothing, by where there is code.
+ * Find the space of a session that has no PIPs (33.4.2.7), or none yet. CR3 blocks of the file have
+ * it, or else the address of code does.
  */
 static void find_space(struct judge_ipt_flow *f, uint64_t ip)
 {
@@ -119,8 +119,8 @@ static bool guess_space(struct judge_ipt_flow *f, const struct decode_item *erro
 }
 
 /*
- * A VM entry or exit that is concealed sends no PIP, and execution is in a space where
- * the one before has no code: it can only be the one that has.
+ * A concealed VM entry or exit sends no PIP. If the selected space has no code where execution is,
+ * and only one other space has, execution is in that one.
  */
 static bool find_concealed(struct judge_ipt_flow *f, const struct decode_item *error)
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Decode a stretch of packets with libipt. */
 #include "judge/ipt.h"
 
 #include <errno.h>
@@ -307,7 +308,7 @@ static const char *error_text(int error)
 {
 	if (error == -ERR_STALL)
 		return DECODE_ITEM_STALL;
-	/* What the block decoder says when a branch needs a packet and there is none. */
+	/* The block decoder's error for a branch that needs a packet where there is none. */
 	if (error == -pte_eos)
 		error = -pte_bad_query;
 	return pt_errstr(pt_errcode(error));
@@ -461,9 +462,9 @@ static void next(struct judge_decoder *d, struct decode_item *item)
 			return;
 		}
 		/*
-		 * libipt says so when it has read all packets, and of the last it may
-		 * not have made use yet: a TIP.PGD waits for its branch. Only where a
-		 * trace is cut, code beyond is not known to have run.
+		 * libipt reports the end when it has read all packets, but may not have used the
+		 * last one yet. A TIP.PGD waits for its branch, for example. Only where a trace is
+		 * cut, code beyond is not known to have run.
 		 */
 		if ((ipt->status & pts_eos) && (ipt->cut || !ipt->enabled)) {
 			next_end(ipt, item);

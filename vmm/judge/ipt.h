@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libipt (2.0.5; later ones but for what ipt.c and filter.h say), behind the only files
- * that know it.
+ * libipt 2.0.5, which only ipt.c and filter.h know. Later versions need changes there.
  *
- * The model that made the trace has none of the errata libipt works around, and
- * a workaround makes libipt accept what a real decoder would not. So it is told
- * no processor and no errata; CPUID.15H, MTCFreq and the ratio are for its time.
+ * The model that made the trace has none of the errata that libipt works around. A workaround makes
+ * libipt accept packets that a real decoder would not accept. libipt is therefore given no
+ * processor and no errata. CPUID.15H, MTCFreq and the ratio are for its time.
  *
- * Both its decoders ask for code as they go, which is slow and always right.
+ * Both decoders of libipt ask for code at each instruction, which is slow and always right.
  */
 #ifndef VMM_JUDGE_IPT_H
 #define VMM_JUDGE_IPT_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Make the items of a flow with libipt. */
 #include "judge/ipt_flow.h"
 
 #include <errno.h>
@@ -311,16 +312,16 @@ static int decode_again(struct judge_ipt_flow *f)
 }
 
 /*
- * Make the item that was held back for a CFE, a CFE at the end of a segment, the first item of the
- * next segment, or the END. Returns false if the decoder is to make the item; else *err is 0 or
- * -errno.
+ * Make an item without the decoder. The item is one that a CFE has held back, a CFE at the end of a
+ * segment, a SEGMENT, or the END. Returns false if the decoder must make the item. Otherwise sets
+ * *err to 0 or -errno.
  */
 static bool make_item(struct judge_ipt_flow *f, struct decode_item *item, int *err)
 {
 	*err = 0;
 	if (f->has_behind) {
 		if (judge_flow_cfe_first(f, &f->behind)) {
-			judge_flow_tell_cfe(f, item);
+			judge_flow_report_cfe(f, item);
 			return true;
 		}
 		*item = f->behind;
@@ -330,7 +331,7 @@ static bool make_item(struct judge_ipt_flow *f, struct decode_item *item, int *e
 	if (f->decoder && !f->give_up)
 		return false;
 	if (f->decoder && f->next_cfe < f->filtered.cfes.n) {
-		judge_flow_tell_cfe(f, item);
+		judge_flow_report_cfe(f, item);
 		return true;
 	}
 	end_segment(f);
@@ -443,7 +444,7 @@ static int decode_item(struct judge_ipt_flow *f, struct decode_item *item)
 	if (f->next_cfe < f->filtered.cfes.n && judge_flow_cfe_first(f, item)) {
 		f->behind = *item;
 		f->has_behind = true;
-		judge_flow_tell_cfe(f, item);
+		judge_flow_report_cfe(f, item);
 	}
 	return 0;
 }

@@ -88,7 +88,7 @@ bool judge_flow_elsewhere(struct judge_ipt_flow *f, const struct decode_item *er
 
 /* Is the next one to be told before what was decoded? */
 bool judge_flow_cfe_first(const struct judge_ipt_flow *f, const struct decode_item *item);
-void judge_flow_tell_cfe(struct judge_ipt_flow *f, struct decode_item *item);
+void judge_flow_report_cfe(struct judge_ipt_flow *f, struct decode_item *item);
 
 int judge_ipt_flow_open(struct trace_reader *reader, unsigned int vcpu, enum decode_flow_unit unit,
 			struct decode_flow **flow);

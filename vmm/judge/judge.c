@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Open the flow of the chosen decoder. */
 #include "judge/judge.h"
 
 #include "judge/ipt_flow.h"

@@ -11,9 +11,10 @@ enum judge_flow_by { DECODE_FLOW_BY_LIBVPTDECODE, DECODE_FLOW_BY_LIBIPT };
 bool judge_has_libipt(void);
 
 /*
- * As decode_flow_open(), with the decoder to use for Intel PT; RTIT has one. libipt's flow shows INT n,
- * and a WRMSR that clears TraceEn, as events alone. -EOPNOTSUPP: libipt is not there, or it cannot
- * follow: code comes from elsewhere than the file, or spaces change without packets.
+ * Open a flow with this decoder for Intel PT, see decode_flow_open(). RTIT has only one decoder.
+ * libipt's flow shows INT n, and a WRMSR that clears TraceEn, as events alone. Returns -EOPNOTSUPP
+ * if libipt is not built in, or if it cannot follow the trace. It cannot if code is not in the
+ * file, or if spaces change without packets.
  */
 int judge_flow_open_by(struct trace_reader *reader, unsigned int vcpu, enum decode_flow_unit unit,
 		       enum judge_flow_by by, struct decode_flow **flow);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Compare libipt's instructions with its blocks. */
 #include "judge/units.h"
 
 static bool ends_block(const struct decode_item *insn)
@@ -60,7 +61,7 @@ static bool take_insn(struct judge_units *u, const struct decode_code_store *cod
 	n = decode_code_read(code, block->cr3, block->ip, item->raw, sizeof(item->raw));
 	item->kind = DECODE_ITEM_INSN;
 	item->class = DECODE_INSN_UNKNOWN;
-	if (decode_disasm_look(d, block->mode, item->raw, n, &insn) == 1)
+	if (decode_disasm_read(d, block->mode, item->raw, n, &insn) == 1)
 		item->class = (uint8_t)decode_disasm_class_of((enum dec_insn_kind)insn.kind);
 	item->size = insn.len;
 	item->insns = 1;

@@ -36,13 +36,13 @@ static bool has_position(const struct dec_atom *r)
 
 void dec_atom_catch_up(struct dec_atom *r)
 {
-	enum vptd_status status = has_position(r) ? dec_atom_settle(r) : VPTD_OK;
+	enum vptd_status status = has_position(r) ? dec_atom_drain(r) : VPTD_OK;
 
 	if (status)
 		dec_atom_failed(r, status);
 }
 
-void dec_atom_look_again(struct dec_atom *r)
+void dec_atom_refetch(struct dec_atom *r)
 {
 	enum vptd_status status = has_position(r) ? dec_flow_jump(r->flow, r->flow->ip) : VPTD_OK;
 

@@ -136,7 +136,7 @@ static inline uint64_t dec_atom_insns(const struct dec_atom *r)
  * position again.
  */
 void dec_atom_catch_up(struct dec_atom *r);
-void dec_atom_look_again(struct dec_atom *r);
+void dec_atom_refetch(struct dec_atom *r);
 
 /* The stream ends, or what comes next does not continue it. Uses what is left. */
 void dec_atom_finish(struct dec_atom *r);

@@ -18,7 +18,7 @@ enum vptd_status dec_atom_outcomes(struct dec_atom *r, uint64_t bits, unsigned i
 	if (!r->enabled)
 		return VPTD_E_PACKET;
 	status = dec_flow_outcomes(r->flow, bits & VPT_MASK64(n - 1, 0), n);
-	return status || !r->config.at_once ? status : dec_atom_settle(r);
+	return status || !r->config.at_once ? status : dec_atom_drain(r);
 }
 
 static enum vptd_status enable(struct dec_atom *r, uint64_t lip)
@@ -110,7 +110,7 @@ static enum vptd_status use(struct dec_atom *r, const struct dec_atom_said *said
 			status = dec_atom_to_pip(r, &said->packet);
 		return status ? status : paging(r, &said->packet);
 	case VPT_ATOM_PKT_BUF_OVF:
-		status = dec_atom_settle_fast(r);
+		status = dec_atom_drain_fast(r);
 		return status ? status : overflow(r, said);
 	case VPT_ATOM_PKT_TRACE_STOP:
 		r->waits = R_STOP;
@@ -129,7 +129,7 @@ enum vptd_status dec_atom_bind(struct dec_atom *r, const struct dec_atom_said *s
 	return use(r, said);
 }
 
-enum vptd_status dec_atom_arrive(struct dec_atom *r, bool stopped)
+enum vptd_status dec_atom_deliver(struct dec_atom *r, bool stopped)
 {
 	uint64_t to = r->event.to;
 
@@ -185,7 +185,7 @@ enum vptd_status dec_atom_tip_came(struct dec_atom *r, const struct dec_atom_sai
 	if (!tip)
 		return VPTD_E_PACKET;
 	if (waited == R_FAR)
-		return dec_flow_arrive(r->flow, by, tip->lip);
+		return dec_flow_enter(r->flow, by, tip->lip);
 	r->event = (struct vptd_event){
 		.flags = VPTD_EV_IP | VPTD_EV_TO | (r->soft_int ? SOFT_INT : 0),
 		.ip = r->from,
@@ -193,7 +193,7 @@ enum vptd_status dec_atom_tip_came(struct dec_atom *r, const struct dec_atom_sai
 	};
 	r->event_offset = tip->offset;
 	if (!dec_atom_stops_at(&r->regs, tip->lip, true))
-		return dec_atom_arrive(r, false);
+		return dec_atom_deliver(r, false);
 	r->waits = R_ARRIVED;
 	return VPTD_OK;
 }

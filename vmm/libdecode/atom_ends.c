@@ -93,7 +93,7 @@ static enum vptd_status tail(struct dec_atom *r, const struct vpt_atom_regs *reg
 		dec_atom_outcomes(r, regs->tnt_buff, dec_atom_gathered(regs->tnt_buff));
 
 	if (!status)
-		status = dec_atom_settle(r);
+		status = dec_atom_drain(r);
 	if (status)
 		return status;
 	if (lossy) {
@@ -179,7 +179,7 @@ void dec_atom_finish(struct dec_atom *r)
 	stops = r->waits == R_STOP && !r->enabled;
 	status = r->waits == R_LEFT ? dec_atom_tip_came(r, NULL) : VPTD_OK;
 	if (!status && r->enabled && r->waits == R_NONE)
-		status = dec_atom_settle(r);
+		status = dec_atom_drain(r);
 	if (status)
 		dec_atom_failed(r, status);
 	if (stops)

@@ -3,7 +3,7 @@
  * Between the files of the RTIT decoder. From the top: sessions (atom_ends.c), bytes (atom_read.c),
  * packets (atom.c), packets that later ones decide (atom_wait.c) and the meaning of packets
  * (atom_bind.c). These need walks to the instructions of packets (atom_walk.c), searches in the
- * code (atom_ahead.c), reports and the position (rtit_state.c), outcomes (atom_settle.c) and ranges
+ * code (atom_ahead.c), reports and the position (atom_state.c), outcomes (atom_settle.c) and ranges
  * (atom_ranges.c).
  */
 #ifndef VMM_LIBDECODE_ATOM_INSIDE_H
@@ -33,7 +33,7 @@ enum dec_atom_since {
 	SINCE_EVENT,	/* or a place that was found */
 };
 
-/* rtit_state.c */
+/* atom_state.c */
 void dec_atom_emit_at(struct dec_atom *r, struct vptd_event event, uint64_t offset);
 static inline void dec_atom_emit(struct dec_atom *r, struct vptd_event event)
 {
@@ -74,7 +74,7 @@ enum vptd_status dec_atom_bind(struct dec_atom *r, const struct dec_atom_said *s
 /* A TIP that FAR, EVENT or LEFT wait for; NULL: it did not come. */
 enum vptd_status dec_atom_tip_came(struct dec_atom *r, const struct dec_atom_said *tip);
 /* Report an event that took execution away. */
-enum vptd_status dec_atom_arrive(struct dec_atom *r, bool stopped);
+enum vptd_status dec_atom_deliver(struct dec_atom *r, bool stopped);
 /* Append outcomes, without those that a trace before this one left behind. */
 enum vptd_status dec_atom_outcomes(struct dec_atom *r, uint64_t bits, unsigned int n);
 
@@ -95,9 +95,9 @@ enum dec_insn_kind dec_atom_did(const struct dec_atom *r);
 /* Note the last instruction of @block, which has run. */
 void dec_atom_note(struct dec_atom *r, const struct dec_block *block, bool jumped);
 /* Use all outcomes, with the last of them so that it is known how execution came. */
-enum vptd_status dec_atom_settle(struct dec_atom *r);
+enum vptd_status dec_atom_drain(struct dec_atom *r);
 /* Use all outcomes where that does not matter. */
-enum vptd_status dec_atom_settle_fast(struct dec_atom *r);
+enum vptd_status dec_atom_drain_fast(struct dec_atom *r);
 /* Run the last instruction of the current block, which needs no packet. */
 enum vptd_status dec_atom_pass(struct dec_atom *r);
 /* atom_walk.c: to the instruction that a packet belongs to, and through it. */

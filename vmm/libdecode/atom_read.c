@@ -37,7 +37,7 @@ static size_t plain_tnts(struct dec_atom *r, const uint8_t *bytes, size_t len)
 
 		r->led = ++r->offset;
 		if (!status && r->config.at_once)
-			status = dec_atom_settle(r);
+			status = dec_atom_drain(r);
 		if (vpt_unlikely(status)) {
 			dec_atom_failed(r, status);
 			return i + 1;

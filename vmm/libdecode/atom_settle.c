@@ -34,9 +34,9 @@ enum dec_insn_kind dec_atom_did(const struct dec_atom *r)
 	return r->by_insns == r->flow->insns ? (enum dec_insn_kind)r->by_kind : DEC_INSN_PLAIN;
 }
 
-enum vptd_status dec_atom_settle_fast(struct dec_atom *r)
+enum vptd_status dec_atom_drain_fast(struct dec_atom *r)
 {
-	enum vptd_status status = r->flow->nbits ? dec_flow_settle(r->flow) : VPTD_OK;
+	enum vptd_status status = r->flow->nbits ? dec_flow_drain(r->flow) : VPTD_OK;
 
 	/* Outcomes that were gathered go out before a TIP, so that none is left at its branch. */
 	return status == VPTD_STUCK ? VPTD_E_NO_TARGET : status;
@@ -81,7 +81,7 @@ static enum vptd_status follow_last(struct dec_atom *r)
 	return VPTD_OK;
 }
 
-enum vptd_status dec_atom_settle(struct dec_atom *r)
+enum vptd_status dec_atom_drain(struct dec_atom *r)
 {
 	struct dec_flow *f = r->flow;
 	enum vptd_status status;
@@ -91,7 +91,7 @@ enum vptd_status dec_atom_settle(struct dec_atom *r)
 		last = f->bits & VPT_BIT64(64 - f->nbits);
 		f->bits ^= last;
 		f->nbits--;
-		status = dec_atom_settle_fast(r);
+		status = dec_atom_drain_fast(r);
 		if (status)
 			return status;
 		f->bits = last ? VPT_BIT64(63) : 0;

@@ -101,7 +101,7 @@ static enum vptd_status use_outcomes(struct dec_atom *r, enum vptd_status status
 
 	if (status != VPTD_E_PACKET || !r->enabled || r->waits != R_NONE)
 		return status;
-	before = dec_atom_settle(r);
+	before = dec_atom_drain(r);
 	return before ? before : status;
 }
 
@@ -130,7 +130,7 @@ void dec_atom_failed(struct dec_atom *r, enum vptd_status status)
 /* STS and PSB are behind all instructions whose outcomes came before. */
 void dec_atom_use_outcomes(struct dec_atom *r)
 {
-	enum vptd_status status = r->enabled && r->waits == R_NONE ? dec_atom_settle(r) : VPTD_OK;
+	enum vptd_status status = r->enabled && r->waits == R_NONE ? dec_atom_drain(r) : VPTD_OK;
 
 	if (status)
 		dec_atom_failed(r, status);

@@ -2,9 +2,9 @@
 /*
  * Packets that a later packet, or the end of the session, decides.
  *
- * These decide whether tracing resumes behind an overflow, whether a TIP or an event leads to code
- * that is not traced, and whether TraceStop took effect. Packets in between are held, and used in
- * order afterwards.
+ * One decides whether tracing resumes behind an overflow, another whether a TIP or an event leads
+ * to code that is not traced. A third decides whether TraceStop took effect. Packets in between are
+ * held, and used in order afterwards.
  */
 #include "libdecode/atom_inside.h"
 
@@ -134,7 +134,7 @@ static void decide_now(struct dec_atom *r, bool filter_en, bool stopped)
 		decided(r, join(r));
 		break;
 	case R_ARRIVED:
-		decided(r, dec_atom_arrive(r, stopped));
+		decided(r, dec_atom_deliver(r, stopped));
 		break;
 	default:
 		break;

@@ -10,7 +10,7 @@
 /* [ATOM-INDIRECT ATOM-RET] The next near indirect branch leads to @lip. */
 enum vptd_status dec_atom_to_tip(struct dec_atom *r, uint64_t lip)
 {
-	enum vptd_status status = dec_atom_settle_fast(r);
+	enum vptd_status status = dec_atom_drain_fast(r);
 	struct dec_block *by;
 
 	if (!status)
@@ -18,7 +18,7 @@ enum vptd_status dec_atom_to_tip(struct dec_atom *r, uint64_t lip)
 	if (!status)
 		status = dec_flow_branch(r->flow, &by);
 	if (!status)
-		status = dec_flow_arrive(r->flow, by, lip);
+		status = dec_flow_enter(r->flow, by, lip);
 	if (!status)
 		dec_atom_note(r, by, true);
 	return status;
@@ -82,7 +82,7 @@ static bool branched_out(const struct dec_atom *r, uint64_t lip)
 
 enum vptd_status dec_atom_to_fup(struct dec_atom *r, uint64_t lip, bool leaves)
 {
-	enum vptd_status status = leaves ? dec_atom_settle(r) : dec_atom_settle_fast(r);
+	enum vptd_status status = leaves ? dec_atom_drain(r) : dec_atom_drain_fast(r);
 	struct dec_circle circle = {0};
 	bool there;
 
@@ -129,7 +129,7 @@ static bool changes_paging(const struct dec_atom *r, const struct vpt_atom_packe
 /* [ATOM-PIP ATOM-CR3-ORDER] Run up to the MOV that sent the PIP, and through it. */
 enum vptd_status dec_atom_to_pip(struct dec_atom *r, const struct vpt_atom_packet *pip)
 {
-	enum vptd_status status = dec_atom_settle_fast(r);
+	enum vptd_status status = dec_atom_drain_fast(r);
 	struct dec_circle circle = {0};
 	bool there, found = false;
 

@@ -230,7 +230,7 @@ static void refill(struct dec_code *code, struct dec_block *block)
 	}
 }
 
-static struct dec_block *look_up(struct dec_code *code, uint64_t ip, unsigned int mode)
+static struct dec_block *find_block(struct dec_code *code, uint64_t ip, unsigned int mode)
 {
 	struct dec_block *block;
 	struct dec_place *place;
@@ -301,7 +301,7 @@ struct dec_block *dec_code_block(struct dec_code *code, uint64_t ip, unsigned in
 			return block;
 		}
 	}
-	block = look_up(code, ip, mode);
+	block = find_block(code, ip, mode);
 	if (block && block != &code->hole)
 		*recent = (struct dec_recent){ip, block, code->views[block->of_all_spaces]};
 	return block;

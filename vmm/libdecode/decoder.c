@@ -154,9 +154,9 @@ static void begin_change(struct vptd_decoder *d)
 static enum vptd_status end_change(struct vptd_decoder *d, int err)
 {
 	if (!d->asks && d->is_atom)
-		dec_atom_look_again(&d->atom);
+		dec_atom_refetch(&d->atom);
 	else if (!d->asks)
-		dec_pt_look_again(&d->pt);
+		dec_pt_refetch(&d->pt);
 	return err ? VPTD_E_MEMORY : VPTD_OK;
 }
 

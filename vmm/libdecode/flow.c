@@ -48,7 +48,7 @@ static inline bool leads_to(const struct dec_flow *f, const struct dec_block *by
 	       to->mode == f->mode;
 }
 
-enum vptd_status dec_flow_arrive(struct dec_flow *f, struct dec_block *by, uint64_t ip)
+enum vptd_status dec_flow_enter(struct dec_flow *f, struct dec_block *by, uint64_t ip)
 {
 	if (vpt_likely(leads_to(f, by, ip))) {
 		f->cur = by->to[DEC_TAKEN];
@@ -182,7 +182,7 @@ static enum vptd_status compressed_return(struct dec_flow *f)
 		dec_flow_push(f, to);
 	f->bits <<= 1;
 	f->nbits--;
-	return dec_flow_arrive(f, f->cur, to);
+	return dec_flow_enter(f, f->cur, to);
 }
 
 enum vptd_status dec_flow_block(struct dec_flow *f)
@@ -197,7 +197,7 @@ enum vptd_status dec_flow_block(struct dec_flow *f)
 	case DEC_END_RET:
 		if (!f->has_retc)
 			return VPTD_STUCK;
-		/* What it returns to may be known elsewhere: it has not run. */
+		/* The RET has not run, since only another decoder may know where it returns to. */
 		if (f->last_call && !(f->depth && f->bits >> 63))
 			return VPTD_E_RETURN;
 		break;
@@ -228,7 +228,7 @@ enum vptd_status dec_flow_block(struct dec_flow *f)
 	}
 }
 
-enum vptd_status dec_flow_settle(struct dec_flow *f)
+enum vptd_status dec_flow_drain(struct dec_flow *f)
 {
 	struct dec_circle circle = {0};
 
@@ -254,7 +254,7 @@ enum vptd_status dec_flow_settle(struct dec_flow *f)
 }
 
 /* One block on, where neither outcome nor target is needed; or to where its code changes. */
-static enum vptd_status go_on(struct dec_flow *f)
+static enum vptd_status one_block(struct dec_flow *f)
 {
 	enum vptd_status status;
 
@@ -293,7 +293,7 @@ enum vptd_status dec_flow_seek(struct dec_flow *f, uint32_t ends, struct dec_blo
 		}
 		if (dec_flow_circles(f, f->cur, &circle))
 			return VPTD_E_LOOP;
-		status = go_on(f);
+		status = one_block(f);
 		if (status)
 			return status;
 	}
@@ -327,13 +327,13 @@ enum vptd_status dec_flow_branch(struct dec_flow *f, struct dec_block **by)
 
 enum vptd_status dec_flow_target(struct dec_flow *f, uint64_t ip)
 {
-	enum vptd_status status = f->nbits ? dec_flow_settle(f) : VPTD_OK;
+	enum vptd_status status = f->nbits ? dec_flow_drain(f) : VPTD_OK;
 	struct dec_block *by;
 
 	if (status > VPTD_STUCK)
 		return status;
 	status = dec_flow_branch(f, &by);
-	return status ? status : dec_flow_arrive(f, by, ip);
+	return status ? status : dec_flow_enter(f, by, ip);
 }
 
 /* The number of the instruction at @ip among those of the current block that are left. */
@@ -427,7 +427,7 @@ enum vptd_status dec_flow_goto(struct dec_flow *f, uint64_t ip, bool *entered)
 		}
 		if (dec_flow_circles(f, f->cur, &circle))
 			return VPTD_E_LOOP;
-		status = go_on(f);
+		status = one_block(f);
 		if (status)
 			return status;
 	}

@@ -96,8 +96,9 @@ struct dec_circle {
 #define DEC_STEPS_MAX (1u << 20)
 
 /*
- * Call it once for each block @at that a search passes. Returns true if it is in a circle,
- * after at most three times as many blocks as there are in the circle and on the way to it.
+ * Call this function once for each block @at that a search passes. Returns true if the block is in
+ * a circle. At most three times as many blocks are passed before as are in the circle and on the
+ * way to it.
  */
 static inline bool dec_flow_circles(const struct dec_flow *f, const struct dec_block *at,
 				    struct dec_circle *circle)
@@ -114,19 +115,19 @@ static inline bool dec_flow_circles(const struct dec_flow *f, const struct dec_b
 enum vptd_status dec_flow_jump(struct dec_flow *f, uint64_t ip);
 
 /* Use all outcomes. OK, STUCK at an instruction that needs a target, or an error. */
-enum vptd_status dec_flow_settle(struct dec_flow *f);
+enum vptd_status dec_flow_drain(struct dec_flow *f);
 
 /*
- * Run the rest of the current block, and follow the branch at its end, with the oldest outcome if
- * that needs one: there must be one then. STUCK where it needs a target; nothing runs then. Where
- * code changes within the block, only the part before the change runs.
+ * Run the rest of the current block, and follow the branch at its end. A branch that needs an
+ * outcome uses the oldest one, which must exist. Returns STUCK, and runs nothing, if the branch
+ * needs a target. Where code changes within the block, only the part before the change runs.
  */
 enum vptd_status dec_flow_block(struct dec_flow *f);
 
 /*
  * Run instructions of the current block up to that at @ip, or until @insns have run since the
- * counter was 0, but never its last one. *there is true if execution has come to @ip or to @insns,
- * else the position is the last instruction of its block, and code is as it is there.
+ * counter was 0, but never its last one. Sets *there if execution has reached @ip or @insns.
+ * Otherwise the position is the last instruction of its block, and code is current there.
  */
 enum vptd_status dec_flow_advance(struct dec_flow *f, uint64_t ip, uint64_t insns, bool *there);
 
@@ -134,7 +135,7 @@ enum vptd_status dec_flow_advance(struct dec_flow *f, uint64_t ip, uint64_t insn
 static inline enum vptd_status dec_flow_outcomes(struct dec_flow *f, uint64_t bits, unsigned int n)
 {
 	if (f->nbits + n > 64) {
-		enum vptd_status status = dec_flow_settle(f);
+		enum vptd_status status = dec_flow_drain(f);
 
 		if (status > VPTD_STUCK)
 			return status;
@@ -148,18 +149,18 @@ static inline enum vptd_status dec_flow_outcomes(struct dec_flow *f, uint64_t bi
 
 /*
  * Run up to the next branch that needs a target, and through it. Outcomes must have been used as
- * far as possible. *by is the block that ended with that branch. dec_flow_arrive() must follow.
+ * far as possible. *by is the block that ended with that branch. dec_flow_enter() must follow.
  */
 enum vptd_status dec_flow_branch(struct dec_flow *f, struct dec_block **by);
 
 /* Count an edge from the branch at the end of @by to @ip, and continue at @ip. */
-enum vptd_status dec_flow_arrive(struct dec_flow *f, struct dec_block *by, uint64_t ip);
+enum vptd_status dec_flow_enter(struct dec_flow *f, struct dec_block *by, uint64_t ip);
 
-/* dec_flow_settle(), dec_flow_branch() and dec_flow_arrive(): a TIP to which nothing else belongs. */
+/* dec_flow_drain(), dec_flow_branch() and dec_flow_enter(): a TIP to which nothing else belongs. */
 enum vptd_status dec_flow_target(struct dec_flow *f, uint64_t ip);
 
 /*
- * Run up to @ip, which no outcome or target is needed for. *entered: the last instruction was a
+ * Run up to @ip without using an outcome or a target. Sets *entered if the last instruction was a
  * VM entry, behind which @ip is (table 33-56, row 9).
  */
 enum vptd_status dec_flow_goto(struct dec_flow *f, uint64_t ip, bool *entered);
@@ -181,9 +182,9 @@ static inline bool dec_flow_at_end(const struct dec_flow *f)
 
 /*
  * Run on to the first block whose end is one of @ends (a mask of 1 << enum dec_end), without
- * running its last instruction; *found is that block, whose code does not change up to its end.
- * COND, RET, indirect and far ends stop the search always: NO_OUTCOME or NO_TARGET if they are not
- * in @ends.
+ * running its last instruction. Sets *found to that block, in which no code changes up to its end.
+ * COND, RET, indirect and far ends always stop the search. Returns NO_OUTCOME or NO_TARGET if they
+ * are not in @ends.
  */
 enum vptd_status dec_flow_seek(struct dec_flow *f, uint32_t ends, struct dec_block **found);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What the flow decoder needs to know of one x86 instruction. */
+/* The facts about one x86 instruction that the flow decoder needs. */
 #ifndef VMM_LIBDECODE_INSN_H
 #define VMM_LIBDECODE_INSN_H
 

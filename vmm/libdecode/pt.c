@@ -308,7 +308,7 @@ static VPT_COLD enum vptd_status bad_packet(struct dec_pt *pt)
 	enum vptd_status status = VPTD_OK;
 
 	if (pt->enabled && pt->flow->nbits)
-		status = dec_flow_settle(pt->flow);
+		status = dec_flow_drain(pt->flow);
 	return status > VPTD_STUCK ? status : VPTD_E_PACKET;
 }
 
@@ -396,12 +396,12 @@ void dec_pt_catch_up(struct dec_pt *pt)
 	enum vptd_status status = VPTD_OK;
 
 	if (pt->enabled && pt->flow->nbits)
-		status = dec_flow_settle(pt->flow);
+		status = dec_flow_drain(pt->flow);
 	if (status > VPTD_STUCK)
 		dec_pt_desync(pt, status);
 }
 
-void dec_pt_look_again(struct dec_pt *pt)
+void dec_pt_refetch(struct dec_pt *pt)
 {
 	enum vptd_status status = VPTD_OK;
 
@@ -422,13 +422,13 @@ void dec_pt_pause(struct dec_pt *pt)
 }
 
 /* TIP packets may be deferred beyond the end (33.4.2.3): the branch of such a one has run. */
-static enum vptd_status settle_at_end(struct dec_pt *pt)
+static enum vptd_status drain_at_end(struct dec_pt *pt)
 {
 	enum vptd_status status;
 
 	if (!pt->synced || !pt->enabled || !pt->flow->nbits)
 		return VPTD_OK;
-	status = dec_flow_settle(pt->flow);
+	status = dec_flow_drain(pt->flow);
 	return status == VPTD_STUCK ? dec_flow_finish(pt->flow) : status;
 }
 
@@ -437,7 +437,7 @@ void dec_pt_finish(struct dec_pt *pt)
 	enum vptd_status status = pt->waits & W_PGD ? dec_pt_pgd_now(pt, VPT_PKT_PAD) : VPTD_OK;
 
 	if (!status)
-		status = settle_at_end(pt);
+		status = drain_at_end(pt);
 	if (!status && pt->no_memory)
 		status = VPTD_E_MEMORY;
 	dec_pt_drop_waiting(pt);

@@ -96,7 +96,7 @@ void dec_pt_push(struct dec_pt *pt, const uint8_t *bytes, size_t len);
  */
 void dec_pt_catch_up(struct dec_pt *pt);
 /* The code, its mode or the address space is another one: look up the position in it. */
-void dec_pt_look_again(struct dec_pt *pt);
+void dec_pt_refetch(struct dec_pt *pt);
 /* TraceEn is 0 here: use what waits for the next packet. The stream goes on. */
 void dec_pt_pause(struct dec_pt *pt);
 

@@ -65,7 +65,7 @@ static bool clears_trace_en(const struct dec_pt *pt, enum dec_insn_kind kind)
  * Execution comes to where an event takes it away. INT n, and a WRMSR that clears TraceEn, sent
  * a FUP with their own address, and have run. @off: the event is a TIP.PGD without an address.
  */
-enum vptd_status dec_pt_come_to_fup(struct dec_pt *pt, bool off, uint8_t *flags)
+enum vptd_status dec_pt_run_to_fup(struct dec_pt *pt, bool off, uint8_t *flags)
 {
 	struct dec_flow *f = pt->flow;
 	bool abort = pt->waits & W_ABORT;

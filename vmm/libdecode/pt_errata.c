@@ -109,7 +109,7 @@ enum vptd_status dec_pt_resume_at_fup(struct dec_pt *pt, uint64_t ip)
  * Can execution come from the position to what sent this TIP or TIP.PGD, without an event? Only far
  * transfers change the mode or leave the context, and a PIP can also be that of a MOV to CR3.
  */
-static bool comes_to_sender(const struct dec_pt *pt, bool disables, uint64_t ip, bool suppressed)
+static bool reaches_sender(const struct dec_pt *pt, bool disables, uint64_t ip, bool suppressed)
 {
 	bool far =
 		pt->waits & (W_MODE | W_BOUND) || (disables && suppressed && !pt->config.nranges);
@@ -131,7 +131,7 @@ static bool comes_to_sender(const struct dec_pt *pt, bool disables, uint64_t ip,
 enum vptd_status dec_pt_end_doubt(struct dec_pt *pt, bool disables, uint64_t ip, bool suppressed)
 {
 	pt->waits &= ~(uint32_t)W_DOUBT;
-	if (!comes_to_sender(pt, disables, ip, suppressed)) {
+	if (!reaches_sender(pt, disables, ip, suppressed)) {
 		pt->waits |= W_FUP;
 		return VPTD_OK;
 	}

@@ -68,7 +68,7 @@ void dec_pt_use_event_bound(struct dec_pt *pt);
  * Run to the FUP of an event. @off is true if the event is a TIP.PGD without an address. Sets *flags
  * to those of the event.
  */
-enum vptd_status dec_pt_come_to_fup(struct dec_pt *pt, bool off, uint8_t *flags);
+enum vptd_status dec_pt_run_to_fup(struct dec_pt *pt, bool off, uint8_t *flags);
 /* Report a branch where no flow is decoded, so that its packets are all that is known of it. */
 enum vptd_status dec_pt_branch_alone(struct dec_pt *pt, struct vptd_event event);
 

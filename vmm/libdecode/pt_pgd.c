@@ -88,7 +88,7 @@ enum vptd_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed)
 	if (!pt->enabled)
 		return disabled_alone(pt, fup, ip, suppressed);
 	if (fup) {
-		status = dec_pt_come_to_fup(pt, suppressed, &flags);
+		status = dec_pt_run_to_fup(pt, suppressed, &flags);
 		if (status)
 			return status;
 		dec_pt_use_event_bound(pt);

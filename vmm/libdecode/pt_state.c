@@ -33,7 +33,7 @@ enum vptd_status dec_pt_use_outcomes(struct dec_pt *pt)
 
 	if (!pt->enabled || !pt->flow->nbits)
 		return VPTD_OK;
-	status = dec_flow_settle(pt->flow);
+	status = dec_flow_drain(pt->flow);
 	/* Anything but a TIP comes after the TIPs of all outcomes before it (33.4.2.3). */
 	return status == VPTD_STUCK ? VPTD_E_NO_TARGET : status;
 }

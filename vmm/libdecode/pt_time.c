@@ -23,7 +23,7 @@ static enum vptd_status move_on(struct dec_pt *pt, const struct vpt_packet *p)
 		t->next = t->now;
 		dec_time_take(&t->next, &t->config, p);
 		t->has_next = true;
-		status = dec_flow_settle(pt->flow);
+		status = dec_flow_drain(pt->flow);
 		t->has_next = false;
 		dec_timing_keep_from(t);
 		t->now = t->next;

@@ -124,7 +124,7 @@ static enum vptd_status async_branch(struct dec_pt *pt, uint64_t ip)
 								   .flags = VPTD_EV_IP | VPTD_EV_TO,
 								   .ip = pt->fup,
 								   .to = ip});
-	status = dec_pt_come_to_fup(pt, false, &flags);
+	status = dec_pt_run_to_fup(pt, false, &flags);
 	if (status)
 		return status;
 	dec_pt_use_event_bound(pt);
@@ -162,7 +162,7 @@ enum vptd_status dec_pt_tip(struct dec_pt *pt, uint64_t ip, bool suppressed)
 		return dec_pt_branch_alone(pt, (struct vptd_event){.kind = VPTD_EVENT_TARGET,
 								   .flags = VPTD_EV_TO,
 								   .to = ip});
-	status = dec_flow_settle(pt->flow);
+	status = dec_flow_drain(pt->flow);
 	if (status > VPTD_STUCK)
 		return status;
 	status = dec_flow_branch(pt->flow, &by);
@@ -174,7 +174,7 @@ enum vptd_status dec_pt_tip(struct dec_pt *pt, uint64_t ip, bool suppressed)
 		go_blind(pt);
 		return VPTD_OK;
 	}
-	return dec_flow_arrive(pt->flow, by, ip);
+	return dec_flow_enter(pt->flow, by, ip);
 }
 
 enum vptd_status dec_pt_pge(struct dec_pt *pt, uint64_t ip, bool suppressed)

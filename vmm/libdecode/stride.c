@@ -170,7 +170,7 @@ static bool pass_block(struct dec_flow *f, struct make *m)
 }
 
 /* The packet's target is that of the branch at the end of the current block. */
-static bool arrive(struct dec_flow *f, struct make *m, uint64_t ip)
+static bool enter(struct dec_flow *f, struct make *m, uint64_t ip)
 {
 	struct dec_block *block = m->at;
 	uint64_t expected;
@@ -207,7 +207,7 @@ static bool unit(struct dec_flow *f, struct make *m, uint32_t u)
 		if (!pass_block(f, m))
 			return false;
 	}
-	return arrive(f, m, base | (u & 0xffff));
+	return enter(f, m, base | (u & 0xffff));
 }
 
 /* Run the packets on paper. Returns false if there is no stride, or code may change within it. */

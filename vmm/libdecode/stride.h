@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A cache of strides. A stride leads from a block at which a TIP has arrived, by the bytes of the
- * next packets, to the block at which their last TIP arrives. One look-up replaces several TNT and
- * TIP packets.
+ * A cache of strides. A stride begins at a block at which a TIP has arrived. By the bytes of the
+ * next packets it leads to the block at which their last TIP arrives. One look-up replaces several
+ * TNT and TIP packets.
  */
 #ifndef VMM_LIBDECODE_STRIDE_H
 #define VMM_LIBDECODE_STRIDE_H

@@ -103,9 +103,10 @@ void dec_time_end_cycs(struct dec_time *t, const struct dec_time_cycs *cycs);
 void dec_time_forget(struct dec_time *t);
 
 /*
- * Bounds of the TSC at the last packet. dec_time_hi() holds for a packet that is CYC-eligible
- * (33.3.6), and for what ran before a timing packet. dec_time_until() holds for all that ran
- * before the next timing packet. DEC_NO_BOUND: nothing bounds it.
+ * Bounds of the TSC at the last packet. The bound of dec_time_hi() holds for a packet that is
+ * CYC-eligible (33.3.6), and for instructions before a timing packet. The bound of dec_time_until()
+ * holds for all instructions before the next timing packet. DEC_NO_BOUND means that there is no
+ * bound.
  */
 uint64_t dec_time_lo(const struct dec_time *t, const struct dec_time_config *c);
 uint64_t dec_time_hi(const struct dec_time *t, const struct dec_time_config *c);

@@ -161,7 +161,7 @@ struct used {
 
 /*
  * Walk until the outcomes are used or an instruction needs a target. Behind its last outcome a walk
- * must not follow a circle of direct branches: dec_flow_settle() reports those.
+ * must not follow a circle of direct branches: dec_flow_drain() reports those.
  */
 static void walk(struct dec_flow *f, struct make *m)
 {

@@ -34,7 +34,7 @@ struct dec_strides *dec_tracelets_strides(const struct dec_tracelets *t);
 bool dec_tracelets_run(struct dec_tracelets *t, struct dec_flow *f);
 
 /*
- * Move the counts of all walks and strides to the hits of blocks, and those of RETs and targets to
+ * Move the counts of all walks and strides to the hits of blocks. Those of RETs and targets go to
  * the edges of @f if it has any. Returns false if there is no memory, and leaves the counts
  * unchanged.
  */

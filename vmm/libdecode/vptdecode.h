@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * libvptdecode: decodes packets of Intel PT, or of Atom's RTIT, and code into the instructions that a
- * processor ran.
+ * libvptdecode: decodes packets of Intel PT, or of Atom's RTIT, and code into the instructions that
+ * a processor ran.
  *
- * The caller pushes packets in the order of the stream. The decoder follows each packet at
- * once, so code must be known before the packets that lead to it. All results are sums over
- * the stretches between PSBs. A trace can therefore be cut at PSBs and decoded in parts, with
- * one decoder in each thread, and the results of the parts added.
+ * The caller pushes packets in the order of the stream. The decoder follows each packet at once, so
+ * code must be known before the packets that lead to it. All results are sums over the stretches
+ * between PSBs. A trace can therefore be cut at PSBs and decoded in parts, with one decoder in each
+ * thread, and the results of the parts added.
  *
- * Only one thread at a time may use a decoder. The library has no globals. Every function that
- * can fail returns a status. No content of a trace or of code makes a function fail: the
- * decoder reports VPTD_EVENT_ERROR where it cannot follow, and resumes at the next PSB.
+ * Only one thread at a time may use a decoder. The library has no globals. Every function that can
+ * fail returns a status. No content of a trace or of code makes a function fail. The decoder
+ * reports VPTD_EVENT_ERROR where it cannot follow, and resumes at the next PSB.
  *
- * Sections are those of the Intel SDM, volume 3C, chapter 33. RTIT is what the "Real Time Instruction
- * Trace Programming Reference", v1.05, describes.
+ * Sections are those of the Intel SDM, volume 3C, chapter 33. RTIT is the trace system of the "Real
+ * Time Instruction Trace Programming Reference", v1.05.
  */
 #ifndef VPTDECODE_H
 #define VPTDECODE_H
@@ -34,8 +34,8 @@ extern "C" {
 #define VPTD_ANY_SPACE UINT64_MAX
 
 /*
- * What ops.space() returns for an address space of whose code there is nothing, as that of a guest
- * of which nothing is known: it is not followed until the next space, as if tracing were disabled.
+ * The value that ops.space() returns for an address space without any code, such as that of an
+ * unknown guest. The decoder does not follow it until the next space, as if tracing were disabled.
  */
 #define VPTD_NO_CODE (UINT64_MAX - 1)
 
@@ -121,8 +121,8 @@ struct vptd_run {
 
 /*
  * Callbacks of a decoder. Each may be NULL. A callback must not call functions of this decoder,
- * with two exceptions: space() and fetch() may call vptd_page() and vptd_code(), and event() and
- * run() may call vptd_now().
+ * with two exceptions. The callbacks space() and fetch() may call vptd_page() and vptd_code(). The
+ * callbacks event() and run() may call vptd_now().
  */
 struct vptd_ops {
 	uint64_t size; /* sizeof(struct vptd_ops) */
@@ -136,11 +136,11 @@ struct vptd_ops {
 	 */
 	uint64_t (*space)(void *context, uint64_t cr3, int nr, uint64_t vmcs);
 	/*
-	 * Called when execution reaches a page without code. Write VPTD_PAGE bytes of the page
-	 * at @address in @space to @bytes and return 1, or return 0 if there is no code. *@key
-	 * is a key that is unique to @space and @address; replace it by the page's own key if
-	 * the page has one, see vptd_page(). After 0 the decoder asks again when execution
-	 * next reaches the page.
+	 * Called when execution reaches a page without code. Write VPTD_PAGE bytes of the page at
+	 * @address in @space to @bytes and return 1, or return 0 if there is no code. The value of
+	 * *@key is a key that is unique to @space and @address. Replace it by the page's own key if
+	 * the page has one, see vptd_page(). After 0 the decoder asks again when execution next
+	 * reaches the page.
 	 */
 	int (*fetch)(void *context, uint64_t space, uint64_t address, uint64_t *key,
 		     uint8_t *bytes);
@@ -228,16 +228,17 @@ enum vptd_status vptd_push(struct vptd_decoder *d, const uint8_t *bytes, size_t 
 enum vptd_status vptd_finish(struct vptd_decoder *d);
 
 /*
- * RTIT. A decoder with VPTD_ATOM in its configuration reads RTIT's packets, ignores family, model,
- * ranges, CR3 and CTL of the configuration, and keeps no time: VPTD_TIME is not valid with VPTD_ATOM.
+ * RTIT. A decoder with VPTD_ATOM in its configuration reads RTIT's packets. It ignores family,
+ * model, ranges, CR3 and CTL of the configuration, and keeps no time. VPTD_TIME is not valid with
+ * VPTD_ATOM.
  *
- * RTIT has packets for branches, and none for what a decoder must know beside them: the registers
- * where a trace begins, and how it ends. The caller reports both, session by session. A session
- * begins where TriggerEn rises, or where software writes a register while the trace runs. It ends at
- * the next such place, or where TriggerEn falls.
+ * RTIT has packets for branches only. A decoder also needs the registers where a trace begins, and
+ * how the trace ends. The caller reports both, session by session. A session begins where TriggerEn
+ * rises, or where software writes a register while the trace runs. It ends at the next such place,
+ * or where TriggerEn falls.
  *
- * In a stream without sessions, decoding starts at the first packet behind a PSB that tells where
- * execution is. Instructions behind the last packet are then not known.
+ * In a stream without sessions, decoding starts at the first packet behind a PSB that has the
+ * position of execution. Instructions behind the last packet are then not known.
  */
 
 /* Registers of RTIT as RDMSR reads them. A session uses these alone. */
@@ -266,21 +267,25 @@ enum vptd_atom_end {
 enum vptd_status vptd_atom_begin(struct vptd_decoder *d, const struct vptd_atom_regs *regs,
 				 uint64_t insns);
 /*
- * The session ends behind the last byte that was pushed. @regs and @insns are as there. The decoder
- * uses outcomes that are left in RTIT_TNT_BUFF, and follows code without branches up to @insns. If
- * the counter is not known at both ends, or packets were lost, the instructions behind the last
- * outcome are left out, and an OVERFLOW is reported, unless only one instruction can have ended the
- * session. Returns as vptd_atom_begin() does; VPTD_E_ARGUMENT if @end is not one of enum
- * vptd_atom_end, too.
+ * End the session behind the last byte that was pushed. @regs and @insns are those of that place.
+ * The decoder uses outcomes that are left in RTIT_TNT_BUFF, and follows code without branches up to
+ * @insns.
+ *
+ * If the counter is not known at both ends, or if packets were lost, the instructions behind the
+ * last outcome are left out. An OVERFLOW is then reported, unless only one instruction can have
+ * ended the session.
+ *
+ * Returns VPTD_OK or VPTD_E_MEMORY. Returns VPTD_E_ARGUMENT if @d was made without VPTD_ATOM, or if
+ * @end is not one of enum vptd_atom_end.
  */
 enum vptd_status vptd_atom_end(struct vptd_decoder *d, const struct vptd_atom_regs *regs,
 			       uint64_t insns, enum vptd_atom_end end);
 
 /*
- * Functions to cut a stream of Intel PT into parts. vptd_find_psb() returns the offset of the first whole
- * PSB, or @len. vptd_psb_size() returns the size in bytes of the PSB+ at @bytes, including
- * PSBEND, or 0 if it is not whole. Push the PSB+ that follows a part as well: it tells how far
- * the part's last instructions go.
+ * Functions to cut a stream of Intel PT into parts. The first, vptd_find_psb(), returns the offset
+ * of the first whole PSB, or @len. The second, vptd_psb_size(), returns the size in bytes of the
+ * PSB+ at @bytes, including PSBEND, or 0 if it is not whole. Push the PSB+ that follows a part as
+ * well, since the last instructions of the part run up to its address.
  */
 size_t vptd_find_psb(const uint8_t *bytes, size_t len);
 size_t vptd_psb_size(const uint8_t *bytes, size_t len);
@@ -307,15 +312,15 @@ struct vptd_time {
  * from `lo` to `hi`, and `tsc` estimates when the run ended. Outside of a callback it is the time
  * at the last packet. Nothing is computed for runs and events that the caller does not ask about.
  *
- * The time is that of 33.8.3.2: TSC packets, MTC packets that TMA ties to them, and between
- * those CYC packets at the ratio of CBR, which MTC packets calibrate. The bounds hold if the true
- * ratio is within 1 of that of CBR, and if TSC, CTL and the ratios of the configuration stay as they
- * are (33.8.3.3: TSC offsets and scaling of VMX do not). A packet that comes after an event never
- * changes its time.
+ * The time is that of 33.8.3.2. It is made of TSC packets, of MTC packets that TMA ties to them,
+ * and of CYC packets in between. CYC packets count at the ratio of CBR, which MTC packets
+ * calibrate. The bounds hold if the true ratio is within 1 of that of CBR. TSC, CTL and the ratios
+ * of the configuration must also stay as they are, and TSC offsets and scaling of VMX change them
+ * (33.8.3.3). A packet that comes after an event never changes its time.
  *
  * Each PSB+ begins anew, and nothing is known before its TSC packet. Parts that are cut at PSBs
- * therefore give the times of the whole. `cycles` counts from the begin of the decoder: in a part,
- * add what the parts before have after vptd_finish().
+ * therefore give the times of the whole. `cycles` counts from the begin of the decoder. In a part,
+ * add the `cycles` of the parts before, after vptd_finish().
  *
  * Returns VPTD_OK, or VPTD_E_ARGUMENT if @d was made without VPTD_TIME.
  */
@@ -352,8 +357,8 @@ enum vptd_status vptd_count(struct vptd_decoder *d, struct vptd_counts *counts);
 enum vptd_status vptd_counts_add(struct vptd_counts *into, const struct vptd_counts *from);
 
 /*
- * vptd_counts_edges() returns the number of edges. vptd_counts_edge() stores edge @i, in the order
- * of `from`, `to` and `page`, and returns 1, or 0 if there is no such edge.
+ * vptd_counts_edges() returns the number of edges. vptd_counts_edge() stores edge @i and returns 1,
+ * or returns 0 if there is no such edge. Edges are in the order of `from`, `to` and `page`.
  */
 size_t vptd_counts_edges(struct vptd_counts *counts);
 int vptd_counts_edge(struct vptd_counts *counts, size_t i, struct vptd_edge *edge);

@@ -10,7 +10,7 @@ static bool follow(const struct decode_code_store *code, struct decode_disasm *d
 	uint8_t bytes[15];
 	size_t n = decode_code_read(code, decode_code_space(code, cr3), *ip, bytes, sizeof(bytes));
 
-	if (!n || decode_disasm_look(disasm, mode, bytes, n, &insn) != 1)
+	if (!n || decode_disasm_read(disasm, mode, bytes, n, &insn) != 1)
 		return false;
 	switch ((enum dec_insn_kind)insn.kind) {
 	case DEC_INSN_PLAIN:
