@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The registers of Atom's RTIT as text and as JSON. */
 #include "cli/atom_regs.h"
 
 #include <inttypes.h>
@@ -8,7 +9,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Wider fields are addresses, and shown as such. */
+/* Fields wider than this are addresses, and are shown in hexadecimal. */
 #define DECIMAL_BITS 16
 
 static const struct {
@@ -30,7 +31,7 @@ static const struct {
 #include "../../shared/spec/rtit.def"
 };
 
-/* What a RDMSR would say. */
+/* Return the value that RDMSR would return. */
 static uint64_t value_of(const struct vpt_atom_regs *regs, uint32_t msr)
 {
 	struct vpt_atom_regs unlocked = *regs;

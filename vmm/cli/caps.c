@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt caps: can `vpt run` work here, and how? */
+/* vpt caps: reports whether `vpt run` works on this machine, and with which engine. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "engine/engine.h"
 
 struct options {
-	unsigned int engine; /* of the words below */
+	unsigned int engine; /* an index into the words below */
 	bool models, json;
 };
 
@@ -153,7 +153,7 @@ static void json_model(const struct core_model *model, bool first)
 	       caps->l14_0_ebx, caps->l14_0_ecx);
 }
 
-/* The clocks of 33.8.3, and what there is of PT or RTIT. */
+/* Show the clocks of 33.8.3 and the PT or RTIT features of each model. */
 static int show_models(bool json)
 {
 	struct core_model model;
@@ -187,7 +187,7 @@ int cli_cmd_caps(int argc, char **argv)
 	if (o.models)
 		return show_models(o.json);
 	if (o.engine != KVM) {
-		/* It needs nothing of the machine. */
+		/* The software CPU needs no feature of the machine. */
 		puts(o.json ? "{\"usable\":true}" : "engine soft works on every x86-64 machine");
 		return CLI_EXIT_OK;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The verbs of the vpt command. Each gets argv from its own name on. */
+/* The verbs of the vpt command. Each verb receives argv from its own name on. */
 #ifndef VMM_CLI_CLI_H
 #define VMM_CLI_CLI_H
 
@@ -7,14 +7,14 @@
 
 /* Exit statuses. */
 enum cli_exit_status {
-	CLI_EXIT_DONE = -1, /* 0, and nothing is left to do: --help was answered */
+	CLI_EXIT_DONE = -1, /* 0, and the command is complete: --help was printed */
 	CLI_EXIT_OK = 0,
-	CLI_EXIT_FAIL = 1,    /* the work was done and the answer is no */
+	CLI_EXIT_FAIL = 1,    /* the work was done and its result is negative */
 	CLI_EXIT_USAGE = 2,   /* the command line is wrong */
-	CLI_EXIT_INPUT = 3,   /* a file or guest is not what it must be */
-	CLI_EXIT_HOST = 4,    /* this machine lacks something: KVM, space, ... */
-	CLI_EXIT_PARTIAL = 5, /* the answer is yes as far as this machine could go */
-	CLI_EXIT_FORMAT = 6,  /* the answer is yes as far as the trace's format can tell */
+	CLI_EXIT_INPUT = 3,   /* a file or guest is invalid */
+	CLI_EXIT_HOST = 4,    /* this machine lacks a resource: KVM, space, ... */
+	CLI_EXIT_PARTIAL = 5, /* the result is positive as far as this machine could check */
+	CLI_EXIT_FORMAT = 6,  /* the result is positive as far as the trace's format can show */
 };
 
 int cli_cmd_run(int argc, char **argv);
@@ -32,14 +32,14 @@ int cli_cmd_snapshot(int argc, char **argv);
 int cli_cmd_pack(int argc, char **argv);
 
 /*
- * The one line an error gets: "vpt VERB: what: where: what to do" on stderr.
- * Returns `status`, so that a verb can end with `return cli_fail(...)`.
+ * Print the one line for an error on stderr: "vpt VERB: what: where: what to do". Returns @status,
+ * so that a verb can end with `return cli_fail(...)`.
  */
 int cli_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * The text of an errno, for the line above. A file that is too large has the limit in it that
- * the shell's ulimit -f shows. Valid until the next call.
+ * Return the text of an errno. For a file that is too large, the text has the limit as the shell's
+ * ulimit -f shows it. Valid until the next call.
  */
 const char *cli_reason(int error);
 

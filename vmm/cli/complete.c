@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes what shells complete command lines of vpt by: scripts that are made of the tables. */
+/*
+ * Prints the scripts with which shells complete command lines of vpt, from the tables of options.
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/option.h"
 
-/* Call @each for the options of @verb, with --sandbox, which is one of every verb. */
+/* Call @each for the options of @verb, and for --sandbox, which every verb has. */
 static void for_options(const struct cli_verb *verb,
 			void (*each)(const struct cli_verb *verb, const struct cli_option *row))
 {
@@ -17,7 +19,7 @@ static void for_options(const struct cli_verb *verb,
 	each(verb, cli_option_sandbox);
 }
 
-/* Print the words of a value with blanks between them. Returns how many there are. */
+/* Print the words of a value, separated by blanks. Returns the number of words. */
 static unsigned int print_words(const struct cli_option *row)
 {
 	const char *word;
@@ -141,7 +143,7 @@ static void print_bash(void)
 	puts(bash_main);
 }
 
-/* Print @text for use between single quotes, where _arguments takes ':' and brackets as its own. */
+/* Print @text for use between single quotes, where _arguments interprets ':' and brackets. */
 static void zsh_text(const char *text, const char *special)
 {
 	for (; *text; text++) {
@@ -155,7 +157,7 @@ static void zsh_text(const char *text, const char *special)
 	}
 }
 
-/* Print what follows the description of an option: its value, and what completes that. */
+/* Print the part after the description of an option: its value and the completion of the value. */
 static void zsh_value(const struct cli_option *row)
 {
 	const char *name = row->value + strspn(row->value, "[=");

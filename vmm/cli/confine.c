@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --sandbox, an option that every verb has. */
+/* The option --sandbox of every verb. */
 #include "cli/confine.h"
 
 #include <string.h>

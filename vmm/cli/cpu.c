@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads --cpu, and lets it tell whose errata a trace has. */
+/* The option --cpu, which selects the processor whose errata apply to a trace. */
 #include "cli/cpu.h"
 
 #include <stdio.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The option --cpu=FAMILY/MODEL[/STEPPING]: whose errata a trace has. */
+/*
+ * The option --cpu=FAMILY/MODEL[/STEPPING], which selects the processor whose errata apply to a
+ * trace.
+ */
 #ifndef VMM_CLI_CPU_H
 #define VMM_CLI_CPU_H
 
@@ -8,7 +11,7 @@
 #include "cli/option.h"
 #include "trace/reader.h"
 
-/* Make CPUID.1:EAX, a uint32_t, of what was given. */
+/* Store CPUID.1:EAX, a uint32_t, for the given value. */
 cli_option_take cli_cpu_take;
 
 #define CLI_OPTION_CPU(...)                                                                     \
@@ -17,7 +20,10 @@ cli_option_take cli_cpu_take;
 			cli_cpu_take, __VA_ARGS__                                               \
 	}
 
-/* That processor wrote the packets, whatever the file says. Nothing is changed if @signature is 0. */
+/*
+ * Record that the processor with @signature wrote the packets, and override the file. Does nothing
+ * if @signature is 0.
+ */
 void cli_cpu_use(struct trace_reader *reader, uint32_t signature);
 
 #endif /* VMM_CLI_CPU_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt decode: what ran, from a trace. */
+/* vpt decode: prints the executed instructions, calls or coverage of a trace. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,10 +35,10 @@ enum mode { SUMMARY, INSN, BLOCKS, CALLS, COVERAGE };
 struct options {
 	const char *path;
 	enum mode mode;
-	uint64_t modes; /* bits of those that were asked for */
+	uint64_t modes; /* bits of the requested modes */
 	bool lines, time, json, quiet;
 	bool spaces, pti;
-	uint32_t signature; /* of --cpu, 0: it was not given */
+	uint32_t signature; /* value of --cpu; 0 if absent */
 	bool one_vcpu;
 	uint64_t vcpu;
 	uint64_t limit;
@@ -139,13 +139,13 @@ struct decode {
 	struct cli_decode_calls calls;
 	struct decode_summary sum;
 	struct decode_pace pace;
-	bool has_spaces; /* that items have one */
+	bool has_spaces; /* items have an address space */
 	struct decode_by_cr3 *by_cr3;
 	struct decode_shares shares;
 	uint64_t left; /* lines */
 	struct cli_decode_stop stop;
-	struct cli_names names; /* borrowed from the two above */
-	bool no_lines;		/* there was nothing to make coverage of */
+	struct cli_names names; /* borrowed from the two members above */
+	bool no_lines;		/* there was nothing to compute coverage of */
 };
 
 static bool wanted(const struct options *o, unsigned int vcpu)
@@ -153,7 +153,7 @@ static bool wanted(const struct options *o, unsigned int vcpu)
 	return !o->one_vcpu || o->vcpu == vcpu;
 }
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static int take_item(struct decode *d, unsigned int vcpu, struct decode_item *item)
 {
 	if (d->by_cr3 && !decode_by_cr3_item(d->by_cr3, item))
@@ -183,13 +183,13 @@ static int take_item(struct decode *d, unsigned int vcpu, struct decode_item *it
 	}
 }
 
-/* Is there more to be had from decoding on? */
+/* Returns true if further decoding can add to the output. */
 static bool goes_on(const struct decode *d)
 {
 	return d->left || (d->o->mode != INSN && d->o->mode != BLOCKS);
 }
 
-/* Counts are by far the fastest, and tell neither when nor in which space something ran. */
+/* Counts are by far the fastest unit, but have neither times nor address spaces. */
 static enum decode_flow_unit unit_of(const struct decode *d, unsigned int vcpu)
 {
 	if (d->o->quiet)
@@ -398,14 +398,14 @@ static int show(struct decode *d)
 	}
 }
 
-/* Engines of ours count retired instructions as core clocks (adr/0010). */
+/* Our engines count retired instructions as core clocks (adr/0010). */
 static bool has_virtual_time(const struct trace_file_info *info)
 {
 	return !strncmp(info->engine, "soft", sizeof(info->engine)) ||
 	       !strncmp(info->engine, "kvm", sizeof(info->engine));
 }
 
-/* A listing on the same terminal, or in a pager there, shows by itself how far it is. */
+/* A listing on the same terminal, or in a pager there, already shows its progress. */
 static bool shows_progress(const struct options *o)
 {
 	struct stat st;
@@ -455,7 +455,7 @@ static int decode_all(struct decode *d)
 	return err || d->o->quiet ? err : show(d);
 }
 
-/* Is what the options ask for in this file? */
+/* Check that the file has the data that the options need. Returns an exit status. */
 static int check_options(const struct options *o, const struct trace_reader *reader, size_t spaces)
 {
 	unsigned int vcpus = trace_reader_info(reader)->vcpus;
@@ -502,7 +502,7 @@ static int decode(struct decode *d)
 	return err;
 }
 
-/* Open what decoding needs. CLI_EXIT_OK or a status. */
+/* Open everything that decoding needs. Returns CLI_EXIT_OK or another exit status. */
 static int prepare(struct decode *d)
 {
 	struct options *o = d->o;
@@ -523,7 +523,7 @@ static int prepare(struct decode *d)
 			return cli_fail(CLI_EXIT_HOST, "decode: %s", strerror(ENOMEM));
 	}
 	d->has_spaces = spaces || d->by_cr3;
-	/* Names and lines take as long to read as a small trace to decode. */
+	/* Reading names and lines takes as long as decoding a small trace. */
 	if (o->quiet && !o->lines && !o->symbols.n)
 		return CLI_EXIT_OK;
 	status = cli_symbols_open(&o->symbols, "decode", d->reader, &d->symbols);

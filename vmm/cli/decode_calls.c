@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Builds and prints the trees of calls for vpt decode. */
 #include "cli/decode_calls.h"
 
 #include <inttypes.h>
@@ -14,7 +15,7 @@ static bool is_of(const struct cli_decode_tree *tree, const struct trace_space *
 	return space ? tree->known && decode_space_is(&tree->space, space) : !tree->known;
 }
 
-/* Find or make the tree of a space. NULL: no memory. */
+/* Find or create the tree of a space. Returns NULL if there is no memory. */
 static struct cli_decode_tree *find(struct cli_decode_calls *c, const struct trace_space *space)
 {
 	struct cli_decode_tree *tree;
@@ -41,7 +42,7 @@ static struct cli_decode_tree *find(struct cli_decode_calls *c, const struct tra
 	return &c->trees.at[i];
 }
 
-/* What breaks the flow breaks it everywhere: nobody knows where it was meanwhile. */
+/* A break ends the call stacks of all spaces, because the flow in the gap is unknown. */
 static bool is_break(const struct decode_item *item)
 {
 	return item->kind == DECODE_ITEM_SEGMENT || item->kind == DECODE_ITEM_ERROR ||

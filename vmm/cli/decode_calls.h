@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside of `vpt decode`: trees of calls, one in all or one for each address space. */
+/* Trees of calls for `vpt decode`: one tree in total, or one for each address space. */
 #ifndef VMM_CLI_DECODE_CALLS_H
 #define VMM_CLI_DECODE_CALLS_H
 
@@ -8,12 +8,13 @@
 struct cli_decode_calls {
 	const struct debug_symbols *symbols;
 	bool apart;
-	const struct decode_pace *pace; /* NULL: no time */
+	const struct decode_pace *pace; /* NULL if there is no time */
 	struct {
 		struct cli_decode_tree {
-			/* A copy: the flow frees the spaces that it learned of. */
+			/* A copy, because the flow frees its spaces. */
 			struct trace_space space;
-			bool known; /* false: the space is not known, or is all of them */
+			bool known; /* false if the space is unknown, or if the tree is of all
+			             * spaces */
 			struct decode_calls *calls;
 			uint64_t insns;
 		} * at;
@@ -22,9 +23,9 @@ struct cli_decode_calls {
 	size_t now;
 };
 
-/* An item of a flow of blocks. False: memory. */
+/* Add an item of a flow of blocks. Returns false if there is no memory. */
 bool cli_decode_calls_item(struct cli_decode_calls *c, const struct decode_item *item);
-/* Most instructions first; `limit` lines at most. */
+/* Print at most @limit lines, with the most instructions first. */
 void cli_decode_calls_print(struct cli_decode_calls *c, bool json, uint64_t limit);
 void cli_decode_calls_free(struct cli_decode_calls *c);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Selects a side or a process of a trace for vpt decode, and prints the table of shares. */
 #include "cli/decode_side.h"
 
 #include <inttypes.h>
@@ -16,7 +17,7 @@ bool cli_decode_side_take(struct cli_decode_side *side, const char *text)
 	return side->host || side->guest || !strcmp(text, "all");
 }
 
-/* The next of a row of words with commas. */
+/* Find the next name in a list that is separated by commas. */
 static bool next_name(const char **at, const char **name, size_t *len)
 {
 	if (!*at)
@@ -27,7 +28,7 @@ static bool next_name(const char **at, const char **name, size_t *len)
 	return true;
 }
 
-/* A CR3 is told from the number of a process by its 0x. */
+/* A CR3 begins with 0x, and the number of a process does not. */
 static bool is_cr3(const char *name, size_t len, uint64_t *cr3)
 {
 	char *end;
@@ -163,7 +164,7 @@ void cli_decode_side_json(struct decode_shares *shares)
 		printf(",\"insns\":%" PRIu64 ",\"blocks\":%" PRIu64 ",\"vm_entries\":%" PRIu64
 		       ",\"vm_exits\":%" PRIu64,
 		       s->insns, s->blocks, s->entries, s->exits);
-		/* Without TSC packets nothing is known of it. */
+		/* Without TSC packets there is no time. */
 		if (shares->time)
 			printf(",\"time\":%" PRIu64, s->time);
 		putchar('}');

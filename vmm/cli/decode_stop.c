@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How the guest stopped, and the calls before it, for vpt decode. */
+/* Shows for vpt decode how the guest stopped, and the calls before the stop. */
 #include "cli/decode_stop.h"
 
 #include <inttypes.h>

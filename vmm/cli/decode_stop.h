@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How the guest stopped, in what `vpt decode` shows. */
+/* The stop of the guest in the output of `vpt decode`. */
 #ifndef VMM_CLI_DECODE_STOP_H
 #define VMM_CLI_DECODE_STOP_H
 
@@ -9,23 +9,23 @@
 #include "debug/symbol.h"
 
 struct cli_decode_stop {
-	const struct trace_post_mortem *pm; /* NULL: the file does not tell */
-	struct decode_last_calls last;	    /* of the vCPU that stopped */
+	const struct trace_post_mortem *pm; /* NULL if the file does not record the stop */
+	struct decode_last_calls last;	    /* the last calls of the vCPU that stopped */
 };
 
-/* Only a guest that did not end itself has calls that are of interest. */
+/* Returns true if the calls before the stop are of interest: the guest did not end itself. */
 static inline bool cli_decode_stop_has_calls(const struct cli_decode_stop *s)
 {
 	return s->pm->stop.kind != TRACE_STOP_EXIT && s->pm->stop.kind != TRACE_STOP_SNAPSHOT;
 }
 
-/* Are the items of @vcpu needed? */
+/* Returns true if the items of @vcpu are needed. */
 static inline bool cli_decode_stop_wants(const struct cli_decode_stop *s, unsigned int vcpu)
 {
 	return s->pm && vcpu == s->pm->vcpu && cli_decode_stop_has_calls(s);
 }
 
-/* Take the next item of @vcpu. */
+/* Add the next item of @vcpu. */
 static inline void cli_decode_stop_item(struct cli_decode_stop *s, unsigned int vcpu,
 					const struct decode_item *item)
 {
@@ -33,14 +33,16 @@ static inline void cli_decode_stop_item(struct cli_decode_stop *s, unsigned int 
 		decode_last_calls_item(&s->last, item);
 }
 
-/* Do these name functions and lines? @json: as members of an object. */
+/*
+ * Returns true if the output names functions and lines. @json: the output is members of an object.
+ */
 bool cli_decode_stop_names(const struct cli_decode_stop *s, bool json);
 
-/* The end of the summary: what happened, and the calls before it. */
+/* Print the end of the summary: the stop and the calls before it. */
 void cli_decode_stop_text(const struct cli_decode_stop *s, const struct cli_names *names);
-/* The same as members of an object, each behind a comma. */
+/* Print the same as members of an object, each after a comma. */
 void cli_decode_stop_json(const struct cli_decode_stop *s, const struct cli_names *names);
-/* The last line of a listing. */
+/* Print the last line of a listing. */
 void cli_decode_stop_line(const struct cli_decode_stop *s, const struct cli_names *names,
 			  bool json);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt dump: the packets of a trace, one by one. */
+/* vpt dump: prints the packets of a trace. */
 #include "cli/dump.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ struct options {
 	const char *path;
 	bool raw;
 	bool trace;	   /* --trace was given */
-	unsigned int kind; /* of its words */
+	unsigned int kind; /* the selected word of --trace */
 	bool one_vcpu;
 	uint64_t vcpu;
 };
@@ -82,14 +82,14 @@ const struct cli_verb cli_verb_dump = {
 	.operands = {{"FILE", AT(path)}},
 };
 
-/* Where to go on after bytes that are no packet. */
+/* Return where to resume after bytes that are not a packet. */
 static uint64_t next_psb(const struct cli_dump *d, const struct cli_dump_stream *s, uint64_t at,
 			 uint64_t end)
 {
 	return at + 1 + d->system->find_psb(s->bytes + at + 1, (size_t)(end - at - 1));
 }
 
-/* Packets of [at, end), which no packet straddles. */
+/* Show the packets of [at, end), which no packet straddles. */
 static void walk(struct cli_dump *d, struct cli_dump_stream *s, uint64_t at, uint64_t end,
 		 bool may_be_cut)
 {
@@ -117,14 +117,14 @@ static void walk(struct cli_dump *d, struct cli_dump_stream *s, uint64_t at, uin
 	}
 }
 
-/* Bytes of no session: there are none if the engine tells each edge. */
+/* Show bytes outside sessions. There are none if the engine reports each session edge. */
 static void walk_between(struct cli_dump *d, struct cli_dump_stream *s, uint64_t at, uint64_t end)
 {
 	d->system->begin(s, NULL);
 	walk(d, s, at, end, false);
 }
 
-/* A full region or an error takes what does not fit any more (33.2.7.2). */
+/* A full region or an error discards the bytes of a packet that do not fit (33.2.7.2). */
 static bool end_may_cut(const struct trace_session *end)
 {
 	return end && (end->end == TRACE_END_TOPA_STOP || end->end == TRACE_END_ERROR ||
@@ -132,8 +132,8 @@ static bool end_may_cut(const struct trace_session *end)
 }
 
 /*
- * Where to begin so that the first packet to show is not missed: at the last PSB before it that
- * the file lists, of those from @from to @stop. No packet depends on one before a PSB of PT.
+ * Return the last listed PSB between @from and @stop that is not behind the first packet to show.
+ * No packet depends on packets before a PSB of PT.
  */
 static uint64_t skip_to(const struct cli_dump *d, const struct trace_reader *reader,
 			unsigned int vcpu, uint64_t from, uint64_t stop)
@@ -146,7 +146,7 @@ static uint64_t skip_to(const struct cli_dump *d, const struct trace_reader *rea
 	return point && point->offset > from && point->offset < stop ? point->offset : from;
 }
 
-/* A vCPU's stream, session by session. `from` only grows, whatever the file says. */
+/* Show a vCPU's stream, session by session. `from` only grows, with any file. */
 static int dump_vcpu(struct cli_dump *d, struct trace_reader *reader, unsigned int vcpu)
 {
 	struct cli_dump_stream s = {0};

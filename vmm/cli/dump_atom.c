@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Packets of Atom's RTIT, for dump. */
+/* Packets of Atom's RTIT for vpt dump. */
 #include <inttypes.h>
 
 #include "cli/atom_regs.h"
@@ -9,8 +9,8 @@
 VPT_STATIC_ASSERT((int)VPT_ATOM_PKT_COUNT <= (int)CLI_DUMP_KINDS, "they have room");
 
 /*
- * [ATOM-LIP-LAG] A PSB may come earlier than what makes the processor forget its last LIP, so
- * that packets behind it lean on it still: nothing is forgotten here.
+ * [ATOM-LIP-LAG] The processor may clear its last LIP later than it sends a PSB. Packets behind the
+ * PSB may then still be compressed against the old LIP, so keep it.
  */
 static void track_lip(struct cli_dump_stream *s, struct cli_dump_item *item)
 {
@@ -40,7 +40,7 @@ static enum vpt_status read_packet(struct cli_dump_stream *s, const uint8_t *buf
 	return VPT_OK;
 }
 
-/* Bytes of no session are read like those before them. */
+/* Decode bytes outside sessions with the state of the bytes before them. */
 static void begin(struct cli_dump_stream *s, const struct trace_session *start)
 {
 	struct vpt_atom_regs regs;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Packets, losses, sessions and sums, as text or as JSON. */
+/* Prints packets, losses, sessions and sums, as text or as JSON. */
 #include "cli/dump.h"
 
 #include <inttypes.h>
 
 #include "trace/session_end.h"
 
-/* Bytes of a loss that are shown. */
+/* Number of bytes of a loss that are shown. */
 #define LOST_SHOWN 8
 
 static void text_packet(const struct cli_dump *d, uint64_t offset, const struct cli_dump_item *item)
@@ -53,7 +53,7 @@ static void json_packet(const struct cli_dump *d, uint64_t offset, const struct 
 	fputs("}\n", d->out);
 }
 
-/* Is this one to be shown or counted? Takes it off the limit. */
+/* Returns true if the packet at @offset is to be shown or counted. Decrements the limit. */
 static bool wanted(struct cli_dump *d, uint64_t offset)
 {
 	if (offset < d->offset || !d->limit)

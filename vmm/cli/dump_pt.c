@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Packets of Intel PT, for dump. */
+/* Packets of Intel PT for vpt dump. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "cli/dump.h"
 #include "vpt/block.h"
 
-/* The packet's IP, if it has one, and what it makes of the last one. */
+/* Compute the packet's IP, if it has one, and update the last IP. */
 static void track_ip(struct cli_dump_stream *s, struct cli_dump_item *item)
 {
 	const struct vpt_packet *p = &item->pt;
 
 	switch (p->kind) {
 	case VPT_PKT_PSB:
-		/* Whatever came before (33.4.2.2). */
+		/* PSB resets the last IP (33.4.2.2). */
 		s->last_ip = 0;
 		s->last_ip_known = true;
 		break;
@@ -67,7 +67,7 @@ static size_t text(char *text, size_t size, const struct cli_dump_item *item)
 	return vpt_packet_format(text, size, &item->pt);
 }
 
-/* Long and short TNT share a name; here they are apart. */
+/* Long and short TNT share a name in the manual; vpt dump distinguishes them. */
 static const char *name(unsigned int kind)
 {
 	return kind == VPT_PKT_TNT_64 ? "TNT (long)" : vpt_pkt_name((enum vpt_pkt_kind)kind);
@@ -115,7 +115,7 @@ static void json_trig(FILE *out, const struct vpt_packet *p)
 		fprintf(out, ",\"icnt\":%u", (unsigned int)p->value);
 }
 
-/* Values are strings: a JSON number doesn't hold 64 bits everywhere. */
+/* Values are strings, because a JSON number does not hold 64 bits everywhere. */
 static void json(FILE *out, const struct cli_dump_item *item)
 {
 	const struct vpt_packet *p = &item->pt;

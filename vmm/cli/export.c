@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt export: a trace for other tools. */
+/* vpt export: converts a trace for other tools. */
 #include "export/export.h"
 
 #include <errno.h>
@@ -23,10 +23,10 @@ struct options {
 	const char *path;
 	uint64_t vcpu;
 	struct cli_memory memory;
-	uint32_t signature; /* of --cpu, 0: it was not given */
+	uint32_t signature; /* value of --cpu; 0 if absent */
 	const char *to, *time;
 	bool to_pt;
-	const char *perfs; /* an option that is of --to=perf; NULL: none was given */
+	const char *perfs; /* name of an option that requires --to=perf; NULL if none was given */
 	bool quiet;
 };
 
@@ -126,7 +126,7 @@ static int failed(const struct options *o, const struct export_report *r, int er
 			cli_reason(-err));
 }
 
-/* Why this file cannot be for perf. */
+/* Check that this file can be exported to perf. Returns an exit status. */
 static int check(const struct options *o, const struct trace_reader *reader)
 {
 	const struct trace_origin *origin = trace_reader_origin(reader);
@@ -162,7 +162,7 @@ static int export_perf(struct options *o, struct trace_reader *pt, struct export
 	return CLI_EXIT_OK;
 }
 
-/* Return the exit status after DIR was written. What is wrong with FILE itself comes first. */
+/* Return the exit status after DIR was written. Damage of FILE has priority. */
 static int judge(const struct options *o, const struct trace_reader *file,
 		 const struct export_recast_report *recast, const struct export_report *report)
 {
@@ -182,7 +182,7 @@ static int judge(const struct options *o, const struct trace_reader *file,
 	return status;
 }
 
-/* perf knows PT alone. */
+/* perf supports only PT. */
 static int run_perf(struct options *o, struct trace_reader *file)
 {
 	struct export_recast_report recast = {0};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt export: converts a trace of another trace system to Intel PT. */
 #include "cli/export_pt.h"
 
 #include <errno.h>
@@ -71,8 +72,8 @@ int cli_export_pt(const char *path, struct trace_reader *reader, const char *out
 }
 
 /*
- * Open a file without a name in the directory of @path, where the sandbox allows it, or in memory
- * if the file system has no such files. Returns a descriptor or -errno.
+ * Open an unnamed file in the directory of @path if the sandbox allows it, or in memory if the file
+ * system has no unnamed files. Returns a descriptor or -errno.
  */
 static int temporary_beside(const char *path)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The one line an error gets. */
+/* Prints the one line of an error. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ int cli_fail(int status, const char *fmt, ...)
 {
 	va_list args;
 
-	/* What the guest printed comes first. */
+	/* Print the guest's output first. */
 	fflush(stdout);
 	fputs("vpt ", stderr);
 	va_start(args, fmt);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Exceptions in words. */
+/* Describes exceptions in words. */
 #include "cli/fault_text.h"
 
 #include <inttypes.h>
@@ -92,10 +92,12 @@ static void add_page_error(struct text *t, uint32_t error)
 	    error & PF_RESERVED ? ", reserved bit set" : "");
 }
 
-/* Which entry of the IDT, and whether there is one. */
+/* Add the name of the IDT entry, and whether the entry exists. */
 static void add_gate(struct text *t, uint32_t error, const struct trace_guest_stop *stop)
 {
-	/* In long mode, which 64-bit code tells; 32-bit code may be either. */
+	/*
+	 * In long mode an entry has 16 bytes. 64-bit code implies long mode; 32-bit code does not.
+	 */
 	const unsigned int bytes = stop->mode == 64 ? 16 : 8, vector = error >> 3 & 0xff;
 
 	add(t, " (entry %u of the IDT", vector);

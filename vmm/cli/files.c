@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Outputs of the command line, opened after they were compared with all inputs. */
+/* Opens outputs of the command line, after a comparison with all inputs. */
 #include "cli/files.h"
 
 #include <stdio.h>
@@ -8,13 +8,13 @@
 
 #include "cli/cli.h"
 
-/* The most that a command has. */
+/* The maximum number of files of a command. */
 #define FILES_MAX 16
 
 struct found {
 	const struct cli_file *file;
 	struct trace_place place;
-	struct trace_place part; /* only of a trace */
+	struct trace_place part; /* valid only for a trace */
 	bool has_part;
 };
 
@@ -41,7 +41,7 @@ static int compare(const char *verb, const struct found *a, const struct found *
 	return CLI_EXIT_OK;
 }
 
-/* Returns false if the path leads nowhere, so that opening it will report the error. */
+/* Returns false if the path cannot be resolved. Opening it will then report the error. */
 static bool find(struct found *f, const struct cli_file *file)
 {
 	char *part;
@@ -93,7 +93,7 @@ int cli_output(const char *verb, const char *path, enum trace_outfile_kind kind,
 	return CLI_EXIT_OK;
 }
 
-/* Was it opened, and not yet ended? */
+/* Returns true if the output was opened and has not ended. */
 static bool is_open(const struct trace_outfile *o)
 {
 	return o->place.path;

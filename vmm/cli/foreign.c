@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Read a recording of another program in place of a .vpt file. */
+/* Reads a recording of another program in place of a .vpt file. */
 #include "cli/foreign.h"
 
 #include <errno.h>
@@ -80,7 +80,7 @@ static int write_file(struct foreign_trace *t, const char *path, int fd, bool wh
 		late = trace_writer_close(writer, 0);
 		return err ? err : late;
 	}
-	/* A file without an end is one that is not whole. */
+	/* A file without an end is incomplete. */
 	late = trace_writer_sync(writer);
 	trace_writer_drop(writer);
 	return err ? err : late;

@@ -8,16 +8,16 @@
 #include "foreign/foreign.h"
 #include "trace/reader.h"
 
-/* Returns true if @path is a perf.data file or directory, by its first bytes. */
+/* Returns true if the first bytes of @path are those of a perf.data file or directory. */
 bool cli_foreign_is(const char *path);
 
-/* One line on standard error for each kind of thing that is missing. */
+/* Print one line on standard error for each kind of missing data. */
 void cli_foreign_warn(const char *verb, const struct foreign_report *r);
 
 /*
- * Import @path into a file without a name, and open that. Returns CLI_EXIT_OK, or an exit status
- * after the one line was printed. If @path is damaged, what is before the damage is read as a
- * trace that ends early.
+ * Import @path into an unnamed file, and open that file. Returns CLI_EXIT_OK, or an exit status
+ * after one line. If @path is damaged, the part before the damage is read as a trace that ends
+ * early.
  */
 int cli_foreign_open(const char *verb, const char *path, unsigned int how,
 		     struct trace_reader **reader);

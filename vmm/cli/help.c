@@ -7,12 +7,12 @@
 
 #define WIDTH 88
 
-/* Returns how many of the @len bytes of a line fit into @room, without the blank behind them. */
+/* Returns how many of the @len bytes of a line fit into @room, without the trailing blank. */
 static size_t fit(const char *line, size_t len, size_t room)
 {
 	size_t at = room;
 
-	/* A line that begins with a blank is laid out already. */
+	/* A line that begins with a blank has its layout already. */
 	if (len <= room || line[0] == ' ')
 		return len;
 	while (at && line[at] != ' ')
@@ -20,7 +20,7 @@ static size_t fit(const char *line, size_t len, size_t room)
 	return at ? at : len;
 }
 
-/* Print the lines of @text, those that are too long as several, each but the first indented. */
+/* Print the lines of @text. Wrap long lines, and indent every line but the first. */
 static void print_text(const char *text, unsigned int indent)
 {
 	for (;;) {

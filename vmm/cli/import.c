@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt import: a trace that another program recorded, as a .vpt file. */
+/* vpt import: converts a recording of another program to a .vpt file. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct options {
 	const char *path, *output;
 	const char *root, *kcore;
 	struct cli_import_raw raw;
-	const char *raws; /* an option that is of --raw; NULL: none was given */
+	const char *raws; /* name of an option that requires --raw; NULL if none was given */
 	bool quiet;
 };
 
@@ -116,7 +116,9 @@ static int check_files(const struct options *o)
 	return status ? status : cli_files_check("import", files, sizeof(files) / sizeof(files[0]));
 }
 
-/* What is missing, a line each: where it was needed, decoding will report errors. */
+/*
+ * Print a line for each kind of missing data. Decoding will report errors where it needs the data.
+ */
 static void report(const struct options *o, const struct foreign_report *r)
 {
 	if (!o->quiet)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt import --raw: the processor, its registers, and the code. */
+/* vpt import --raw: the options for the processor, its registers and the code. */
 #include "cli/import_raw.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ int cli_import_take_ctl(const struct cli_given *g)
 
 	value.field = &ctl;
 	status = cli_take_number(&value);
-	/* Ranges may have come before. */
+	/* Earlier options may have set ranges, so keep their bits. */
 	o->is.ctl &= 0xffffull << VPT_CTL_ADDR0_CFG_SHIFT;
 	o->is.ctl |= ctl | VPT_CTL_MASK(TRACE_EN);
 	return status;
@@ -60,12 +60,12 @@ int cli_import_take_cr3(const struct cli_given *g)
 
 	value.field = &o->cr3;
 	status = cli_take_number(&value);
-	/* The bits that name page tables. */
+	/* Keep only the address bits. */
 	o->cr3 &= ~(uint64_t)(TRACE_CODE_BYTES - 1);
 	return status;
 }
 
-/* Note a file of code. Its name ends at @mark, if that is not NULL. */
+/* Note a file of code. Its name ends at @mark, unless @mark is NULL. */
 static int take_file(const struct cli_given *g, struct foreign_raw_code code, char *mark)
 {
 	struct cli_import_raw *o = g->field;
@@ -80,7 +80,7 @@ static int take_file(const struct cli_given *g, struct foreign_raw_code code, ch
 	return CLI_EXIT_OK;
 }
 
-/* Note a file of code, with the number that may follow it. */
+/* Note a file of code, and the number that may follow its name. */
 static int take_file_at(const struct cli_given *g, enum foreign_raw_kind kind)
 {
 	struct foreign_raw_code code = {.kind = kind};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt info: what a trace file holds. */
+/* vpt info: describes a trace file. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ const char *cli_info_owner(uint32_t owner)
 	}
 }
 
-/* PT goes without saying. */
+/* Intel PT is the default and is not mentioned. */
 static void show_system(const struct trace_file_info *info)
 {
 	const unsigned int errata = TRACE_INFO_ERRATA(info->flags);
@@ -88,7 +88,7 @@ bool cli_info_exit(const struct trace_reader *r, uint32_t *status)
 	return pm ? pm->stop.kind == TRACE_STOP_EXIT : *status != 0;
 }
 
-/* How the guest stopped, unless that is an exit status. */
+/* Show how the guest stopped, unless it ended with an exit status. */
 static void show_stop(const struct trace_reader *r, const struct cli_names *names)
 {
 	const struct trace_post_mortem *pm = trace_reader_stop(r);
@@ -200,7 +200,7 @@ const char *cli_info_end(const struct cli_info_system *system, const struct trac
 				      system == &cli_info_atom);
 }
 
-/* What the trace has, in words. */
+/* Show the enabled packet types in words. */
 static void show_sources(const struct cli_info_source *source, uint64_t ctl)
 {
 	fputs("    traces", stdout);
@@ -226,7 +226,7 @@ static void show_session(const struct cli_info_system *system, size_t i,
 	printf(", end: %s", cli_info_end(system, p));
 	if (p->end && trace_session_error_text(p->end))
 		printf(": %s", trace_session_error_text(p->end));
-	/* Where the trace is hardware's they are not counted. */
+	/* The hardware does not count instructions. */
 	if (p->end && p->end->insns != s->insns)
 		printf(", instructions: %" PRIu64, p->end->insns - s->insns);
 	putchar('\n');
@@ -306,14 +306,14 @@ static void show(const struct options *o, struct trace_reader *r, const struct c
 	cli_info_json(r, names);
 }
 
-/* Names are for the place where a guest stopped. Without memory there are none. */
+/* Names are for the address at which a guest stopped. Without memory there are no names. */
 static void open_names(const struct trace_reader *reader, bool json, struct cli_names *names)
 {
 	const struct trace_post_mortem *pm = trace_reader_stop(reader);
 	struct debug_symbols *symbols;
 
 	*names = (struct cli_names){0};
-	/* As text, an exit is its status. */
+	/* In text mode, an exit shows only its status. */
 	if (!pm || (!json && pm->stop.kind == TRACE_STOP_EXIT))
 		return;
 	if (!debug_symbols_open(reader, &symbols))

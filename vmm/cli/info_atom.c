@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sessions of Atom's RTIT, for info. */
+/* Sessions of Atom's RTIT for vpt info. */
 #include <stdio.h>
 
 #include "cli/atom_regs.h"
@@ -23,7 +23,7 @@ static void registers(const struct trace_session *s)
 	cli_atom_regs_text(stdout, "    ", s, NULL);
 }
 
-/* What a decoder needs of the end: outcomes that were not sent, and so on. */
+/* Print the state at the end that a decoder needs, such as outcomes that were not sent. */
 static void more(const struct trace_period *p)
 {
 	if (p->end)

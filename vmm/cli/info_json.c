@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The same as info.c shows, as one JSON object. */
+/* Prints the output of info.c as one JSON object. */
 #include <inttypes.h>
 #include <stdio.h>
 

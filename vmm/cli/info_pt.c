@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sessions of Intel PT, for info. */
+/* Sessions of Intel PT for vpt info. */
 #include <inttypes.h>
 #include <stdio.h>
 

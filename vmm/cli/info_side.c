@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The side-band of version 3, for info. */
+/* The side-band of version 3 for vpt info. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt lockstep: do two engines agree on a guest? */
+/* vpt lockstep: compares two engines that run the same guest. */
 #include "cli/lockstep.h"
 
 #include <signal.h>
@@ -65,7 +65,7 @@ static int probe(const struct cli_lockstep_options *o, struct engine_probe *foun
 	return CLI_EXIT_OK;
 }
 
-/* From the beginning; what the guest prints goes out in the first run only. */
+/* Run the guest from the beginning. Only the first run prints the guest's output. */
 static int run(const struct cli_lockstep_options *o, struct guest *g,
 	       const struct engine_probe *found, uint64_t exact_from, struct core_lockstep *l)
 {
@@ -109,7 +109,10 @@ static bool may_be_late(const struct core_lockstep *l)
 	return l->end == CORE_LOCKSTEP_DIVERGED && l->steps > l->all_good + 1;
 }
 
-/* Found late: run again up to there, and see. NULL: it does not come again. */
+/*
+ * Repeat the run up to a difference that was found late, and compare every instruction. Returns
+ * NULL if the difference does not occur again.
+ */
 static struct core_lockstep *find_again(const struct cli_lockstep_options *o, struct guest *g,
 					const struct engine_probe *found,
 					const struct core_lockstep *first)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside of `vpt lockstep`: shared by lockstep*.c and nothing else. */
+/* Internal to `vpt lockstep`: shared by lockstep*.c only. */
 #ifndef VMM_CLI_LOCKSTEP_H
 #define VMM_CLI_LOCKSTEP_H
 
@@ -8,7 +8,7 @@
 
 struct cli_lockstep_options {
 	const char *guest;
-	char engines[64]; /* as given */
+	char engines[64]; /* the value of the option */
 	const struct engine *engine[2];
 	const char *model;
 	enum trace_owner owner;
@@ -18,13 +18,13 @@ struct cli_lockstep_options {
 	bool quiet, json;
 };
 
-/* lockstep_options.c: an exit status. */
+/* lockstep_options.c: parse the command line. Returns an exit status. */
 int cli_lockstep_parse(struct cli_lockstep_options *o, int argc, char **argv);
 
-/* lockstep_symbol.c: "name+0x12", or nothing, for an address of code. */
+/* lockstep_symbol.c: print "name+0x12" for an address of code, or nothing. */
 void cli_lockstep_symbol(const void *elf, size_t len, uint64_t address, char *text, size_t size);
 
-/* lockstep_report.c: what came of it, on standard output; an exit status. */
+/* lockstep_report.c: print the result on standard output. Returns an exit status. */
 int cli_lockstep_report(const struct cli_lockstep_options *o, const struct core_lockstep *l,
 			const void *elf, size_t len);
 

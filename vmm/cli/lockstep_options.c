@@ -11,7 +11,7 @@
 #define MAX_MEM_MIB	  32768u
 #define DEFAULT_EVERY_ALL 4096u
 
-/* Print what is not compared, instead of a run. */
+/* Print the list of known differences instead of a run. */
 static int take_list(const struct cli_given *g)
 {
 	const struct core_lockstep_override *row;
@@ -49,7 +49,7 @@ static int take_engines(const struct cli_given *g)
 	return CLI_EXIT_OK;
 }
 
-/* As vpt run takes it; a number alone is MiB. */
+/* Parse a size like vpt run; a number without a unit is MiB. */
 static int take_mem(const struct cli_given *g)
 {
 	uint64_t *mem = g->field;

@@ -68,7 +68,7 @@ static void print_history(const struct report *r)
 	print_step(r, last, '>');
 }
 
-/* General registers always, the rest if they differ. */
+/* Show general registers always, and other fields only if they differ. */
 static bool is_shown(const struct core_lockstep *l, unsigned int field)
 {
 	return field <= CORE_LS_R15 || differs(l, field);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt lockstep: the function an address is in. */
+/* vpt lockstep: finds the function of an address. */
 #include "cli/lockstep.h"
 
 #include <elf.h>
@@ -33,7 +33,7 @@ void cli_lockstep_symbol(const void *image, size_t len, uint64_t address, char *
 	size_t i;
 
 	text[0] = 0;
-	/* Without symbols the address alone is shown. */
+	/* Without symbols, only the address is shown. */
 	(void)debug_read(image, len, DEBUG_SYMBOLS, &debug, &problem);
 	for (i = 0; i < debug.nsymbols; i++)
 		consider(&n, &debug.symbols[i]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --memory=FILE[@BASE][,WORD]...: which image of memory has the code of which CR3. */
+/* The option --memory=FILE[@BASE][,WORD]..., which selects the image of memory for each CR3. */
 #include "cli/memory.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "cli/open.h"
 #include "image/nested.h"
 
-/* One --memory, taken apart. */
+/* The parts of one --memory option. */
 struct given {
 	char *path;
 	uint64_t base;
@@ -77,7 +77,7 @@ static int take_word(const char *verb, char *word, struct image_use *use)
 	return status;
 }
 
-/* What comes after the last @ is the base; a name may have one all the same. */
+/* The base follows the last @. A file name may also contain an @. */
 static int take_base(const char *verb, struct given *g)
 {
 	char *at = strrchr(g->path, '@');
@@ -106,7 +106,7 @@ static int take_apart(const char *verb, const char *text, struct given *g)
 	status = take_base(verb, g);
 	while (!status && (word = strsep(&rest, ",")))
 		status = take_word(verb, word, &g->use);
-	/* A VMCS is of a guest, and so is the EPT that its memory is found by. */
+	/* A VMCS belongs to a guest, and so does the EPT that maps its memory. */
 	if (!status && (g->use.vmcs != TRACE_SPACE_ANY_VMCS || g->use.eptp)) {
 		if (g->use.side == IMAGE_HOST)
 			return cli_fail(CLI_EXIT_USAGE,

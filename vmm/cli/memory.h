@@ -10,12 +10,12 @@
 struct cli_memory {
 	const char *word[IMAGE_SET_MAX];
 	unsigned int n;
-	struct image_set *set; /* NULL: nothing was given, or it is not open */
+	struct image_set *set; /* NULL if no image was given, or before the images are open */
 	struct trace_code_source source;
-	bool alone; /* the trace has no code of its own */
+	bool alone; /* the trace itself has no code */
 };
 
-/* Note what was given in a struct cli_memory. */
+/* Note the value of an option in a struct cli_memory. */
 cli_option_take cli_memory_take;
 
 #define CLI_OPTION_MEMORY(...)                                                                   \
@@ -27,23 +27,24 @@ cli_option_take cli_memory_take;
 	}
 
 /*
- * Open the images, and make them the source of code of @reader. @m outlives the reader's use of
- * it. CLI_EXIT_OK, or a status after the one line was printed; cli_memory_close() follows
- * always.
+ * Open the images, and make them a source of code for @reader. @m outlives the reader's use of it.
+ * Returns CLI_EXIT_OK, or an exit status after one line. The caller must call cli_memory_close() in
+ * both cases.
  */
 int cli_memory_open(struct cli_memory *m, const char *verb, struct trace_reader *reader);
 void cli_memory_close(struct cli_memory *m);
 
 /*
- * Decode the trace once, and give @reader the code of the images that it led through, in place of
- * the source: for what lists the code of a file. The file tells of no spaces. Call it after
- * cli_memory_open(). CLI_EXIT_OK, or CLI_EXIT_HOST after the one line was printed.
+ * Decode the trace once, and add the executed code of the images to @reader in place of the source.
+ * Verbs that list the code of a file need this. The file must have no SPACE blocks. Call this after
+ * cli_memory_open(). Returns CLI_EXIT_OK, or CLI_EXIT_HOST after one line.
  */
 int cli_memory_fill(struct cli_memory *m, const char *verb, struct trace_reader *reader);
 
 /*
- * CLI_EXIT_OK if nothing was left out of the images. After the one line was printed CLI_EXIT_INPUT
- * if a page of them could not be read, CLI_EXIT_FAIL if there was no other code and they had none.
+ * Returns CLI_EXIT_OK if the images were read completely. Otherwise prints one line. Returns
+ * CLI_EXIT_INPUT if a page could not be read, or CLI_EXIT_FAIL if neither the images nor the trace
+ * had code.
  */
 int cli_memory_whole(const struct cli_memory *m, const char *verb, const char *path);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Code of memory images, put beside that of the trace for those who list code. */
+/* Adds the executed code of memory images to that of the trace, for verbs that list code. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,13 +81,13 @@ static int by_place(const void *a, const void *b)
 	return (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
 }
 
-/* A page that was asked for twice is added once. */
+/* Add each requested page once. */
 static int add_all(struct fill *f)
 {
 	size_t i;
 	int err = 0;
 
-	/* Where its bytes are is where the page was asked for: its place in the list. */
+	/* The address of the bytes identifies the page's position in the list. */
 	for (i = 0; i < f->pages.n; i++)
 		f->pages.at[i].gpa = i;
 	if (f->pages.n)

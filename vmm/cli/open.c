@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens the trace that a verb reads, or what there is of it. */
+/* Opens the trace that a verb reads, or its part file. */
 #include "cli/open.h"
 
 #include <errno.h>
@@ -15,9 +15,9 @@
 #include "cli/foreign.h"
 #include "trace/outfile.h"
 
-/* What there is beside a trace. */
+/* Files that belong to a trace. */
 struct beside {
-	char *part; /* NULL: there is no part file, or the trace is newer */
+	char *part; /* NULL if there is no part file, or if the trace is newer */
 	bool alone; /* there is no trace */
 	enum trace_outfile_writer writer;
 };

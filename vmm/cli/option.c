@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads command lines by the tables of options, and helps with wrong ones. */
+/* Parses command lines with the tables of options, and reports wrong ones. */
 #include "cli/option.h"
 
 #include <getopt.h>
@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAMES_MAX 160 /* bytes of a list of names */
-#define TEXT_MAX  400 /* bytes of the text of a row */
+#define NAMES_MAX 160 /* bytes for a list of names */
+#define TEXT_MAX  400 /* bytes for the text of a row */
 #define ROWS_MAX  96
-#define FIRST_ROW 256 /* what getopt_long() returns for row 0; smaller ones are letters */
+#define FIRST_ROW 256 /* the value of getopt_long() for row 0; smaller values are letters */
 
-/* The arguments of getopt_long(), made from a table. */
+/* The arguments of getopt_long(), built from a table. */
 struct getopt_tables {
 	struct option longs[ROWS_MAX + 1];
 	char shorts[2 + 2 * ROWS_MAX + 1];
@@ -50,7 +50,7 @@ static void make_tables(const struct cli_verb *verb, struct getopt_tables *t)
 	struct option *l = t->longs;
 	char *s = t->shorts;
 
-	/* With "+" the options behind the first operand are those of the command to run. */
+	/* With "+", options behind the first operand belong to the command to run. */
 	if (verb->command)
 		*s++ = '+';
 	*s++ = ':';
@@ -68,7 +68,7 @@ static void make_tables(const struct cli_verb *verb, struct getopt_tables *t)
 	*s = 0;
 }
 
-/* Returns the row of what getopt_long() returned, or NULL. */
+/* Returns the row for a result of getopt_long(), or NULL. */
 static const struct cli_option *find(const struct cli_verb *verb, int value)
 {
 	const struct cli_option *row;
@@ -81,7 +81,7 @@ static const struct cli_option *find(const struct cli_verb *verb, int value)
 	return NULL;
 }
 
-/* Put the options that begin with the @len letters at @word into @names. Returns how many. */
+/* Append the options that begin with the @len letters at @word to @names. Returns their number. */
 static unsigned int find_longer(const struct cli_verb *verb, const char *word, size_t len,
 				char names[NAMES_MAX])
 {
@@ -100,7 +100,7 @@ static unsigned int find_longer(const struct cli_verb *verb, const char *word, s
 	return n;
 }
 
-/* @word: a long option without its value. */
+/* Report an unknown long option. @word is the option without its value. */
 static int unknown_long(const struct cli_verb *verb, const char *word, size_t len)
 {
 	char names[NAMES_MAX], name[64];
@@ -119,7 +119,7 @@ static int unknown_long(const struct cli_verb *verb, const char *word, size_t le
 			(int)len, word, verb->name);
 }
 
-/* "--psb needs a value: --psb=N: a PSB every 2K << N bytes" */
+/* Print a message such as "--psb needs a value: --psb=N: a PSB every 2K << N bytes". */
 static int no_value(const struct cli_verb *verb, const struct cli_option *row)
 {
 	char text[TEXT_MAX], *end;
@@ -131,7 +131,7 @@ static int no_value(const struct cli_verb *verb, const struct cli_option *row)
 			row->name, row->value, text);
 }
 
-/* Say what is wrong with @word, which getopt_long() has refused. */
+/* Report the error in @word, which getopt_long() has refused. */
 static int wrong(const struct cli_verb *verb, const char *word)
 {
 	const struct cli_option *row = find(verb, optopt);

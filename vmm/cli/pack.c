@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt pack: a trace file written anew, compressed or not. */
+/* vpt pack: rewrites a trace file, compressed or uncompressed. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ static int write_out(const struct options *o, const struct trace_reader *reader)
 	return status;
 }
 
-/* Only what fits together is copied: a reader looks at all of it first. */
+/* The reader checks the whole file first, so that only a consistent trace is copied. */
 static int run(const struct options *o)
 {
 	struct trace_reader *reader;

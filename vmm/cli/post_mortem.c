@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How a guest stopped, as text and as JSON. */
+/* Reports how a guest stopped, as text and as JSON. */
 #include "cli/post_mortem.h"
 
 #include <inttypes.h>
@@ -50,15 +50,15 @@ bool cli_post_mortem_crashed(const struct trace_post_mortem *pm)
 	}
 }
 
-/* Symbols and lines are by linear address. */
+/* Symbols and lines use linear addresses. */
 static uint64_t linear(const struct trace_post_mortem *pm, uint64_t ip)
 {
 	return ip + pm->stop.cs_base;
 }
 
 /*
- * Write the name of @addr as of the function that @look lies in, which is @addr or the last
- * byte of the CALL before it. False: there is none.
+ * Write the name of @addr within the function that contains @look. @look is @addr, or the last byte
+ * of the CALL before @addr. Returns false if there is no name.
  */
 static bool symbol_of(const struct cli_names *names, uint64_t addr, uint64_t look, char *text,
 		      size_t size)
@@ -76,7 +76,7 @@ static bool symbol_of(const struct cli_names *names, uint64_t addr, uint64_t loo
 	return true;
 }
 
-/* "main+0x11 (crash.c:12)", "main+0x11" or "". */
+/* Write "main+0x11 (crash.c:12)", "main+0x11" or "". */
 static void place(const struct cli_names *names, uint64_t addr, uint64_t look, char *text,
 		  size_t size)
 {
@@ -116,7 +116,7 @@ void cli_post_mortem_where(const struct trace_post_mortem *pm, const struct cli_
 		len = snprintf(text, size, " in %s", at);
 	if (len < 0 || (size_t)len >= size)
 		return;
-	/* Behind a HLT comes an instruction that has no part in it. */
+	/* The instruction behind a HLT has no part in the stop. */
 	if (pm->stop.kind == TRACE_STOP_HALTED)
 		return;
 	if (insn_text(pm, names, insn, sizeof(insn)))
@@ -193,7 +193,7 @@ static void print_calls(FILE *out, const char *indent, const struct trace_post_m
 
 		for (n = 1; i + n < pm->stop.calls && pm->call[i + n] == pm->call[i];)
 			n++;
-		/* The CALL itself says where it is: behind it another function may begin. */
+		/* Look up the CALL itself, because another function may begin behind it. */
 		place(names, addr, addr - 1, at, sizeof(at));
 		fprintf(out, "%s  0x%" PRIx64 "%s%s", indent, pm->call[i], *at ? " " : "", at);
 		if (n > 1)
@@ -211,7 +211,7 @@ void cli_post_mortem_print(FILE *out, const char *indent, const struct trace_pos
 	print_calls(out, indent, pm, names);
 }
 
-/* Members of an object, each behind a comma. */
+/* Print members of an object, each after a comma. */
 static void json_place(FILE *out, const struct cli_names *names, uint64_t addr, uint64_t look)
 {
 	const struct debug_line *line;

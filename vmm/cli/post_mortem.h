@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How a guest stopped, as `vpt run`, `vpt info` and `vpt decode` report it. */
+/* The stop of a guest, as `vpt run`, `vpt info` and `vpt decode` report it. */
 #ifndef VMM_CLI_POST_MORTEM_H
 #define VMM_CLI_POST_MORTEM_H
 
@@ -11,15 +11,15 @@
 struct debug_symbols;
 struct decode_disasm;
 
-/* What the report names addresses by. Both may be NULL. */
+/* The source of names for a report. Both members may be NULL. */
 struct cli_names {
-	struct debug_symbols *symbols; /* debug_symbols_read_lines() was called */
+	struct debug_symbols *symbols; /* valid after debug_symbols_read_lines() */
 	struct decode_disasm *disasm;
 };
 
 /*
- * Get names for @pm. Takes @symbols over, which may be NULL. False: no memory, and @names is
- * empty.
+ * Get names for @pm. Takes ownership of @symbols, which may be NULL. Returns false with empty
+ * @names if there is no memory.
  */
 bool cli_names_open(struct cli_names *names, struct debug_symbols *symbols);
 void cli_names_close(struct cli_names *names);
@@ -35,17 +35,17 @@ void cli_post_mortem_where(const struct trace_post_mortem *pm, const struct cli_
 void cli_post_mortem_headline(FILE *out, const struct trace_post_mortem *pm,
 			      const struct cli_names *names);
 
-/* Did the guest crash, so that there is more to report than where it stopped? */
+/* Returns true if the guest crashed, so that there is more to report than the place of the stop. */
 bool cli_post_mortem_crashed(const struct trace_post_mortem *pm);
 
 /*
- * Print the chain of faults, the registers and the callers, each line with @indent before it.
- * Without a crash only the callers are printed, and nothing for a guest that ended itself.
+ * Print the chain of faults, the registers and the callers, each line after @indent. Without a
+ * crash, print only the callers. Print nothing for a guest that ended itself.
  */
 void cli_post_mortem_print(FILE *out, const char *indent, const struct trace_post_mortem *pm,
 			   const struct cli_names *names);
 
-/* Print all of it as one JSON object. */
+/* Print the whole report as one JSON object. */
 void cli_post_mortem_json(FILE *out, const struct trace_post_mortem *pm,
 			  const struct cli_names *names);
 

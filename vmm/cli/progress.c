@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Shows how far decoding is, on a terminal. */
+/* Shows the progress of decoding on a terminal. */
 #include "cli/progress.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-/* "12.3 %, 4.56 MB/s, 1:02 left, 0 mismatches" */
+/* Draw a line such as "12.3 %, 4.56 MB/s, 1:02 left, 0 mismatches". */
 static void draw(const struct cli_progress *p, uint64_t done, uint64_t elapsed)
 {
 	double seconds = (double)elapsed / (double)SECOND;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A line on a terminal that says how far decoding is, for every verb that decodes. */
+/* A line on a terminal that shows the progress of decoding, for every verb that decodes. */
 #ifndef VMM_CLI_PROGRESS_H
 #define VMM_CLI_PROGRESS_H
 
 #include "trace/reader.h"
 
 struct cli_progress {
-	const uint64_t *mismatches; /* a count to show; NULL: none */
+	const uint64_t *mismatches; /* a count to show; NULL if there is none */
 
 	/* The rest is private to progress.c. */
 	struct trace_reader *reader;
 	struct trace_watch watch;
-	uint64_t *at;	       /* of each vCPU: the offset in its stream; NULL: nothing is shown */
+	uint64_t *at;	       /* offset in the stream of each vCPU; NULL if nothing is shown */
 	uint64_t total;	       /* bytes of trace */
-	uint64_t began, shown; /* ns; 0: not shown yet */
+	uint64_t began, shown; /* in ns; 0 if not shown yet */
 };
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt record: what a host and its guests run, by perf's intel_pt. */
+/* vpt record: records a host and its guests with perf's intel_pt. */
 #include "cli/record.h"
 
 #include <errno.h>
@@ -21,25 +21,25 @@
 #include "vpt/msr.h"
 
 #define SYSFS "/sys"
-/* How long a process can live and not be seen, if perf does not wake us for it. */
+/* The longest time that a process can live unseen, unless perf wakes us for it. */
 #define POLL_MS 5
 
 struct record {
 	const struct cli_record_options *o;
 	struct host_perf *perf;
-	unsigned int n; /* of them that are open */
+	unsigned int n; /* number of open CPUs */
 	struct pollfd *poll;
 	struct trace_outfile output;
 	struct trace_writer *writer;
 	struct cli_record_host host;
 	struct cli_record_sum sum;
-	bool stopped;		      /* a record said so */
-	bool tasks;		      /* there are other processes than there were */
-	uint64_t losses, records;     /* trace, and records of perf's */
-	uint64_t bytes;		      /* of trace */
-	pid_t child;		      /* 0: none */
-	int go, failed;		      /* pipes to it and from it */
-	struct timespec begin, ended; /* of recording */
+	bool stopped;		      /* a record reported that perf stopped */
+	bool tasks;		      /* processes have appeared or exited */
+	uint64_t losses, records;     /* losses of trace, and of perf's records */
+	uint64_t bytes;		      /* bytes of trace */
+	pid_t child;		      /* 0 if there is none */
+	int go, failed;		      /* pipes to and from the child */
+	struct timespec begin, ended; /* times of the recording */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -52,7 +52,7 @@ static void on_signal(int number)
 
 static void catch_signals(void)
 {
-	/* poll() is to end. */
+	/* A signal ends poll(). */
 	static const struct sigaction action = {.sa_handler = on_signal};
 
 	sigaction(SIGINT, &action, NULL);
@@ -109,7 +109,10 @@ static int take_record(void *to, const struct host_perf_record *record)
 	return 0;
 }
 
-/* Take what a CPU has for us; the records first, since they are of bytes that are there. */
+/*
+ * Read the buffers of a CPU. Read the records first, because they describe bytes that are already
+ * there.
+ */
 static int drain(struct record *r, unsigned int i)
 {
 	const uint8_t *bytes;
@@ -125,7 +128,7 @@ static int drain(struct record *r, unsigned int i)
 	return err;
 }
 
-/* The same, and go on where perf stopped for lack of room. */
+/* Drain a CPU, and restart perf's event if it stopped for lack of room. */
 static int serve(struct record *r, unsigned int i)
 {
 	int err = drain(r, i);
@@ -169,7 +172,7 @@ static int loop(struct record *r)
 	return err;
 }
 
-/* Stop all of them, then see to what they have left. */
+/* Stop all CPUs, then drain their buffers. */
 static int finish(struct record *r)
 {
 	unsigned int i;
@@ -196,7 +199,7 @@ static void run_child(struct record *r, int go, int failed)
 {
 	char byte;
 
-	/* Wait until all that it does is recorded. */
+	/* Wait until every event of this process is recorded. */
 	if (read(go, &byte, 1) == 1)
 		execvp(r->o->command[0], r->o->command);
 	else
@@ -228,7 +231,10 @@ static int make_child(struct record *r)
 	return 0;
 }
 
-/* It runs on if it was not what ended the recording. What it says itself is its own. */
+/*
+ * Wait for the child unless its exit ended the recording; otherwise it keeps running. The child
+ * reports its own errors.
+ */
 static int end_child(struct record *r)
 {
 	int error, status = CLI_EXIT_OK;
@@ -330,14 +336,14 @@ static int open_file(struct record *r, const struct vpt_caps *caps)
 	return CLI_EXIT_OK;
 }
 
-/* Everything from here on ends with finish(). */
+/* Every path from here on ends with finish(). */
 static int record(struct record *r)
 {
 	unsigned int i;
 	int err = cli_record_host_open(&r->host), late;
 
 	r->host.guest_code = r->o->guest_code;
-	/* perf's own switches in the kernel's code are set by now: it is open. */
+	/* perf's own static branches in the kernel's code are set once the event is open. */
 	if (!err)
 		err = cli_record_host_kernel(&r->host);
 	if (!err)
@@ -383,12 +389,15 @@ static void summary(const struct record *r)
 		       r->records);
 }
 
-/* The file is closed. `err` of recording; `child`: the status of starting COMMAND. */
+/*
+ * Close the file and report. `err` is the error of recording, and `child` the status of starting
+ * COMMAND.
+ */
 static int save(struct record *r, int err, int child)
 {
 	int status;
 
-	/* COMMAND was wrong: nothing of interest was recorded. */
+	/* COMMAND could not start, so the recording is of no interest. */
 	if (child)
 		return child;
 	if (err) {
@@ -452,7 +461,7 @@ static int run(const struct cli_record_options *o)
 
 static int check_files(const struct cli_record_options *o)
 {
-	/* A COMMAND without a slash is one of PATH's. */
+	/* Search PATH for a COMMAND without a slash. */
 	const char *program = o->command && strchr(o->command[0], '/') ? o->command[0] : NULL;
 	const struct cli_file files[] = {
 		{CLI_INPUT, "COMMAND", program},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of vpt record have in common. */
+/* Common declarations of the files of vpt record. */
 #ifndef VMM_CLI_RECORD_H
 #define VMM_CLI_RECORD_H
 
@@ -15,30 +15,32 @@
 struct cli_record_options {
 	const char *output;
 	unsigned int cpus[CLI_RECORD_CPUS_MAX];
-	unsigned int ncpus;	 /* 0: all that are online */
+	unsigned int ncpus;	 /* 0: all online CPUs */
 	uint64_t seconds;	 /* 0: no limit */
 	uint64_t buffer;	 /* bytes of each CPU's ring */
-	char **command;		 /* NULL: none */
+	char **command;		 /* NULL if there is none */
 	unsigned int guest_code; /* enum cli_record_guest_code */
 	bool system, quiet;
 };
 
-/* record_options.c: CLI_EXIT_OK, or a status after the one line was printed. */
+/*
+ * record_options.c: parse the command line. Returns CLI_EXIT_OK, or an exit status after one line.
+ */
 int cli_record_parse(struct cli_record_options *o, int argc, char **argv);
 
-/* Bytes of the kernel's code as they were at first. */
+/* Bytes of the kernel's code at the start of the recording. */
 struct cli_record_page {
 	uint64_t vaddr;
 	uint8_t bytes[TRACE_CODE_BYTES];
 };
 
-/* What can be known of this host. All zero is nothing. */
+/* The known facts about this host. An all-zero struct has none. */
 struct cli_record_host {
 	struct host_kcore *kcore;
 	struct host_memory memory;
 	struct host_ksyms syms;
 	struct host_tasks_where where;
-	bool has_tasks;		 /* `where` is filled in */
+	bool has_tasks;		 /* `where` is valid */
 	unsigned int guest_code; /* enum cli_record_guest_code */
 	struct host_procs procs;
 	struct {
@@ -47,33 +49,40 @@ struct cli_record_host {
 	} kernel;
 };
 
-/* record_host.c. What is not there is said in a line on stderr. 0 or -errno. */
+/*
+ * record_host.c: open the sources of facts. Prints a line on stderr for each missing source.
+ * Returns 0 or -errno.
+ */
 int cli_record_host_open(struct cli_record_host *h);
-/* Keep the kernel's code as it is. 0 or -errno. */
+/* Save the current code of the kernel. Returns 0 or -errno. */
 int cli_record_host_kernel(struct cli_record_host *h);
-/* Look at the processes again, and at the maps of all. 0 or -errno. */
+/*
+ * Read the list of processes again. If @all, also read the maps of all processes. Returns 0 or
+ * -errno.
+ */
 int cli_record_host_tasks(struct cli_record_host *h, bool all);
 void cli_record_host_close(struct cli_record_host *h);
 
-/* What came to be in the file. */
+/* The contents of the written file. */
 struct cli_record_sum {
-	size_t host, named, guest; /* address spaces */
-	size_t guest_code;	   /* of the guests' those with their code */
-	size_t changed;		   /* pages of kernel code that were not the same at the end */
+	size_t host, named, guest; /* numbers of address spaces */
+	size_t guest_code;	   /* number of guest spaces with code */
+	size_t changed;		   /* number of pages of kernel code that changed during the
+	               		    * recording */
 };
 
 /*
- * record_code.c: the spaces that the file's trace is of, and their code. `path` is the
- * file that the writer writes. 0 or -errno.
+ * record_code.c: write the spaces of the file's trace and their code. `path` is the file that the
+ * writer writes. Returns 0 or -errno.
  */
 int cli_record_code(struct cli_record_host *h, struct trace_writer *writer, const char *path,
 		    struct cli_record_sum *sum);
 
-/* Where the guests' code is looked for. */
+/* The sources of the guests' code. */
 enum cli_record_guest_code {
-	CLI_RECORD_AUTO,    /* in the machine's memory, then in the VMMs' processes */
-	CLI_RECORD_KCORE,   /* in the machine's memory */
-	CLI_RECORD_PROCESS, /* in the VMMs' processes */
+	CLI_RECORD_AUTO,    /* the machine's memory, then the VMMs' processes */
+	CLI_RECORD_KCORE,   /* the machine's memory */
+	CLI_RECORD_PROCESS, /* the VMMs' processes */
 	CLI_RECORD_NONE,    /* nowhere */
 };
 
@@ -86,15 +95,15 @@ struct cli_record_vmm {
 struct cli_record_guests {
 	enum cli_record_guest_code where;
 	const char *memory;		  /* an image of the machine's memory: /proc/kcore */
-	const struct trace_space *spaces; /* of the file, the guests' among them */
+	const struct trace_space *spaces; /* all spaces of the file, including those of guests */
 	size_t nspaces;
-	const struct cli_record_vmm *vmms; /* of VMCSs, as far as they are known */
+	const struct cli_record_vmm *vmms; /* known processes of VMCSs */
 	size_t nvmms;
 };
 
 /*
- * record_guests.c: the code of guests. @path is the file that the writer writes, and has spaces and
- * the code of the host. 0 or -errno.
+ * record_guests.c: write the code of guests. @path is the file that the writer writes. It already
+ * has the spaces and the code of the host. Returns 0 or -errno.
  */
 int cli_record_guests(const struct cli_record_guests *in, struct trace_writer *writer,
 		      const char *path, struct cli_record_sum *sum);

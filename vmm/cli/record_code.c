@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt record: address spaces and code, once the trace is in the file. */
+/* vpt record: writes address spaces and code after the trace is in the file. */
 #include "cli/record.h"
 
 #include <errno.h>
@@ -12,10 +12,10 @@
 #include "trace/reader.h"
 #include "trace/vec.h"
 
-/* No machine has memory there, and none has a CR3. The first one is the kernel's. */
+/* No machine has memory at this address, and no CR3 has it. The first id is the kernel's. */
 #define FIRST_ID 0x000f000000000000ull
 
-/* Where the kernel is linked to be; phys_base is what it is loaded away from there. */
+/* The link address of the kernel. phys_base is the offset of its load address. */
 #define KERNEL_MAP 0xffffffff80000000ull
 
 struct out {
@@ -89,7 +89,10 @@ static const struct trace_space *known(const struct out *o, const struct trace_s
 static struct trace_space key_of(const struct host_seen_space *s)
 {
 	return (struct trace_space){
-		/* A host with PCIDs has them in the low bits; with PAE there is none here. */
+		/*
+		 * A host with PCIDs has them in the low bits. A host with PAE paging is not
+		 * supported here.
+		 */
 		.cr3 = s->non_root ? s->cr3 : s->cr3 & TRACE_SPACE_ID_MASK,
 		.vmcs = s->vmcs,
 		.flags = s->non_root ? TRACE_SPACE_NON_ROOT : 0,
@@ -97,7 +100,7 @@ static struct trace_space key_of(const struct host_seen_space *s)
 	};
 }
 
-/* VMs are numbered as their VMCSs come: nothing tells which are of one VM. */
+/* Number VMs in the order of their VMCSs, because nothing shows which VMCSs belong to one VM. */
 static int number_guest(struct out *o, struct trace_space *space)
 {
 	size_t i;
@@ -120,7 +123,7 @@ static uint64_t new_id(struct out *o)
 	return o->next_id += TRACE_CODE_BYTES;
 }
 
-/* Both halves of a pair of page tables are one space: they have one id. */
+/* Both page tables of a PTI pair are one space and have one id. */
 static uint64_t id_of(struct out *o, const struct host_proc *proc)
 {
 	size_t i;
@@ -236,7 +239,7 @@ static int write_process(struct out *o, unsigned int vcpu, const struct trace_sp
 	int mem = -1, err = 0;
 
 	snprintf(path, sizeof(path), "/proc/%u/mem", proc->task.pid);
-	/* The number may be another process's by now. */
+	/* Another process may have the number by now. */
 	if (proc->seen)
 		mem = open(path, O_RDONLY | O_CLOEXEC);
 	for (i = 0; i < proc->maps.n && !err; i++)
@@ -246,7 +249,10 @@ static int write_process(struct out *o, unsigned int vcpu, const struct trace_sp
 	return err;
 }
 
-/* Was this one of a pair before, on this CPU? Then it has its code. */
+/*
+ * Returns true if the other page table of a pair was written before, on this CPU, so that the space
+ * has its code.
+ */
 static bool has_code(const struct out *o, size_t number, uint64_t id)
 {
 	size_t i;
@@ -294,7 +300,7 @@ static void count(const struct out *o, struct cli_record_sum *sum)
 	}
 }
 
-/* The process of a VMCS is the one whose CR3 was there before its guest's. */
+/* The process of a VMCS is the process whose CR3 preceded the guest's. */
 static int write_guests(struct out *o, const char *path, struct cli_record_sum *sum)
 {
 	struct cli_record_vmm *vmms = calloc(o->seen.n + 1, sizeof(*vmms));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * vpt record: the guests' code. The trace is decoded once, with memory of this machine as the source
- * of its guests' code, and what the decoder asked for goes to the file. A space in which it found an
- * end of the code is left out as a whole: its part would only be an error for the file's readers.
+ * vpt record: finds the guests' code. The trace is decoded once, with memory of this machine as the
+ * source of its guests' code. The code that the decoder requests goes to the file. If the decoder
+ * lacks code of a space, the whole space is omitted, because a part would only cause errors for the
+ * file's readers.
  *
- * There is more than one way to find a guest's memory. Each is an attempt, and the one that leaves
- * out the fewest spaces counts.
+ * There are several ways to find a guest's memory. Each is an attempt, and the attempt that omits
+ * the fewest spaces is used.
  */
 #include "cli/record.h"
 
@@ -21,13 +22,14 @@
 #include "trace/reader.h"
 #include "trace/vec.h"
 
-/* Each pass without the spaces that the one before left out. */
+/* Each pass excludes the spaces that the pass before omitted. */
 #define PASSES_MAX 4
 
 /* A space of the file. */
 struct guest {
 	const struct trace_space *space;
-	uint64_t number; /* of the images' set; TRACE_SOURCE_NONE: not asked for yet */
+	uint64_t number; /* number in the set of images; TRACE_SOURCE_NONE before the first
+	                  * request */
 	bool left_out;
 };
 
@@ -38,7 +40,7 @@ struct found {
 	const uint8_t *bytes;
 };
 
-/* No process is looked at. */
+/* The space has no process to read. */
 #define NO_LAYOUT UINT32_MAX
 
 struct collect {
@@ -52,12 +54,12 @@ struct collect {
 	} found;
 	unsigned int vcpu;
 	bool no_memory;
-	bool again; /* a space was left out in this pass */
+	bool again; /* this pass omitted a space */
 };
 
 struct output {
 	struct trace_writer *writer;
-	struct image_table contents; /* bytes -> number of the writer's, plus 1 */
+	struct image_table contents; /* maps bytes to the writer's number plus 1 */
 };
 
 static struct guest *find_guest(struct collect *c, const struct trace_source_key *key)
@@ -141,7 +143,7 @@ static int collect_vcpu(struct collect *c, struct trace_reader *reader)
 	return err;
 }
 
-/* Decode all that is in the file. */
+/* Decode the whole file. */
 static int collect_all(struct collect *c, const char *path)
 {
 	struct trace_reader *reader;
@@ -219,7 +221,7 @@ static struct collect *open_collect(const struct cli_record_guests *in)
 	return c;
 }
 
-/* The machine's memory, in which guests are found by EPT. @first: no attempt came before. */
+/* Add the machine's memory, in which EPT finds guests. @first: this is the first attempt. */
 static int add_machine(struct collect *c, const char *path, bool first)
 {
 	const struct image_use use = {
@@ -261,7 +263,7 @@ static bool find_ram(unsigned int pid, struct host_range *ram)
 	return found;
 }
 
-/* A guest's memory in its VMM's process. *added counts those that are there. */
+/* Add a guest's memory in its VMM's process. *added counts the added images. */
 static int add_process(struct collect *c, const struct cli_record_vmm *vmm, unsigned int layout,
 		       unsigned int *added)
 {
@@ -290,7 +292,7 @@ static int add_process(struct collect *c, const struct cli_record_vmm *vmm, unsi
 	if (!err)
 		err = image_set_add(c->set, image, &use);
 	*added += !err;
-	/* Of more guests than that the last ones are left out. */
+	/* If there are too many guests, the last ones are omitted. */
 	return err == -E2BIG ? 0 : err;
 }
 
@@ -305,7 +307,7 @@ static bool wants(const struct collect *best, uint64_t vmcs)
 	return !best;
 }
 
-/* Processes of the VMCSs of which @best has not found all. */
+/* Add the processes of the VMCSs whose code is incomplete in @best. */
 static int add_processes(struct collect *c, const struct cli_record_guests *in, unsigned int layout,
 			 const struct collect *best, unsigned int *added)
 {
@@ -321,7 +323,7 @@ static int add_processes(struct collect *c, const struct cli_record_guests *in, 
 	return err;
 }
 
-/* Try one way, and keep it in *best if it is better. */
+/* Try one source, and keep the result in *best if it is better. */
 static int attempt(const struct cli_record_guests *in, const char *path, unsigned int layout,
 		   struct collect **best)
 {
@@ -361,7 +363,7 @@ static int attempt_all(const struct cli_record_guests *in, const char *path, str
 	return err;
 }
 
-/* A page is in the file once, wherever it was found. */
+/* Write each page to the file once, even if it was found at several places. */
 static int content(struct output *o, const uint8_t *bytes, uint64_t *id)
 {
 	uintptr_t key = (uintptr_t)bytes;

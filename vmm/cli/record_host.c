@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt record: reads the kernel's code and the processes of this host. */
 #include "cli/record.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 
 #define BTF_MAX (64u << 20)
 
-/* Without CONFIG_RANDOMIZE_MEMORY, and with four levels. */
+/* The direct map without CONFIG_RANDOMIZE_MEMORY and with four levels. */
 #define PAGE_OFFSET 0xffff888000000000ull
 
 static void without(const char *what, const char *file, int err)
@@ -104,7 +105,7 @@ static int keep(struct cli_record_host *h, uint64_t vaddr)
 		return -ENOMEM;
 	page = &h->kernel.at[h->kernel.n];
 	page->vaddr = vaddr;
-	/* There need not be memory everywhere. */
+	/* Some addresses have no memory. */
 	if (!h->memory.read(h->memory.from, vaddr, page->bytes, sizeof(page->bytes)))
 		h->kernel.n++;
 	return 0;
@@ -145,7 +146,7 @@ int cli_record_host_tasks(struct cli_record_host *h, bool all)
 	if (!h->has_tasks)
 		return 0;
 	err = host_procs_update(&h->procs, &h->where, &h->memory, "/proc", all);
-	/* The list was being changed; there will be another time. */
+	/* The list was changing; a later call reads it again. */
 	return err == -EFAULT ? 0 : err;
 }
 

@@ -33,7 +33,7 @@ static int take_cpus(const struct cli_given *g)
 
 #define AT(member) .field = offsetof(struct cli_record_options, member)
 
-/* In the order of enum cli_record_guest_code. */
+/* The order is that of enum cli_record_guest_code. */
 static const char *const places[] = {"auto", "kcore", "process", "none", NULL};
 
 static const struct cli_option rows[] = {

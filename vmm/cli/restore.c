@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt restore: a guest, from a snapshot on. */
+/* vpt restore: resumes a guest from a snapshot. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "core/vcpu.h"
 #include "text/text.h"
 
-/* A snapshot can claim any RAM, and a guest can write to all of it. */
+/* A snapshot can claim any size of RAM, and a guest can write to all of it. */
 #define DEFAULT_MAX_MEM (1ull << 30)
 
 struct restore {
@@ -23,7 +23,8 @@ struct restore {
 	struct core_snapshot *s;
 	const char *path;
 	uint64_t max_mem;
-	char guest[sizeof(((struct core_snap_info *)0)->guest) + 1]; /* its name, to be shown */
+	char guest[sizeof(((struct core_snap_info *)0)->guest) + 1]; /* file name of the guest,
+	                                                              * for messages */
 };
 
 #define AT(member)    .field = offsetof(struct restore, m.o.member)
@@ -65,7 +66,7 @@ static int refuse(const struct restore *r, int error, const char *why)
 	return cli_fail(status, "restore: %s: %s", r->path, why);
 }
 
-/* What vpt run took from the command line, the snapshot knows. */
+/* Set the options of the original vpt run from the snapshot. */
 static void take_info(struct restore *r)
 {
 	const struct core_snap_info *info = core_snapshot_info(r->s);
@@ -144,7 +145,7 @@ static int go_on(struct restore *r)
 	return status;
 }
 
-/* Call it before the snapshot, which is not trusted, is read. */
+/* Enter the sandbox. Call this before reading the snapshot, which is not trusted. */
 static int confine(const struct cli_run_options *o)
 {
 	return cli_confine(o->verb, &(struct sandbox_want){

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt run: a guest, from its file to its exit status. */
+/* vpt run: runs a guest from its ELF file up to its exit status. */
 #include "cli/run.h"
 
 #include <errno.h>
@@ -82,7 +82,7 @@ static int create(struct run *r)
 	return CLI_EXIT_OK;
 }
 
-/* A KVM that shows its own CPUID must stop at the guest's. */
+/* On a KVM that shows its own CPUID, stop at the guest's CPUID instructions. */
 static int watch_cpuid(struct run *r)
 {
 	uint64_t ips[CORE_MAX_WATCHES];
@@ -183,7 +183,10 @@ static int start_trace(struct run *r)
 	return r->m.o.owner == TRACE_OWNER_HOST ? cli_run_start_host(&r->m.o, v) : CLI_EXIT_OK;
 }
 
-/* Everything is open and mapped. Snapshots and the trace file's name are still to be written. */
+/*
+ * Enter the sandbox. All files are open and mapped by now. Only snapshots and the trace file's
+ * final name are still to be written.
+ */
 static int confine(const struct cli_run_machine *m)
 {
 	return cli_confine("run", &(struct sandbox_want){

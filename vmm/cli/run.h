@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside of `vpt run`: shared by run*.c and nothing else. */
+/* Internal to `vpt run`: shared by run*.c only. */
 #ifndef VMM_CLI_RUN_H
 #define VMM_CLI_RUN_H
 
@@ -22,54 +22,58 @@
 struct trace_input;
 struct trace_writer;
 
-/* A range option as it was given. */
+/* The value of a range option. */
 struct cli_run_range {
 	const char *text;
-	bool stop;	      /* --stop, else --filter */
-	uint64_t first, last; /* both inside, after cli_run_resolve() */
+	bool stop;	      /* set for --stop, clear for --filter */
+	uint64_t first, last; /* inclusive bounds, after cli_run_resolve() */
 };
 
-/* --usage and what belongs to it. */
+/* The option --usage and its suboptions. */
 struct cli_run_usage {
 	bool given;
-	const char *detail;	  /* an option that is for it only; NULL: none was given */
-	bool owned, system, host; /* of the usages: such are there; for a host's trace */
+	const char *detail;	  /* name of an option that requires --usage; NULL if none was
+	                   	   * given */
+	bool owned, system, host; /* the list has such a usage; `host`: there is a host's trace */
 	struct core_hv_setup setup;
 	struct vpt_caps guest_caps;
 };
 
 struct cli_run_timeout {
-	uint64_t ns;	  /* 0: none */
-	const char *text; /* as it was given */
+	uint64_t ns;	  /* 0 if there is none */
+	const char *text; /* text of the option */
 };
 
-/* run_trace.c: beside branches; and the processor's that no CPUID tells. */
+/*
+ * run_trace.c: options for packets other than branches, and for processor properties that CPUID
+ * lacks.
+ */
 struct cli_run_trace {
-	const char *host;     /* an option of a host's trace; NULL: none was given */
-	const char *of_model; /* one of the processor's; NULL */
+	const char *host;     /* name of an option for a host's trace; NULL if none was given */
+	const char *of_model; /* name of an option for the processor; NULL if none was given */
 	uint64_t ctl;	      /* bits of IA32_RTIT_CTL, without the fields below */
 	bool has_mtc_freq, has_cyc_thresh, no_branch;
 	uint64_t mtc_freq, cyc_thresh;
 	struct vpt_pt_options model;
-	uint64_t cbr; /* 0: that of P1 */
+	uint64_t cbr; /* 0: the ratio of P1 */
 	struct core_cbr_change change[CORE_CBR_CHANGES];
 	size_t changes;
 };
 
-/* run_atom.c: what RTIT alone has. */
+/* run_atom.c: options that only RTIT has. */
 struct cli_run_atom {
-	bool given;	   /* some of this but `trace` */
-	const char *trace; /* --trace, NULL: as the model has it */
+	bool given;	   /* an option other than `trace` was given */
+	const char *trace; /* value of --trace; NULL: the model's system */
 	bool less_pkts;
 	struct vpt_atom_options model;
 };
 
 struct cli_run_options {
-	const char *verb; /* for messages: "run" or "restore" */
+	const char *verb; /* verb for messages: "run" or "restore" */
 	const char *guest;
 	const char *engine;
 	const char *model;     /* name for the file: "custom" with --caps */
-	const char *caps_list; /* --caps as it was given */
+	const char *caps_list; /* text of --caps */
 	struct vpt_caps caps;
 	enum tracer_trace_system system;
 	enum trace_owner owner;
@@ -78,13 +82,13 @@ struct cli_run_options {
 	const char *output;
 	const char *initrd;
 	bool oracle;
-	bool model_given; /* --model or --caps */
+	bool model_given; /* --model or --caps was given */
 	uint64_t seed;
 	struct cli_args args;
 	uint64_t max_insns;
 	struct cli_run_timeout timeout;
-	const char *console; /* where the guest's console goes; NULL: standard output */
-	uint64_t max_bytes;  /* of the trace file */
+	const char *console; /* file for the guest's console; NULL: standard output */
+	uint64_t max_bytes;  /* limit of the trace file */
 	struct cli_run_range range[VPT_MAX_RANGES];
 	size_t ranges;
 	bool user, kernel;
@@ -93,7 +97,7 @@ struct cli_run_options {
 	bool no_retc, tsc;
 	bool has_psb;
 	uint64_t psb;
-	const char *snapshot; /* where it goes */
+	const char *snapshot; /* path for snapshots */
 	bool has_snapshot_at;
 	uint64_t snapshot_at, snapshot_every; /* instructions */
 	struct cli_run_usage usage;
@@ -102,31 +106,38 @@ struct cli_run_options {
 	bool quiet, json;
 };
 
-/* run_options.c: an exit status; a complaint has been made if it is not 0. */
+/*
+ * run_options.c: parse the command line. Returns an exit status, after one line if it is not
+ * CLI_EXIT_OK.
+ */
 int cli_run_parse(struct cli_run_options *o, int argc, char **argv);
 
-/* run_engine.c: the engine that --engine names or, for auto, that serves best here, and
- * what it found on this machine. An exit status. */
+/*
+ * run_engine.c: select the engine of --engine, or for auto the best one on this machine, and return
+ * the result of its probe. Returns an exit status.
+ */
 int cli_run_engine(const struct cli_run_options *o, const struct engine **engine,
 		   struct engine_probe *probe);
 
-/* The engine has PT of its own, which is then what there is of PT, if any is wanted. */
+/* Use the PT of the engine's hardware, if the engine has PT and the options want PT. */
 int cli_run_take_hardware(struct cli_run_options *o, const struct engine *engine,
 			  const struct engine_probe *probe);
 
-/* run_range.c: addresses of the ranges, from the ELF file's symbols. */
+/* run_range.c: compute the addresses of the ranges from the ELF file's symbols. */
 int cli_run_resolve(struct cli_run_options *o, const void *elf, size_t len);
 
 /* run_host.c: start a host-owned trace before the first instruction. */
 int cli_run_start_host(const struct cli_run_options *o, struct core_vcpu *v);
-/* The same registers, not written to any processor. An exit status. */
+/* Compute the same registers, without a write to a processor. Returns an exit status. */
 int cli_run_host_registers(const struct cli_run_options *o, const struct vpt_caps *caps,
 			   struct vpt_rtit *rtit);
-/* The capabilities of the host's own PT: the model's, and the trace transport. */
+/* Return the capabilities of the host's own PT: the model's, plus the trace transport. */
 struct vpt_caps cli_run_host_caps(const struct cli_run_options *o);
 
-/* run_usage.c: parsers, of which the field is a struct cli_run_usage; what the options are
- * together; and the vCPU for it, after core_vcpu_record(). Exit statuses. */
+/*
+ * run_usage.c: parsers whose field is a struct cli_run_usage, the check of the options together,
+ * and the setup of the vCPU after core_vcpu_record(). Each returns an exit status.
+ */
 extern const char *const cli_run_conceals[], *const cli_run_usages[];
 cli_option_take cli_run_take_usage, cli_run_take_conceal, cli_run_take_trap, cli_run_take_controls;
 cli_option_take cli_run_take_scale;
@@ -134,35 +145,41 @@ void cli_run_init_usage(struct cli_run_usage *u);
 int cli_run_check_usage(struct cli_run_options *o);
 int cli_run_start_usage(const struct cli_run_options *o, struct core_vcpu *v);
 
-/* run_trace.c: parsers, of which the field is a struct cli_run_trace; the model has what was given;
- * the bits of CTL, with BranchEn; and the vCPU's part, after core_vcpu_record(). Exit statuses. */
+/*
+ * run_trace.c: parsers whose field is a struct cli_run_trace, and the check of its options against
+ * the model. The other functions return the bits of CTL with BranchEn, and set up the vCPU after
+ * core_vcpu_record(). Each returns an exit status.
+ */
 cli_option_take cli_run_take_mtc, cli_run_take_cyc, cli_run_take_ptw, cli_run_take_buffer;
 cli_option_take cli_run_take_cyc_bits, cli_run_take_cbr;
 int cli_run_check_trace(const struct cli_run_options *o);
 uint64_t cli_run_trace_ctl(const struct cli_run_options *o);
 int cli_run_set_model(const struct cli_run_options *o, struct core_vcpu *v);
 
-/* run_atom.c: parsers, of which the field is a struct cli_run_atom; which system it is, by --trace
- * and the model; what does not go with RTIT; the registers of a host's trace that begins at `ip`,
- * but for what turns it on; and that trace, before the first instruction. Exit statuses. */
+/*
+ * run_atom.c: parsers whose field is a struct cli_run_atom. The other functions select the system
+ * from --trace and the model, and refuse options that do not go with RTIT. They compute the
+ * registers of a host's trace that begins at `ip`, and start it before the first instruction. Each
+ * returns an exit status.
+ */
 cli_option_take cli_run_take_errata, cli_run_take_clear_lag;
 int cli_run_choose_system(struct cli_run_options *o);
 int cli_run_check_atom(struct cli_run_options *o);
 struct vpt_atom_regs cli_run_host_atom(const struct cli_run_options *o, uint64_t ip);
 int cli_run_start_atom(const struct cli_run_options *o, struct core_vcpu *v);
 
-/* run_root.c: symbols of the VMM's side, which is a model. 0 or -errno. */
+/* run_root.c: write the symbols of the VMM model. Returns 0 or -errno. */
 int cli_run_write_root(struct trace_writer *writer);
 
-/* run_report.c: progress, and what there is to say at the end. */
+/* run_report.c: progress, and the report at the end. */
 struct cli_run_report {
 	const struct cli_run_options *options;
 	const struct core_vm *vm;
-	const struct trace_outfile *output; /* of the trace */
+	const struct trace_outfile *output; /* the trace file */
 	struct trace_post_mortem pm;	    /* valid once the guest has stopped */
 	struct cli_names names;		    /* may be empty */
 	uint64_t began, shown;		    /* ns */
-	uint64_t file_bytes;		    /* of a regular trace file, once it is complete */
+	uint64_t file_bytes;		    /* size of a regular trace file that is complete */
 	bool terminal, drawn;
 };
 
@@ -171,37 +188,37 @@ void cli_run_report_begin(struct cli_run_report *r, const struct cli_run_options
 void cli_run_report_tick(struct cli_run_report *r);
 int cli_run_report_end(struct cli_run_report *r);
 
-/* run_loop.c: a machine that is ready, until its guest ends. */
+/* run_loop.c: runs a prepared machine until its guest ends. */
 struct cli_run_machine {
 	struct cli_run_options o;
 	struct core_vm vm;
 	struct trace_outfile output; /* the trace file, if there is one */
-	struct trace_writer *writer; /* NULL: no trace file */
-	struct trace_file_info info; /* of the trace file */
+	struct trace_writer *writer; /* NULL without a trace file */
+	struct trace_file_info info; /* INFO block of the trace file */
 	struct cli_run_report report;
 	uint64_t snapshots;	       /* taken */
 	bool at_reached;	       /* --snapshot-at */
-	const struct trace_input *elf; /* the guest's file; NULL: not at hand */
-	FILE *console;		       /* of the guest */
-	struct cli_terminal terminal;  /* the way to it */
+	const struct trace_input *elf; /* file of the guest; NULL if it is not available */
+	FILE *console;		       /* console of the guest */
+	struct cli_terminal terminal;  /* filter before the console */
 };
 
 struct core_vm_hooks cli_run_hooks(struct cli_run_machine *m);
-/* What is asked for, of a machine that there is now. An exit status. */
+/* Check the requested snapshots against the machine. Returns an exit status. */
 int cli_run_check_snapshots(const struct cli_run_machine *m);
 /*
- * Open the guest's console, after all checks: the file of --console, or standard error with
- * --json, which has standard output for itself. Only what --console names is not filtered if it is
- * a terminal. An exit status.
+ * Open the guest's console, after all checks. The console is the file of --console, or standard
+ * error with --json, whose output uses standard output. Output to a terminal is filtered, unless
+ * --console names the terminal. Returns an exit status.
  */
 int cli_run_open_console(struct cli_run_machine *m);
 void cli_run_loop(struct cli_run_machine *m);
-/* Close, report, destroy; `status` of what was done until now. */
+/* Close, report and destroy. `status` is the status so far. */
 int cli_run_finish(struct cli_run_machine *m, int status);
 
 /*
- * run_common.c: what `vpt restore` takes as well. AT(MEMBER) is the field of a row that is
- * MEMBER of a struct cli_run_options, GIVEN(MEMBER) its bool.
+ * run_common.c: options that `vpt restore` shares. AT(MEMBER) is the field of a row for MEMBER of a
+ * struct cli_run_options, and GIVEN(MEMBER) its bool.
  */
 cli_option_take cli_run_take_timeout, cli_run_take_max_bytes;
 /* clang-format off */
@@ -228,12 +245,15 @@ cli_option_take cli_run_take_timeout, cli_run_take_max_bytes;
 /* --max-bytes unless it is given, and its least value. */
 #define CLI_RUN_MAX_BYTES     (4ull << 30)
 #define CLI_RUN_MAX_BYTES_MIN (1ull << 20)
-/* Put --max-bytes into force for m->writer. An exit status: the file may be larger already. */
+/*
+ * Set the limit of --max-bytes for m->writer. Returns an exit status, because the file may already
+ * be larger.
+ */
 int cli_run_limit(const struct cli_run_machine *m);
 
 /*
- * Refuse snapshots without a place for them, and outputs that are inputs: @input, whose name is
- * @what, the initrd, or each other. An exit status.
+ * Refuse snapshots without a path, and outputs that are inputs: @input with the name @what, the
+ * initrd, or each other. Returns an exit status.
  */
 int cli_run_check_files(const struct cli_run_options *o, const char *what, const char *input);
 

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt run --trace=atom: its options, what there is none of, and a host's registers. */
+/*
+ * vpt run --trace=atom: its options, the check of options that RTIT lacks, and the registers of a
+ * host's trace.
+ */
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "core/vcpu.h"
 
-#define MAX_RANGE 3  /* of MTC_Range and Pkt_Mask */
-#define MAX_RATIO 63 /* that STS has room for */
+#define MAX_RANGE 3  /* maximum of MTC_Range and Pkt_Mask */
+#define MAX_RATIO 63 /* maximum that fits into STS */
 #define ERRATA	  8
 
-/* E1,E3 or all or none. */
+/* Parse E1,E3 or all or none. */
 static bool errata(const char *list, uint8_t *set)
 {
 	*set = 0;
@@ -73,7 +76,7 @@ int cli_run_choose_system(struct cli_run_options *o)
 	return CLI_EXIT_OK;
 }
 
-/* The option that RTIT has nothing of, or NULL. */
+/* Return the name of a given option that RTIT does not support, or NULL. */
 static const char *foreign(const struct cli_run_options *o)
 {
 	const struct cli_run_trace *t = &o->trace;
@@ -139,7 +142,7 @@ int cli_run_check_atom(struct cli_run_options *o)
 	return CLI_EXIT_OK;
 }
 
-/* The event ID of the ranges of one kind (table 7), `none` if there is no such range. */
+/* Return the event ID of the ranges of one kind (table 7), or `none` if there is no such range. */
 static uint64_t event_id(const struct cli_run_options *o, bool stop, uint64_t none)
 {
 	uint64_t id = none;
@@ -151,7 +154,7 @@ static uint64_t event_id(const struct cli_run_options *o, bool stop, uint64_t no
 	return id;
 }
 
-/* Would code there be in the filter? */
+/* Returns true if the filter would include code at this address. */
 static bool filtered_in(const struct cli_run_options *o, uint64_t ip)
 {
 	bool any = false, in = false;
@@ -212,7 +215,9 @@ struct vpt_atom_regs cli_run_host_atom(const struct cli_run_options *o, uint64_t
 	return regs;
 }
 
-/* As a driver does it: the trace is set up, then Trace_En comes, then TraceActive. */
+/*
+ * Start the trace in a driver's order: set up the registers, then set Trace_En, then TraceActive.
+ */
 int cli_run_start_atom(const struct cli_run_options *o, struct core_vcpu *v)
 {
 	const struct vpt_atom_regs regs = cli_run_host_atom(o, v->regs->rip);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What vpt run and vpt restore are both told: where to write, when to stop. */
+/* Options that vpt run and vpt restore share: outputs and limits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,9 +7,9 @@
 #include "cli/files.h"
 #include "cli/run.h"
 
-#define MAX_TIMEOUT 1000000000u /* seconds: some 30 years */
+#define MAX_TIMEOUT 1000000000u /* in seconds, about 30 years */
 
-/* Seconds, which may have a fraction; 0: no limit. */
+/* Parse seconds, with an optional fraction; 0 means no limit. */
 int cli_run_take_timeout(const struct cli_given *g)
 {
 	struct cli_run_timeout *t = g->field;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt run: which engine. */
+/* vpt run: selects the engine. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 #include "engine/engine.h"
 
 /*
- * NULL if the guest runs fastest under the KVM that @probe describes, else the reason for
- * the software CPU. A KVM without VMX and SVM below it emulates ring 0, which takes hundreds
- * of times as long as the software CPU.
+ * Return NULL if the guest runs fastest under the KVM that @probe describes. Otherwise return the
+ * reason for the software CPU. A KVM without VMX and SVM below it emulates ring 0, hundreds of
+ * times slower than the software CPU.
  */
 static const char *why_not_kvm(const struct engine_probe *probe)
 {
@@ -22,8 +22,8 @@ static const char *why_not_kvm(const struct engine_probe *probe)
 }
 
 /*
- * The software CPU makes a trace a thousand times faster than single steps under KVM, and
- * it is exact where KVM steps wrong. Without a trace a KVM on VMX or SVM is the fastest.
+ * The software CPU traces a thousand times faster than single steps under KVM, and it is exact
+ * where KVM steps wrongly. Without a trace, a KVM on VMX or SVM is the fastest engine.
  */
 static const struct engine *choose(const struct cli_run_options *o, struct engine_probe *probe,
 				   const char **why)
@@ -66,7 +66,7 @@ int cli_run_engine(const struct cli_run_options *o, const struct engine **engine
 	return CLI_EXIT_OK;
 }
 
-/* What is missing for this owner, or NULL. */
+/* Return the name of a feature that this owner needs and the engine lacks, or NULL. */
 static const char *no_pt(const struct cli_run_options *o, const struct engine_probe *probe)
 {
 	switch (o->owner) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt run --pt=host: the MSRs of the host's own trace. */
+/* vpt run --pt=host: sets the MSRs of the host's own trace. */
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "core/vcpu.h"
@@ -15,7 +15,7 @@ struct vpt_caps cli_run_host_caps(const struct cli_run_options *o)
 	return caps;
 }
 
-/* Where the MSRs are: live, or in memory. */
+/* The location of the MSRs: live, or in memory. */
 struct place {
 	struct core_vcpu *v; /* NULL: */
 	const struct vpt_caps *caps;

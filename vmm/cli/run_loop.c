@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A machine that is ready, until its guest ends: signals, progress, snapshots. */
+/* Runs a prepared machine until its guest ends, and handles signals, progress and snapshots. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,11 +20,11 @@
 #include "debug/symbol.h"
 #include "trace/input.h"
 
-/* Interval of the timer that repeats the end: a system call may just have begun to wait. */
+/* Interval of the timer that repeats the end, because a system call may just have begun to wait. */
 #define AGAIN_NS 20000000
 
 static volatile sig_atomic_t interrupted, asked, ending;
-/* The vCPU that the handlers interrupt; NULL: no guest runs. */
+/* The vCPU that the handlers interrupt; NULL if no guest runs. */
 static struct core_vcpu *volatile running;
 static timer_t timer;
 static bool has_timer;
@@ -70,12 +70,15 @@ static void on_signal(int sig)
 	errno = error;
 }
 
-/* Once the run is to end, drop output: a console that nobody reads would block. */
+/*
+ * Print a character of the console. Once the run is ending, drop it, because a console that nobody
+ * reads would block.
+ */
 static void console(void *opaque, char c)
 {
 	struct cli_run_machine *m = opaque;
 
-	/* An error of a write that the end interrupted does not count. */
+	/* Ignore the error of a write that the end interrupted. */
 	if (!ending && !cli_terminal_put(&m->terminal, (uint8_t)c) && ending)
 		clearerr(m->console);
 }
@@ -130,7 +133,7 @@ static bool tick(void *opaque)
 	return false;
 }
 
-/* When it comes next, after `retired` instructions. */
+/* Return the count of the next snapshot after `retired` instructions. */
 static uint64_t next_snapshot(const struct cli_run_machine *m, uint64_t retired)
 {
 	uint64_t every = m->o.snapshot_every, next = UINT64_MAX;
@@ -246,7 +249,7 @@ int cli_run_open_console(struct cli_run_machine *m)
 	return CLI_EXIT_OK;
 }
 
-/* What the guest printed is an output like any other: a full disk is an error. */
+/* Close the console. The guest's text is an output like any other, so a full disk is an error. */
 static int close_console(struct cli_run_machine *m, int status)
 {
 	bool failed;
@@ -294,7 +297,7 @@ static void end_output(struct cli_run_machine *m, bool ran)
 
 	if (m->writer && ran)
 		(void)trace_writer_stop(m->writer, &m->report.pm);
-	/* An error of the line before sticks. */
+	/* An error that was already reported takes precedence. */
 	if (m->writer)
 		err = trace_writer_close(m->writer, stop->exit_status);
 	if (ran && m->writer && !fstat(m->output.fd, &st) && S_ISREG(st.st_mode))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt run: the command line. */
+/* vpt run: parses the command line. */
 #include "cli/run.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define DEFAULT_MEM (64ull << 20)
 #define MIN_MEM	    (1ull << 20)
-/* The engine keeps pages of its own right below 1 << 36. */
+/* The engine has its own pages right below 1 << 36. */
 #define MAX_MEM (1ull << 35)
 
 static int take_mem(const struct cli_given *g)
@@ -237,7 +237,7 @@ static int find_model(struct cli_run_options *o)
 {
 	struct core_model model;
 
-	(void)core_model_find(o->model, &model); /* The parser did. */
+	(void)core_model_find(o->model, &model); /* The parser has already checked the name. */
 	o->caps = model.caps;
 	if (o->caps_list && model.system != TRACER_SYSTEM_PT)
 		return cli_fail(CLI_EXIT_USAGE, "run: --caps: model %s has no PT", o->model);
@@ -290,7 +290,7 @@ int cli_run_parse(struct cli_run_options *o, int argc, char **argv)
 		status = check_together(o);
 	if (!status && o->system == TRACER_SYSTEM_ATOM)
 		return cli_run_check_atom(o);
-	/* The model of that engine is not known yet. */
+	/* The model of this engine is not known yet. */
 	if (status || !strcmp(o->engine, "kvm-pt"))
 		return status;
 	return cli_run_check_trace(o);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt run: ranges by symbol. */
+/* vpt run: resolves ranges by symbol. */
 #include "cli/run.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "debug/debug.h"
 
-/* Where code without a size ends: before the next symbol. */
+/* Return the end of code without a size: the next symbol. */
 static uint64_t guess_end(const struct debug *s, uint64_t start)
 {
 	uint64_t end = UINT64_MAX;
@@ -91,7 +91,7 @@ int cli_run_resolve(struct cli_run_options *o, const void *elf, size_t len)
 		return cli_fail(CLI_EXIT_USAGE,
 				"run: --filter, --stop: %zu ranges, but model %s has %u", o->ranges,
 				o->model, have);
-	/* What is wrong with the file is said by what loads it. */
+	/* The loader of the file reports its errors. */
 	if (debug_read(elf, len, DEBUG_SYMBOLS, &s, &problem))
 		return cli_fail(CLI_EXIT_HOST, "run: %s: no memory to look for symbols", o->guest);
 	for (i = 0; !status && i < o->ranges; i++) {

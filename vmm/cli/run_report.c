@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt run: progress, and how it ended. */
+/* vpt run: shows progress and the end of the run. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #define SHOW_AFTER (2 * SECOND)
 #define SHOW_EVERY (SECOND / 2)
 
-/* Say what --oracle costs before it does. */
+/* Warn of the cost of --oracle in advance. */
 static void show_oracle(const struct cli_run_report *r)
 {
 	const struct cli_run_options *o = r->options;
@@ -44,7 +44,7 @@ static void wipe(struct cli_run_report *r)
 	r->drawn = false;
 }
 
-/* Hardware does not say how many it traces. */
+/* Hardware does not count traced instructions. */
 static void show_insns(const struct cli_run_report *r)
 {
 	if (!r->vm->engine->pt)
@@ -67,7 +67,7 @@ void cli_run_report_tick(struct cli_run_report *r)
 	r->drawn = true;
 }
 
-/* The VM exits by name, as the SDM numbers them. */
+/* Return the name of a VM exit; the SDM numbers them. */
 static const char *exit_name(unsigned int reason)
 {
 	static const char *const names[TRACER_EXIT_REASONS] = {
@@ -113,7 +113,7 @@ static uint64_t count_exits(const struct tracer_hv *hv)
 	return count;
 }
 
-/* A trace without a byte has a reason that the user can do something about. */
+/* Explain a trace without a byte; the reason is one that the user can fix. */
 static void show_empty(const struct cli_run_report *r)
 {
 	const struct cli_run_options *o = r->options;
@@ -174,11 +174,11 @@ static void summary(const struct cli_run_report *r)
 	}
 }
 
-/* How a guest ends that is told of in the same way: its name, and these around the stop's text. */
+/* Ends of a guest that share a format: the name, and the text before and after the stop's text. */
 static const struct end {
 	enum cli_exit_status status;
 	const char *before, *after;
-	bool where; /* the place in the guest follows */
+	bool where; /* the address in the guest follows */
 } ends[] = {
 	[TRACE_STOP_TRIPLE_FAULT] = {CLI_EXIT_FAIL, "triple fault ", "", true},
 	[TRACE_STOP_HALTED] = {CLI_EXIT_FAIL, "halted for ever ", "", true},
@@ -212,7 +212,7 @@ static int show_write_error(const struct cli_run_report *r, const char *option, 
 			part ? ": what was recorded is in " : "", part ? part : "");
 }
 
-/* The one line that says how the guest ended, unless it ended well; and the status. */
+/* Print the one line that says how the guest ended, unless it ended well. Returns the status. */
 static int show_end(const struct cli_run_report *r)
 {
 	const struct cli_run_options *o = r->options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The functions of the root side's model as an ELF image, for its symbols in a trace file. */
+/* Builds an ELF image with the functions of the VMM model, for its symbols in a trace file. */
 #include <elf.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ struct image {
 	char string[STRINGS];
 };
 
-/* Its offset in the string table, 0 (the empty string) if there is no room. */
+/* Return the string's offset in the string table, or 0 (the empty string) if there is no room. */
 static Elf64_Word add_string(struct image *e, const char *text)
 {
 	Elf64_Shdr *strings = &e->section[SECTION_STRINGS];

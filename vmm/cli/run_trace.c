@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt run: what a trace has beside branches, and what no CPUID tells of the processor. */
+/*
+ * vpt run: options for packets other than branches, and for processor properties that CPUID lacks.
+ */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -7,13 +9,13 @@
 #include "core/clock.h"
 #include "core/vcpu.h"
 
-/* As perf takes it: 8 of the crystal's clocks, where the model allows it. */
+/* The default of perf: 8 clocks of the crystal, if the model allows it. */
 #define DEFAULT_MTC_FREQ 3
 #define MAX_ENCODING	 15
-/* Bytes that leave the internal buffer in 1024 core clocks, if nothing else is said. */
+/* Default drain of the internal buffer, in bytes per 1024 core clocks. */
 #define DEFAULT_DRAIN 1024
 
-/* A value of MTCFreq or CycThresh, which may be absent. */
+/* Parse a value of MTCFreq or CycThresh, which may be absent. */
 static int take_encoding(const struct cli_given *g, uint64_t *value)
 {
 	if (!g->value || (cli_is_number(g->value, value) && *value <= MAX_ENCODING))
@@ -60,7 +62,7 @@ int cli_run_take_buffer(const struct cli_given *g)
 
 	if (c && *c == ':')
 		c = cli_read_number(c + 1, &drain);
-	/* PT's has to be larger: see cli_run_check_trace(). */
+	/* PT's minimum is larger: see cli_run_check_trace(). */
 	if (!c || *c || bytes < VPT_ATOM_BUFFER_MIN || bytes > VPT_BUFFER_MAX || !drain ||
 	    drain > UINT32_MAX)
 		return cli_option_wrong(g, "not BYTES or BYTES:DRAIN, of %u to %u bytes",
@@ -81,7 +83,7 @@ int cli_run_take_cyc_bits(const struct cli_given *g)
 	return CLI_EXIT_OK;
 }
 
-/* ,RATIO@INSNS[:TICKS] as often as it comes. */
+/* Parse any number of ",RATIO@INSNS[:TICKS]". */
 static const char *changes(struct cli_run_trace *t, const char *c)
 {
 	while (c && *c == ',' && t->changes < CORE_CBR_CHANGES) {
@@ -127,7 +129,7 @@ static int lacks(const struct cli_run_options *o, const char *option)
 			option, o->model);
 }
 
-/* The option that the model has nothing of, or NULL. */
+/* Return the name of an option that the model does not support, or NULL. */
 static const char *missing(const struct cli_run_options *o)
 {
 	static const struct {

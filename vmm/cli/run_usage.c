@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt run --usage: VM entries and exits, and what is traced across them. */
+/* vpt run --usage: VM entries and exits, and the sides that are traced across them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define WORD_MAX 32
 
-/* The next word of a list, up to `end`, into `word`; NULL: it is too long. */
+/* Copy the next word of a list, up to `end`, into `word`. Returns NULL if it is too long. */
 static const char *next_word(const char *list, const char *end, char word[WORD_MAX])
 {
 	size_t len = strcspn(list, end);
@@ -26,7 +26,7 @@ static bool traces_for_host(enum vpt_usage usage)
 	return usage != VPT_USAGE_OFF && usage != VPT_USAGE_OWNED;
 }
 
-/* USAGE or USAGE@INSNS. */
+/* Parse USAGE or USAGE@INSNS. */
 static bool take_one(struct cli_run_usage *u, const char *word)
 {
 	char name[WORD_MAX];
@@ -49,7 +49,7 @@ static bool take_one(struct cli_run_usage *u, const char *word)
 	return *at && cli_is_number(at + 1, &u->setup.change[u->setup.changes - 1].at);
 }
 
-/* In the order in which they come. */
+/* Returns true if the counts ascend. */
 static bool is_in_order(const struct cli_run_usage *u)
 {
 	size_t i;
@@ -85,7 +85,7 @@ const char *const cli_run_conceals[] = {"exec", "exit", "entry", "all", "none", 
 
 int cli_run_take_conceal(const struct cli_given *g)
 {
-	/* In the order of the words. */
+	/* The order is that of the words. */
 	static const uint32_t controls[] = {VPT_VMX_EXEC_CONCEAL, VPT_VMX_EXIT_CONCEAL,
 					    VPT_VMX_ENTRY_CONCEAL, VPT_VMX_CONCEAL, 0};
 	struct cli_run_usage *u = g->field;
@@ -126,7 +126,7 @@ int cli_run_take_controls(const struct cli_given *g)
 	return CLI_EXIT_OK;
 }
 
-/* Such as 1.25: a fraction of up to nine digits. */
+/* Parse a scale such as 1.25: a fraction of up to nine digits. */
 int cli_run_take_scale(const struct cli_given *g)
 {
 	struct cli_run_usage *u = g->field;
@@ -155,7 +155,7 @@ void cli_run_init_usage(struct cli_run_usage *u)
 	u->setup.config.tsc.multiplier = VPT_TSC_ONE;
 }
 
-/* What guests are told they have. */
+/* Compute the capabilities in the guest's CPUID. */
 static int make_guest_caps(struct cli_run_options *o)
 {
 	const struct vpt_caps host = cli_run_host_caps(o);

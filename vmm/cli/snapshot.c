@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt snapshot: what a snapshot holds. */
+/* vpt snapshot: shows the contents of a snapshot. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ const struct cli_verb cli_verb_snapshot = {
 	.operands = {{"FILE", AT(path)}},
 };
 
-/* Names that a file brings along, fit to be shown. */
+/* Names from a file, escaped for display. */
 struct names {
 	char guest[65], model[17], engine[17];
 };

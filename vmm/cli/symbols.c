@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The option --symbols, and the symbols of a trace. */
 #include "cli/symbols.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ int cli_symbols_take(const struct cli_given *g)
 	return CLI_EXIT_OK;
 }
 
-/* What comes after the last @ is added to addresses; a name may have one all the same. */
+/* Split off the bias, which follows the last @. A file name may also contain an @. */
 static int split(const char *verb, const char *word, char **path, uint64_t *bias)
 {
 	const char *at = strrchr(word, '@');

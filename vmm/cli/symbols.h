@@ -11,19 +11,22 @@
 struct cli_symbols {
 	const char *word[CLI_SYMBOLS_MAX];
 	unsigned int n;
-	bool lines; /* line tables are wanted, too */
+	bool lines; /* line tables are requested, too */
 };
 
-/* Note what was given in a struct cli_symbols. */
+/* Note the value of an option in a struct cli_symbols. */
 cli_option_take cli_symbols_take;
 
-/* Open the trace's and add these. CLI_EXIT_OK, or a status after the one line was printed. */
+/*
+ * Open the trace's symbols and add those of the options. Returns CLI_EXIT_OK, or an exit status
+ * after one line.
+ */
 int cli_symbols_open(const struct cli_symbols *s, const char *verb,
 		     const struct trace_reader *reader, struct debug_symbols **symbols);
 
 /*
- * CLI_EXIT_OK if no names or lines were left out. CLI_EXIT_INPUT, after the one line was
- * printed, if an ELF file is damaged or would take too much memory.
+ * Returns CLI_EXIT_OK if no names or lines were omitted. Returns CLI_EXIT_INPUT, after one line, if
+ * an ELF file is damaged or would need too much memory.
  */
 int cli_symbols_whole(const char *verb, const char *path, const struct debug_symbols *symbols);
 

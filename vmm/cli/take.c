@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The parsers of options that several verbs have, by the type of what they set. */
+/* Parsers of options that several verbs share, by the type of the field. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ int cli_take_size(const struct cli_given *g)
 	static const char units[] = "KMG";
 	uint64_t *value = g->field;
 	const char *end = cli_read_number(g->value, value);
-	/* A NUL among them would be found for a blank. */
+	/* memchr() would find a NUL in the place of a blank. */
 	const char *unit = end ? memchr(units, *end & ~0x20, strlen(units)) : NULL;
 
 	if (end && !*end)
@@ -94,7 +94,7 @@ int cli_take_size(const struct cli_given *g)
 	return CLI_EXIT_OK;
 }
 
-/* Find which of the words the value is. Returns false after the one line. */
+/* Find the index of the value among the words. Returns false after one line. */
 static bool find_word(const struct cli_given *g, unsigned int *i)
 {
 	const char *word;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The filter between a guest's console and a terminal. */
+/* Filters a guest's console for a terminal. */
 #include "cli/terminal.h"
 
 #include <inttypes.h>
@@ -37,7 +37,7 @@ static unsigned int sequence(uint8_t first)
 	return first >= 0xf0 && first <= 0xf4 ? 4 : 0;
 }
 
-/* The second byte tells overlong forms, surrogates and values above 10FFFFH. */
+/* The second byte distinguishes overlong forms, surrogates and values above 10FFFFH. */
 static bool may_follow(const struct cli_terminal *t, uint8_t byte)
 {
 	uint8_t first = t->part[0];
@@ -60,7 +60,10 @@ static uint32_t code_point(const struct cli_terminal *t)
 	return c;
 }
 
-/* C1 controls, which some terminals obey, line separators and bidirectional controls. */
+/*
+ * Returns true for C1 controls, which some terminals obey, line separators and bidirectional
+ * controls.
+ */
 static bool is_control(uint32_t c)
 {
 	return (c >= 0x80 && c <= 0x9f) || c == 0x61c || c == 0x200e || c == 0x200f ||

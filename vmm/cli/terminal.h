@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a guest prints, on its way to a stream. On a terminal, control characters could retitle
- * windows, fill the clipboard, or make the terminal type; the filter shows them instead. Files
- * and pipes get the guest's bytes as they are.
+ * The guest's text on its way to a stream. On a terminal, control characters could retitle windows,
+ * fill the clipboard, or make the terminal type. The filter shows them instead. Files and pipes
+ * receive the guest's bytes unchanged.
  */
 #ifndef VMM_CLI_TERMINAL_H
 #define VMM_CLI_TERMINAL_H
@@ -14,12 +14,13 @@
 struct cli_terminal {
 	FILE *to;
 	bool filtered;
-	bool utf8;	  /* the terminal's encoding; else bytes above 7EH are shown as \xNN */
-	uint8_t part[4];  /* a UTF-8 sequence that is not complete */
-	uint8_t len, all; /* bytes in it, and of the whole sequence */
+	bool utf8;	  /* the terminal's encoding; if clear, bytes above 7EH are shown as
+	          	   * \\xNN */
+	uint8_t part[4];  /* an incomplete UTF-8 sequence */
+	uint8_t len, all; /* number of bytes in @part, and length of the whole sequence */
 };
 
-/* Filter if @to is a terminal. Its encoding is that of the environment's locale. */
+/* Filter the output if @to is a terminal. The locale of the environment determines its encoding. */
 void cli_terminal_open(struct cli_terminal *t, FILE *to);
 
 /*
@@ -29,7 +30,7 @@ void cli_terminal_open(struct cli_terminal *t, FILE *to);
  */
 bool cli_terminal_put(struct cli_terminal *t, uint8_t byte);
 
-/* Show what is left of an incomplete sequence. Returns as cli_terminal_put() does. */
+/* Show the bytes of an incomplete sequence. Returns as cli_terminal_put() does. */
 bool cli_terminal_end(struct cli_terminal *t);
 
 #endif /* VMM_CLI_TERMINAL_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt verify: is what the trace says what ran? */
+/* vpt verify: compares a trace with the oracle's log of execution. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,11 +22,11 @@
 struct options {
 	const char *path;
 	bool allow_empty, json, quiet;
-	uint32_t signature; /* of --cpu, 0: it was not given */
-	const char *with;   /* as it was given */
+	uint32_t signature; /* value of --cpu; 0 if absent */
+	const char *with;   /* text of the option */
 	enum judge_flow_by by;
 	bool perf;
-	struct cli_perf_judge *judge; /* if `perf` */
+	struct cli_perf_judge *judge; /* valid only if `perf` */
 	struct cli_symbols symbols;
 	struct cli_memory memory;
 };
@@ -117,7 +117,7 @@ static int can_verify(const struct options *o, const struct trace_reader *reader
 	return CLI_EXIT_OK;
 }
 
-/* The first difference, and the loops that the format says nothing of. */
+/* Show the first difference, and the loops whose iteration count the format cannot express. */
 static int show_places(struct debug_symbols *symbols, const struct oracle_comparison *c)
 {
 	struct decode_listing l = {.out = stdout, .symbols = symbols};
@@ -135,7 +135,7 @@ static int show_places(struct debug_symbols *symbols, const struct oracle_compar
 	return err;
 }
 
-/* Names are seldom needed, and take as long to read as a small trace. */
+/* Reading names takes as long as decoding a small trace, and names are seldom needed. */
 static int show(const struct options *o, const struct trace_reader *reader,
 		struct debug_symbols **symbols, const struct oracle_comparison *c)
 {
@@ -196,7 +196,7 @@ static void show_targets(const struct options *o, const struct oracle_targets *t
 	       t->retired, t->targets, t->events, t->mismatches);
 }
 
-/* With DisTNT the trace does not tell where conditional branches go (33.3.9). */
+/* With DisTNT the trace has no directions of conditional branches (33.3.9). */
 static int verify_targets(const struct options *o, struct trace_reader *reader)
 {
 	unsigned int vcpus = trace_reader_info(reader)->vcpus, v;
@@ -300,7 +300,7 @@ static int run(struct options *o)
 	status = can_verify(o, reader);
 	if (!status)
 		status = cli_memory_open(&o->memory, "verify", reader);
-	/* Errors in these files are reported before the long work. */
+	/* Report errors in these files before the long decode. */
 	if (!status && o->symbols.n)
 		status = cli_symbols_open(&o->symbols, "verify", reader, &symbols);
 	if (!status && o->perf)
@@ -323,7 +323,7 @@ static int parse(struct options *o, int argc, char **argv)
 
 	if (status)
 		return status;
-	/* What libipt reads is made of the file alone. */
+	/* libipt's input comes only from the file. */
 	if (o->memory.n && (o->by == DECODE_FLOW_BY_LIBIPT || o->perf))
 		return cli_fail(CLI_EXIT_USAGE,
 				"verify: --memory: it does not go with --with=libipt or perf");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two processes: this one, which reads the trace in the sandbox, asks for a vCPU; the other one
- * exports that, and runs perf on the export. What perf prints comes back through a pipe, and then
- * a mark and a status.
+ * Runs perf as a second decoder, in two processes. This process reads the trace in the sandbox, and
+ * requests a vCPU. The other process exports the vCPU, and runs perf on the export. A pipe carries
+ * the output of perf, then a mark and a status.
  */
 #include "cli/verify_perf.h"
 
@@ -19,20 +19,23 @@
 
 #include "cli/cli.h"
 
-#define MARK '\004' /* perf prints no such byte */
+#define MARK '\004' /* a byte that perf never prints */
 
 struct cli_perf_judge {
 	pid_t pid;
 	int ask, answer;
-	bool marked;	      /* the answer is over, and */
-	unsigned char status; /* is this */
+	bool marked;	      /* the answer is complete, */
+	unsigned char status; /* and this is its status */
 };
 
-/* Beside the statuses of vpt export: perf failed; a program could not be run, as shells have it. */
+/*
+ * Statuses in addition to those of vpt export: perf failed, or a program could not be run, as in
+ * shells.
+ */
 #define NOT_FINISHED 126
 #define NOT_FOUND    127
 
-/* Run a program, with its output to `out`, its errors to `err`. Returns its exit status. */
+/* Run a program, with its output to `out` and its errors to `err`. Returns its exit status. */
 static int spawn(const char *const argv[], const char *program, int out, int err)
 {
 	int status;
@@ -72,8 +75,8 @@ static void clean(const char *dir)
 }
 
 /*
- * Run vpt export, and print its errors. The first line of the answer is how many instructions it
- * leaves out. Returns its exit status.
+ * Run vpt export, and print its errors. The first line of the answer is the number of instructions
+ * that it omits. Returns its exit status.
  */
 static int spawn_export(const char *const argv[], const struct runner *r)
 {
@@ -96,7 +99,7 @@ static int spawn_export(const char *const argv[], const struct runner *r)
 	return status;
 }
 
-/* Export a vCPU and have perf print it. Returns one of these statuses. */
+/* Export a vCPU, and let perf print it. Returns one of these statuses. */
 static unsigned char run_perf(struct runner *r, unsigned int vcpu)
 {
 	char number[32];
@@ -109,7 +112,7 @@ static unsigned char run_perf(struct runner *r, unsigned int vcpu)
 	snprintf(number, sizeof(number), "--vcpu=%u", vcpu);
 	snprintf(r->export, sizeof(r->export), "%s/perf", r->dir);
 	status = spawn_export(export, r);
-	/* perf also shows the places that the export could not decode or name. */
+	/* perf also needs the list of places that the export could not decode or name. */
 	if (access(r->export, R_OK))
 		return (unsigned char)(status ? status : CLI_EXIT_HOST);
 	status = spawn(perf, "perf", r->answer, r->null);
@@ -121,7 +124,7 @@ static void run(struct runner *r)
 {
 	unsigned int vcpu;
 
-	/* perf would read the settings of whoever runs it. */
+	/* Keep perf from reading the settings of the user. */
 	setenv("HOME", r->dir, 1);
 	setenv("PERF_CONFIG", "/dev/null", 1);
 	while (read(r->ask, &vcpu, sizeof(vcpu)) == sizeof(vcpu)) {
@@ -150,7 +153,9 @@ static int fork_runner(struct cli_perf_judge *judge, struct runner *r)
 		close(answer[0]);
 		r->ask = ask[0];
 		r->answer = answer[1];
-		/* An interrupt ends the other process, and with it this one, which cleans up. */
+		/*
+		 * An interrupt ends the other process. This process then ends too, and cleans up.
+		 */
 		signal(SIGINT, SIG_IGN);
 		signal(SIGPIPE, SIG_IGN);
 		run(r);
@@ -183,7 +188,7 @@ struct cli_perf_judge *cli_perf_judge_start(const char *path, int *status)
 	return NULL;
 }
 
-/* Lines up to the mark, for fopencookie(). The status is all that comes behind it. */
+/* Read lines up to the mark, for fopencookie(). Only the status follows the mark. */
 static ssize_t read_lines(void *cookie, char *bytes, size_t size)
 {
 	struct cli_perf_judge *judge = cookie;
@@ -209,7 +214,7 @@ static ssize_t read_lines(void *cookie, char *bytes, size_t size)
 	return mark - bytes;
 }
 
-/* Of an export that failed the line was printed. */
+/* A failed export has already printed its line. */
 static int status_of(const struct cli_perf_judge *judge)
 {
 	switch (judge->status) {
