@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The RTIT of one Silvermont or Airmont core: registers, enables, packet generator and
- * output, joined. It stands behind the same seam as pt.h: an engine reports the same events
- * (event.h), and the operations are the same struct.
+ * The trace unit of one Silvermont or Airmont core: registers, enables, packet generator and
+ * output. Its interface is that of pt.h. An engine reports the same events (event.h), and the
+ * operations are the same struct.
  *
- *   vpt_atom_init()			at reset
- *   vpt_atom_rdmsr(), vpt_atom_wrmsr()	on each access to MSRs 760H to 77DH
- *   vpt_atom_event()			on each change of flow, while `watches`; where
- *					`each_insn` on every other instruction too (VPT_EV_INSN)
+ *   vpt_atom_init()			At reset.
+ *   vpt_atom_rdmsr(), vpt_atom_wrmsr()	On each access to MSRs 760H to 77DH.
+ *   vpt_atom_event()			On each change of flow, while `watches`. With `each_insn`
+ *					on every other instruction too (VPT_EV_INSN).
  *
- * There is no CPUID and no interrupt: ops->pmi is not called. ops->trigger is, where TriggerEn
- * rises or falls. Calls for one vpt_atom must not overlap. Sections are those of the RTIT
+ * There is no CPUID and no interrupt: the unit never calls ops->pmi. It calls ops->trigger when
+ * TriggerEn rises or falls. Calls for one vpt_atom must not overlap. Sections are those of the RTIT
  * Programming Reference, v1.05.
  */
 #ifndef VPT_ATOM_H
@@ -29,7 +29,7 @@ enum vpt_atom_erratum {
 	VPT_ATOM_E_ALL = (1 << 8) - 1,
 };
 
-/* What no register tells of a processor. All zero is the default. */
+/* The properties of a processor that no register enumerates. All zero is the default. */
 struct vpt_atom_options {
 	uint8_t errata;	   /* enum vpt_atom_erratum: those that it has */
 	uint8_t clear_lag; /* packets after a PSB of Pkt_Cnt that still lean on what was before
@@ -66,10 +66,12 @@ struct vpt_atom {
 	struct vpt_gate gate; /* first; never open, since outcomes are in regs.tnt_buff */
 	bool fast;	      /* vpt_atom_cond() need only gather the outcome */
 	bool trigger_en, context_en, filter_en, packet_en;
-	/* Events must be reported: Trace_En, even where TraceActive is clear (2.4.3). */
+	/* The engine must report events: Trace_En, even if TraceActive is clear (2.4.3). */
 	bool watches;
-	/* VPT_EV_INSN too: a range is in use, something is to be evaluated anew, or packets are
-	 * being lost. */
+	/*
+	 * The engine must report VPT_EV_INSN too: a range is in use, an enable is to be recomputed,
+	 * or packets are being lost.
+	 */
 	bool each_insn;
 	bool slow; /* each event has to do with time, or with the buffer */
 	bool in_smm, in_root;
@@ -91,34 +93,41 @@ struct vpt_atom {
 /* Reset. `ops` and `opaque` outlive the struct, which is the caller's. */
 void vpt_atom_init(struct vpt_atom *a, const struct vpt_pt_ops *ops, void *opaque);
 
-/* Be such a processor, with Trace_En clear. VPT_E_INVAL: a value is out of range, or Trace_En
- * is set; then nothing changed. */
+/*
+ * Set the options. Returns VPT_E_INVAL with nothing changed if a value is out of range or Trace_En
+ * is set.
+ */
 enum vpt_status vpt_atom_set_options(struct vpt_atom *a,
 				     const struct vpt_atom_options *options) VPT_MUST_CHECK;
 
 /*
- * Bytes go to a trace hub, that is `stream`, and not to memory, whatever the registers say
- * (2.3.1); as vpt_output_set_stream(). With Trace_En clear.
+ * Send bytes to a trace hub, which is `stream`, and not to memory. The registers do not matter then
+ * (2.3.1). Like vpt_output_set_stream(). Trace_En must be clear.
  */
 void vpt_atom_set_stream(struct vpt_atom *a, void *stage, size_t size,
 			 void (*stream)(void *opaque, const void *bytes, size_t len));
 
 /*
- * RDMSR and WRMSR; VPT_FAULT_GP: nothing changed. `ip`, `next_ip`: of the WRMSR, RIPs; a host
- * that writes between two instructions gives the next one's for both, and need not have read
- * RTIT_CTL before.
+ * RDMSR and WRMSR. Return VPT_FAULT_GP with nothing changed if the access faults. `ip` and
+ * `next_ip` are RIPs of the WRMSR and of the instruction after it. A host that writes between two
+ * instructions passes the RIP of the next one for both, and need not read RTIT_CTL first.
  */
 enum vpt_fault vpt_atom_rdmsr(struct vpt_atom *a, uint32_t msr, uint64_t *value) VPT_MUST_CHECK;
 enum vpt_fault vpt_atom_wrmsr(struct vpt_atom *a, uint32_t msr, uint64_t value, enum vpt_access who,
 			      uint64_t ip, uint64_t next_ip) VPT_MUST_CHECK;
 
-/* An access to one of the registers is no event: it counts as an instruction by itself. */
+/*
+ * An access to one of the registers is not reported as an event. It counts as an instruction by
+ * itself.
+ */
 
-/* Report a change of flow, or an instruction (VPT_EV_INSN). Kinds that RTIT has nothing to say
- * of pass as instructions. IPs are RIPs. */
+/*
+ * Report a change of flow, or an instruction (VPT_EV_INSN). Kinds without a meaning for RTIT count
+ * as instructions. IPs are RIPs.
+ */
 void vpt_atom_event(struct vpt_atom *a, const struct vpt_event *event);
 
-/* VPT_EV_COND without the detour; `next`: IP after the instruction. */
+/* Report VPT_EV_COND by the short path. `next` is the IP after the instruction. */
 static inline void vpt_atom_cond(struct vpt_atom *a, uint64_t from, uint64_t to, uint64_t next,
 				 bool taken)
 {
@@ -134,30 +143,32 @@ static inline void vpt_atom_cond(struct vpt_atom *a, uint64_t from, uint64_t to,
 	}
 }
 
-/* SMI, `ip` being saved; RSM to `ip`, state restored (2.6.1). */
+/* SMI: SMRAM has `ip`. RSM: execution resumes at `ip`, after the state is restored (2.6.1). */
 void vpt_atom_smi(struct vpt_atom *a, uint64_t ip);
 void vpt_atom_rsm(struct vpt_atom *a, uint64_t ip);
 
-/* VM exit, the guest's RIP being `ip`; VM entry to `ip`, state loaded (2.6.2). VMXON is an
- * exit of which nobody knows: context() tells of what is left; VMXOFF an entry. */
+/*
+ * VM exit with the guest's RIP `ip`, and VM entry to `ip`, after the state is loaded (2.6.2). VMXON
+ * counts as an exit: context() returns the context that execution left. VMXOFF counts as an entry.
+ */
 void vpt_atom_vm_exit(struct vpt_atom *a, uint64_t ip);
 void vpt_atom_vm_entry(struct vpt_atom *a, uint64_t ip);
 
-/* Time has passed and nothing happened, as vpt_pt_tick(). */
+/* Report that time has passed without an event, like vpt_pt_tick(). */
 void vpt_atom_tick(struct vpt_atom *a, uint64_t ip);
 
-/* Make what was put visible in memory, as a drain does; outcomes gathered stay. */
+/* Make the bytes visible in memory, like a drain. Gathered outcomes stay in TNT_BUFF. */
 void vpt_atom_flush(struct vpt_atom *a);
 
 /*
- * For snapshots: the whole of it but for `ops`, `opaque` and output that is not flushed, as
- * plain data without padding. Load: `a` is initialised; VPT_E_INVAL: not a state; then `a` is
- * as it was.
+ * The state for snapshots, as plain data without padding. It lacks `ops`, `opaque` and output that
+ * is not flushed. vpt_atom_load() needs an initialised `a`. It returns VPT_E_INVAL with `a`
+ * unchanged for an invalid state.
  */
 struct vpt_atom_state {
 	uint32_t version, bytes; /* VPT_ATOM_STATE_VERSION; of this struct */
 	struct vpt_atom_regs regs;
-	/* While a trace runs: the clocks as they were last read, and what goes by them. */
+	/* While a trace runs: the clocks as last read, and the times that follow from them. */
 	uint64_t clock_cycles, clock_tsc, mtc_last, drained;
 	uint64_t ip_base;
 	uint32_t fill, credit;

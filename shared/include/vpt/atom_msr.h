@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The RTIT of Silvermont and Airmont ("Real Time Instruction Trace Programming Reference",
- * v1.05; sections are that document's): which processors have it, and its registers as
- * software sees them. Not to be confused with IA32_RTIT_* of Intel PT, which is rtit.h's:
- * everything of this one is called atom here.
+ * The trace unit of Silvermont and Airmont: which processors have it, and its registers as software
+ * sees them. Sections are those of the "Real Time Instruction Trace Programming Reference", v1.05.
+ *
+ * The document calls the unit RTIT. Here it is called atom, since the IA32_RTIT_* registers of
+ * Intel PT (rtit.h) are others.
  */
 #ifndef VPT_ATOM_MSR_H
 #define VPT_ATOM_MSR_H
@@ -35,7 +36,7 @@ enum vpt_atom_field_place {
 #define VPT_ATOM_GET(msr, name, value) \
 	(((uint64_t)(value)&VPT_ATOM_MASK(msr, name)) >> VPT_ATOM_##msr##_##name##_SHIFT)
 
-/* RTIT_EVENTS: what an event ID stands for (table 7). */
+/* Event IDs of RTIT_EVENTS (table 7). */
 enum vpt_atom_event_id {
 	VPT_ATOM_ID_RANGE0 = 0,
 	VPT_ATOM_ID_RANGE1 = 1,
@@ -46,13 +47,13 @@ enum vpt_atom_event_id {
 
 #define VPT_ATOM_RANGES 2
 
-/* Are there RTIT registers? `signature`: CPUID.1:EAX (1.2, 3.1). */
+/* Returns true if the processor has RTIT registers. `signature` is CPUID.1:EAX (1.2, 3.1). */
 bool vpt_atom_supported(uint32_t signature);
 
-/* CPUID.1:EAX of the first stepping of "silvermont" or "airmont"; 0: no such name. */
+/* Returns CPUID.1:EAX of the first stepping of "silvermont" or "airmont", or 0 for another name. */
 uint32_t vpt_atom_signature(const char *name);
 
-/* The registers, as plain data. STATUS and OFFSET, CNTP, PKT_CNT move on their own. */
+/* The registers, as plain data. The unit changes STATUS, OFFSET, CNTP and PKT_CNT by itself. */
 struct vpt_atom_regs {
 	uint64_t lip[4]; /* bits 47:0 */
 	uint64_t last_lip, last_call_nlip;
@@ -67,15 +68,15 @@ struct vpt_atom_regs {
 void vpt_atom_regs_reset(struct vpt_atom_regs *regs);
 
 /*
- * RDMSR. VPT_FAULT_GP: no such register, or RTIT_CTL has not been read yet; *value is
- * untouched then. Reading RTIT_CTL unlocks the others.
+ * Read a register. Returns VPT_FAULT_GP with *value untouched if the register does not exist, or if
+ * RTIT_CTL has not been read yet. Reading RTIT_CTL unlocks the others.
  */
 enum vpt_fault vpt_atom_regs_read(struct vpt_atom_regs *regs, uint32_t msr,
 				  uint64_t *value) VPT_MUST_CHECK;
 
 /*
- * WRMSR: what becomes of the register, and nothing else: no packet, no drain. VPT_FAULT_GP:
- * no such register, locked, or a reserved bit would change; nothing changed then.
+ * Write a register, without any effect on a trace. Returns VPT_FAULT_GP with nothing changed if the
+ * register does not exist, is locked, or a reserved bit would change.
  */
 enum vpt_fault vpt_atom_regs_write(struct vpt_atom_regs *regs, uint32_t msr,
 				   uint64_t value) VPT_MUST_CHECK;

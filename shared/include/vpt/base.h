@@ -2,10 +2,9 @@
 /*
  * Types and small helpers for everything under shared/.
  *
- * shared/ is embedded in a VMM, in guests, in QEMU (C), Bochs (C++) and the
- * Linux kernel. It therefore uses no libc, allocates nothing, keeps no globals
- * and touches no floating point; the only things it takes from its host are
- * fixed-width integers, bool, size_t and the compiler's own builtins.
+ * shared/ is embedded in a VMM, in guests, in QEMU (C), Bochs (C++) and the Linux kernel. It
+ * therefore uses no libc, allocates nothing, keeps no globals and touches no floating point. From
+ * its host it takes only fixed-width integers, bool, size_t and the builtins of the compiler.
  */
 #ifndef VPT_BASE_H
 #define VPT_BASE_H
@@ -38,9 +37,9 @@
 
 #define VPT_MUST_CHECK __attribute__((warn_unused_result))
 #define VPT_COLD       __attribute__((__cold__, __noinline__))
-/* For what the compiler would not inline, and is measured to be better so. */
+/* For functions that the compiler would not inline, and that measure faster inlined. */
 #define VPT_ALWAYS_INLINE inline __attribute__((__always_inline__))
-/* Out of the way, but not seldom. */
+/* Keeps a function out of the hot path. It may be called often. */
 #define VPT_NOINLINE	__attribute__((__noinline__))
 #define vpt_likely(x)	__builtin_expect(!!(x), 1)
 #define vpt_unlikely(x) __builtin_expect(!!(x), 0)
@@ -78,9 +77,8 @@ static inline void vpt_copy_short(uint8_t *dst, const uint8_t *src, size_t len)
 }
 
 /*
- * What a library call can say of its caller's arguments or of its host. What a
- * guest is to see (#GP, an operational error, a PMI) is never one of these: a
- * guest-visible fault is a value, see enum vpt_fault.
+ * Errors in the arguments of a caller or in its host. A fault that the guest sees (#GP, an
+ * operational error, a PMI) is never one of these. It is a value, see enum vpt_fault.
  */
 enum vpt_status {
 	VPT_OK = 0,
@@ -91,7 +89,7 @@ enum vpt_status {
 	VPT_E_BAD_PACKET, /* no packet has this encoding */
 };
 
-/* What an access does to the guest. */
+/* The fault that an access raises in the guest. */
 enum vpt_fault {
 	VPT_FAULT_NONE = 0,
 	VPT_FAULT_GP, /* #GP(0); the access had no effect */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Capability models: which PT a processor has, as its CPUID leaves tell it.
+ * Capability models: the PT of a processor, as its CPUID leaves enumerate it.
  *
- * A set is the raw leaves and nothing else, so a VMM can hand the same words
- * to the guest's CPUID and to the model, and the two cannot disagree.
+ * A set consists of the raw leaves. A VMM can give the same words to the CPUID of the guest and to
+ * the model, so that the two agree.
  */
 #ifndef VPT_CAPS_H
 #define VPT_CAPS_H
@@ -19,7 +19,7 @@ enum vpt_cap {
 	VPT_CAP_COUNT
 };
 
-/* The most address ranges the MSR map has room for (580H-587H). */
+/* The number of address ranges in the MSR map (580H-587H). */
 #define VPT_MAX_RANGES 4
 
 struct vpt_caps {
@@ -38,30 +38,30 @@ struct vpt_caps {
 	uint8_t vmx_pt;	      /* IA32_VMX_MISC[14]: TraceEn is allowed in VMX */
 };
 
-/* Is a capability enumerated? `cap` below VPT_CAP_COUNT. */
+/* Returns true if a capability is enumerated. `cap` is below VPT_CAP_COUNT. */
 bool vpt_caps_has(const struct vpt_caps *caps, enum vpt_cap cap);
 
-/* Number of ADDRn ranges, 0..VPT_MAX_RANGES; 0 without IP filtering. */
+/* Returns the number of ADDRn ranges, 0..VPT_MAX_RANGES. It is 0 without IP filtering. */
 unsigned int vpt_caps_ranges(const struct vpt_caps *caps);
 
-/* May the field hold this encoding? Encodings 0..15; zero is always legal. */
+/* Returns true if the field may have this encoding, 0..15. Zero is always legal. */
 bool vpt_caps_mtc_freq_ok(const struct vpt_caps *caps, unsigned int enc);
 bool vpt_caps_cyc_thresh_ok(const struct vpt_caps *caps, unsigned int enc);
 bool vpt_caps_psb_freq_ok(const struct vpt_caps *caps, unsigned int enc);
 
 /*
- * Does a set make sense as a whole? VPT_OK or VPT_E_CAPS; then *why (if not
- * NULL) says in a few static words which rule it breaks, for a message.
+ * Check that a set is consistent. Returns VPT_OK or VPT_E_CAPS. On VPT_E_CAPS *why (if not NULL) is
+ * a few static words about the rule that the set breaks.
  */
 enum vpt_status vpt_caps_check(const struct vpt_caps *caps, const char **why) VPT_MUST_CHECK;
 
 /*
- * Built-in models, `name` being "bdw", "skl", "icx" or "spr". NULL when there is
- * no such model. The tables are constant and never change.
+ * Returns the built-in model "bdw", "skl", "icx" or "spr", or NULL if there is no such model. The
+ * tables are constant.
  */
 const struct vpt_caps *vpt_caps_model(const char *name);
 
-/* The i-th built-in model's name, NULL past the last. */
+/* Returns the name of the i-th built-in model, or NULL past the last. */
 const char *vpt_caps_model_name(unsigned int i);
 
 struct vpt_cpuid_regs {
@@ -69,10 +69,10 @@ struct vpt_cpuid_regs {
 };
 
 /*
- * Answer a CPUID leaf that PT shapes. Takes the registers the VMM would have
- * returned and changes what PT owns: leaf 7.0 EBX[25], leaves 14H and 15H
- * whole. `present` false hides PT: EBX[25] clear, leaf 14H zero. Other leaves
- * are left alone. Returns true if the leaf is one that PT shapes.
+ * Answer a CPUID leaf that PT affects. The caller passes the registers that it would have returned.
+ * The function changes the parts of PT: leaf 7.0 EBX[25], and leaves 14H and 15H whole. `present`
+ * false hides PT: EBX[25] is clear and leaf 14H is zero. Other leaves are left alone. Returns true
+ * if PT affects the leaf.
  */
 bool vpt_caps_cpuid(const struct vpt_caps *caps, bool present, uint32_t leaf, uint32_t subleaf,
 		    struct vpt_cpuid_regs *regs);

@@ -2,11 +2,11 @@
 /*
  * How the library reaches memory: through its host, which may refuse.
  *
- * Addresses are those of the output registers and ToPA entries: physical ones of
- * the processor that is modelled, or guest-physical ones in its non-root operation
- * (vpt_pt_output_is_guest_physical() in vmx_pt.h). The host decides what is RAM; a
- * hole, MMIO or a read-only page is refused, never touched. Table entries are read once and
- * judged from that copy, so a guest that changes them meanwhile gains nothing.
+ * Addresses are those of the output registers and of ToPA entries. They are physical addresses of
+ * the modelled processor, or guest-physical ones in its non-root operation
+ * (vpt_pt_output_is_guest_physical() in vmx_pt.h). The host decides which addresses are RAM. It
+ * refuses a hole, MMIO or a read-only page. The library reads a table entry once and checks that
+ * copy, so a guest that changes the entry meanwhile gains nothing.
  */
 #ifndef VPT_MEM_H
 #define VPT_MEM_H
@@ -14,21 +14,20 @@
 #include "base.h"
 
 struct vpt_mem_ops {
-	/* Copy len bytes from gpa to dst; false and nothing copied if refused. */
+	/* Copy len bytes from gpa to dst. Returns false with nothing copied if the host refuses. */
 	bool (*read)(void *opaque, uint64_t gpa, void *dst, size_t len);
-	/* Copy len bytes from src to gpa; false and nothing stored if refused. */
+	/* Copy len bytes from src to gpa. Returns false with nothing stored if the host refuses. */
 	bool (*write)(void *opaque, uint64_t gpa, const void *src, size_t len);
 	/*
-	 * Optional. Host address of guest memory at gpa that is plain RAM for
-	 * *len bytes; *len holds the wish and receives what there is, at least
-	 * 1; more than the wish is no harm. NULL if there is none, then write()
-	 * is asked. The address stays valid until the output it was asked for
-	 * moves to another region or stops.
+	 * Optional. Returns the host address of guest RAM at gpa. *len is the number of bytes
+	 * wanted, and returns the number of bytes available, at least 1. It may be more than
+	 * wanted. Returns NULL if there is no such address. The library then calls write(). The
+	 * address stays valid until that output moves to another region or stops.
 	 */
 	void *(*map)(void *opaque, uint64_t gpa, size_t *len);
 	/*
-	 * Optional. Output bytes [gpa, gpa + len) are in memory now. Called in
-	 * output order, each byte once, and for all bytes before tracing stops.
+	 * Optional. Reports that the output bytes [gpa, gpa + len) are in memory. Called in output
+	 * order, once for each byte, and for all bytes before tracing stops.
 	 */
 	void (*committed)(void *opaque, uint64_t gpa, size_t len);
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Numbers and fields of the IA32_RTIT_* MSRs, made from spec/ so that each fact
- * stands in one place: VPT_MSR_<name>, VPT_CTL_<field>, VPT_STATUS_<field> (a
- * mask in place) and their _SHIFT.
+ * Numbers and fields of the IA32_RTIT_* MSRs, made from spec/. VPT_MSR_<name> is a number.
+ * VPT_CTL_<field> and VPT_STATUS_<field> have _SHIFT and _WIDTH, and VPT_CTL_MASK() and
+ * VPT_STATUS_MASK() give the mask in place.
  */
 #ifndef VPT_MSR_H
 #define VPT_MSR_H
@@ -15,7 +15,7 @@ enum vpt_msr {
 #undef VPT_MSR
 };
 
-/* The block of MSR numbers that the architecture keeps for PT. */
+/* The block of MSR numbers that the architecture reserves for PT. */
 #define VPT_MSR_FIRST 0x560u
 #define VPT_MSR_LAST  0x59fu
 

@@ -33,33 +33,33 @@ enum vpt_ip_bytes {
 #define VPT_TNT64_MAX 47
 
 /*
- * The fields of a packet. Which of them count depends on `kind`. The others are 0. A kind that is not
- * listed has those of its row in spec/packets.def.
+ * The fields of a packet. Which of them count depends on `kind`. The others are 0. A kind that is
+ * not listed has those of its row in spec/packets.def.
  *
- *   TNT_8, TNT_64   value: outcomes, youngest in bit 0; bits: how many
- *   TIP*, FUP       ip_bytes, value: the payload bytes as sent (not expanded)
- *   PIP             value: CR3 with bits 4:0 clear; flag: NR
- *   MODE_EXEC       value: bit 0 CS.L & LMA, bit 1 CS.D, bit 2 IF
- *   MODE_TSX        value: bit 0 InTX, bit 1 TXAbort
- *   CBR             value: ratio
- *   TSC             value: TSC[55:0]
- *   MTC             value: CTC
- *   TMA             value: CTC; aux: fast counter (9 bits)
- *   CYC             value: cycles
- *   VMCS            value: VMCS pointer with bits 11:0 clear
- *   MNT             value: payload
- *   PTW             value: operand; bits: 32 or 64; flag: a FUP follows
- *   EXSTOP, BEP     flag: a FUP follows
- *   MWAIT           value: hints; aux: EXT
- *   PWRE            value: C-state << 4 | sub C-state; flag: HW
- *   PWRX            value: last << 4 | deepest; aux: wake reason
- *   BBP             value: type; flag: 4-byte items
- *   BIP             value: payload; aux: id; bits: 32 or 64
- *   CFE             value: type; aux: vector; flag: a FUP follows
- *   EVD             value: payload; aux: type
- *   TRIG            aux: triggers, and VPT_TRIG_MULT if others fired that are not reported;
- *                   bits: 16 if value is a number of instructions after the last IP packet
- *                   or TNT outcome, else 0; flag: a FUP follows, from which they count
+ *   TNT_8, TNT_64   value: outcomes, youngest in bit 0; bits: how many.
+ *   TIP*, FUP       ip_bytes, value: the payload bytes as sent (not expanded).
+ *   PIP             value: CR3 with bits 4:0 clear; flag: NR.
+ *   MODE_EXEC       value: bit 0 CS.L & LMA, bit 1 CS.D, bit 2 IF.
+ *   MODE_TSX        value: bit 0 InTX, bit 1 TXAbort.
+ *   CBR             value: ratio.
+ *   TSC             value: TSC[55:0].
+ *   MTC             value: CTC.
+ *   TMA             value: CTC; aux: fast counter (9 bits).
+ *   CYC             value: cycles.
+ *   VMCS            value: VMCS pointer with bits 11:0 clear.
+ *   MNT             value: payload.
+ *   PTW             value: operand; bits: 32 or 64; flag: a FUP follows.
+ *   EXSTOP, BEP     flag: a FUP follows.
+ *   MWAIT           value: hints; aux: EXT.
+ *   PWRE            value: C-state << 4 | sub C-state; flag: HW.
+ *   PWRX            value: last << 4 | deepest; aux: wake reason.
+ *   BBP             value: type; flag: 4-byte items.
+ *   BIP             value: payload; aux: id; bits: 32 or 64.
+ *   CFE             value: type; aux: vector; flag: a FUP follows.
+ *   EVD             value: payload; aux: type.
+ *   TRIG            aux: triggers, and VPT_TRIG_MULT if others fired that are not reported.
+ *                   With bits 16 value is a number of instructions after the last IP packet
+ *                   or TNT outcome. Else bits is 0. flag: a FUP follows, from which they count.
  */
 struct vpt_packet {
 	enum vpt_pkt_kind kind;
@@ -71,7 +71,10 @@ struct vpt_packet {
 	uint64_t value;
 };
 
-/* [TIME-CYC-ELIGIBLE] Does a CYC come before it in cycle-accurate mode (33.3.6, 33.4.2.23)? */
+/*
+ * [TIME-CYC-ELIGIBLE] Returns true if a CYC precedes the packet in cycle-accurate mode (33.3.6,
+ * 33.4.2.23).
+ */
 static inline bool vpt_pkt_cyc_eligible(enum vpt_pkt_kind kind)
 {
 	switch (kind) {
@@ -96,31 +99,30 @@ static inline bool vpt_pkt_cyc_eligible(enum vpt_pkt_kind kind)
 	}
 }
 
-/* Name as the manual spells it; "?" for a kind that does not exist. */
+/* Returns the name as the manual spells it, or "?" for a kind that does not exist. */
 const char *vpt_pkt_name(enum vpt_pkt_kind kind);
 
 /*
- * Rebuild an IP from a payload and the last IP (table 33-18). VPT_OK and *ip
- * (also the new last IP); VPT_E_EOS if the IP is suppressed, *ip untouched;
+ * Rebuild an IP from a payload and the last IP (table 33-18). Returns VPT_OK and *ip, which is also
+ * the new last IP. Returns VPT_E_EOS with *ip untouched if the IP is suppressed, and
  * VPT_E_BAD_PACKET for a reserved IPBytes.
  */
 enum vpt_status vpt_ip_expand(uint64_t last_ip, unsigned int ip_bytes, uint64_t payload,
 			      uint64_t *ip) VPT_MUST_CHECK;
 
 /*
- * Write a packet to `buf`, VPT_PKT_MAX bytes long, whatever the packet's length:
- * what lies behind it there may change. Returns the length, or 0 if a field is out
- * of range for its kind. The packet's `size` and fields that do not count are
- * ignored, reserved bits are sent as 0. Hot-path encoders used by the generator are
- * in encode.h.
+ * Write a packet to `buf`, which has VPT_PKT_MAX bytes whatever the length of the packet. Bytes of
+ * `buf` after the packet may change. Returns the length, or 0 if a field is out of range for its
+ * kind. Ignores `size` and fields that do not count, and writes reserved bits as 0. encode.h has
+ * the encoders of the generator's hot path.
  */
 size_t vpt_packet_write(uint8_t *buf, const struct vpt_packet *packet);
 
 /*
- * Reads a byte stream packet by packet. Zero-initialise, also to start over
- * elsewhere in the stream; the only state is whether a block (BBP) is open, since
- * BIP and TNT share their header, and the size of its items (33.4.1.1). BEP and
- * OVF end a block, and so does any packet that table 33-15 forbids in one.
+ * The state of a parser that reads a byte stream packet by packet. Zero-initialise it, also to
+ * restart elsewhere in the stream. BIP and TNT share their header, so the state says whether a
+ * block (BBP) is open, and the size of its items (33.4.1.1). BEP and OVF end a block, and so does
+ * any packet that table 33-15 forbids in one.
  */
 struct vpt_parser {
 	bool in_block;
@@ -128,30 +130,31 @@ struct vpt_parser {
 };
 
 /*
- * Parse the packet at `buf`. VPT_OK and *packet with its size; VPT_E_EOS if the
- * `len` bytes end inside a packet (or len is 0); VPT_E_BAD_PACKET if no packet
- * begins like this. On an error the parser and *packet are unchanged; to go
- * on after VPT_E_BAD_PACKET look for the next PSB with vpt_packet_find_psb().
- * Reads no byte beyond buf + len. Reserved bits inside payloads are ignored, as
- * the manual does not promise them to be 0.
+ * Parse the packet at `buf`. Returns VPT_OK and *packet with its size. Returns VPT_E_EOS if the
+ * `len` bytes end inside the packet, or if len is 0. Returns VPT_E_BAD_PACKET if no packet begins
+ * with these bytes; the caller resumes at the next PSB (vpt_packet_find_psb()). On an error the
+ * parser and *packet are unchanged.
+ *
+ * Reads no byte beyond buf + len. Ignores reserved bits of payloads, since the manual does not
+ * promise that they are 0.
  */
 enum vpt_status vpt_packet_read(struct vpt_parser *parser, const uint8_t *buf, size_t len,
 				struct vpt_packet *packet) VPT_MUST_CHECK;
 
 /*
- * Offset of the first whole PSB in buf, or len if there is none. The bytes before
- * a PSB can end like it begins; the last 16 of such a run are the PSB.
+ * Returns the offset of the first whole PSB in buf, or len if there is none. The bytes before a PSB
+ * can end like it begins. The last 16 of such a run are the PSB.
  */
 size_t vpt_packet_find_psb(const uint8_t *buf, size_t len);
 
 /*
- * One line about a packet for a dump (no newline), cut to fit. Returns the length
- * it would have had, like snprintf. The name is padded to a column of ten:
+ * Format a packet as one line for a dump (no newline), cut to fit. Returns the length of the whole
+ * line, like snprintf. The name is padded to a column of ten.
  *
- *   TNT       !..!		outcomes, oldest first: ! taken, . not taken
- *   TIP.PGE   3: 0x401000	IPBytes and the payload as sent
- *   PTW       8: 0x2a IP	payload bytes; IP: a FUP follows
- *   BIP       1f: 0x2a		ID
+ *   TNT       !..!		Outcomes, oldest first: ! taken, . not taken.
+ *   TIP.PGE   3: 0x401000	IPBytes and the payload as sent.
+ *   PTW       8: 0x2a IP	Payload bytes; IP: a FUP follows.
+ *   BIP       1f: 0x2a		ID.
  *   CFE       INTR vector 0xe IP
  *   PWRX      last 0x2 deepest 0x6 wake interrupt
  *   TRIG      0x1a mult icnt 3 IP

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The stack of CALLs that a decoder is known to have seen, for RET compression
- * (33.4.2.2): the youngest 64, the oldest forgotten first. It holds return addresses
- * as payloads show IPs: LIPs where payloads are LIPs, else RIPs (33.3.1.1).
+ * The stack of CALLs that every decoder has seen, for RET compression (33.4.2.2). It keeps the
+ * youngest 64 and drops the oldest first. Return addresses have the form of IP payloads: LIPs where
+ * payloads are LIPs, else RIPs (33.3.1.1).
  */
 #ifndef VPT_RETSTACK_H
 #define VPT_RETSTACK_H
@@ -31,10 +31,9 @@ static inline void vpt_retstack_push(struct vpt_retstack *stack, uint64_t ip)
 }
 
 /*
- * Take the youngest entry if it is where this RET went: such a RET may be sent
- * as a TNT bit. Otherwise the stack is emptied: decoders differ in whether an
- * uncompressed RET pops, and after that only what is pushed anew is on top of
- * every decoder's stack (docs/adr/0003).
+ * Pop the youngest entry if the RET returned there. Such a RET may be sent as a TNT bit. Otherwise
+ * empty the stack. Decoders differ in whether an uncompressed RET pops, so only later entries are
+ * on top of every decoder's stack (docs/adr/0003).
  */
 static inline bool vpt_retstack_match(struct vpt_retstack *stack, uint64_t ip)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Operations that take TraceEn away and may give it back: SMI and RSM (33.2.9.3), GETSEC
- * and authenticated code modules (33.2.9.6). IPs are RIPs.
+ * Operations that clear TraceEn and may restore it: SMI and RSM (33.2.9.3), GETSEC and
+ * authenticated code modules (33.2.9.6). IPs are RIPs.
  */
 #ifndef VPT_SYSTEM_H
 #define VPT_SYSTEM_H
@@ -11,9 +11,8 @@
 VPT_BEGIN_DECLS
 
 /*
- * SMI, outside of dual-monitor treatment (that is vpt/vmx_pt.h's): `ip` is the one that is
- * saved in SMRAM. TraceEn is saved and cleared; context() still tells of the interrupted
- * side. vpt_pt_in_smm() says whether RSM has yet to come.
+ * SMI, outside of dual-monitor treatment (see vpt/vmx_pt.h). SMRAM has `ip`. TraceEn is saved and
+ * cleared. context() still returns the interrupted context. vpt_pt_in_smm() returns true until RSM.
  */
 void vpt_pt_smi(struct vpt_pt *pt, uint64_t ip);
 static inline bool vpt_pt_in_smm(const struct vpt_pt *pt)
@@ -22,18 +21,24 @@ static inline bool vpt_pt_in_smm(const struct vpt_pt *pt)
 }
 
 /*
- * RSM to `ip`, state restored: TraceEn as the SMI saved it. False, and nothing changed: the
- * processor shuts down, since TraceEn is set, or since what would be restored is more than
- * the model allows beside LBRs (`lbr`: IA32_DEBUGCTL.LBR or BTS as restored, see lbr.h).
+ * RSM to `ip`, after the state is restored. TraceEn is restored as the SMI saved it. `lbr` is
+ * IA32_DEBUGCTL.LBR or BTS as restored (lbr.h).
+ *
+ * Returns false with nothing changed if the processor shuts down: TraceEn is set, or the model does
+ * not allow the restored TraceEn beside LBRs.
  */
 bool vpt_pt_rsm(struct vpt_pt *pt, uint64_t ip, bool lbr) VPT_MUST_CHECK;
 
-/* GETSEC[SENTER] and [ENTERACCS], here or on another processor that is made to rendezvous:
- * TraceEn is cleared for good and without a packet. */
+/*
+ * GETSEC[SENTER] or [ENTERACCS], here or on another processor whose rendezvous includes this one.
+ * Clears TraceEn without a packet. Nothing restores it.
+ */
 void vpt_pt_senter(struct vpt_pt *pt);
 
-/* An ACM is set up in ACRAM: TraceEn is cleared without a packet; it is done, `ip` is next:
- * TraceEn is what it was, and timing packets tell that time has passed. */
+/*
+ * An ACM is set up in ACRAM: vpt_pt_acm_begin() clears TraceEn without a packet. vpt_pt_acm_end()
+ * restores TraceEn. The next instruction is at `ip`, and timing packets show that time has passed.
+ */
 void vpt_pt_acm_begin(struct vpt_pt *pt);
 void vpt_pt_acm_end(struct vpt_pt *pt, uint64_t ip);
 

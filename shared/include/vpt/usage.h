@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What a VMM can use PT for (33.5.2), as data: from a usage and what the processor has
- * to controls, MSR areas and CPUID of a guest.
+ * The uses of PT by a VMM (33.5.2), as data. From a use and the capabilities of the processor
+ * follow controls, MSR areas and the CPUID of a guest.
  *
- *   system  one trace over host and guest; the MSRs are left alone (33.5.2.1)
- *   host    the host only: entries clear TraceEn, exits set it
- *   guest   the guest only, for the host (33.5.2.2)
- *   owned   the guest has PT of its own, with guest-physical buffers
+ *   SYSTEM  One trace over host and guest. The MSRs are left alone (33.5.2.1).
+ *   HOST    The host only: entries clear TraceEn, exits set it.
+ *   GUEST   The guest only, for the host (33.5.2.2).
+ *   OWNED   The guest has PT of its own, with guest-physical buffers.
  *
- * A plan is made when the usage or a register changes, not per entry.
+ * A plan is made when the use or a register changes, not for each entry.
  */
 #ifndef VPT_USAGE_H
 #define VPT_USAGE_H
@@ -27,12 +27,17 @@ enum vpt_usage {
 	VPT_USAGE_COUNT
 };
 
-/* "system" and so on; NULL for what is no usage, VPT_USAGE_COUNT for what is no name. */
+/*
+ * Return the name of a use, or NULL for an invalid one, and the use of a name, or VPT_USAGE_COUNT
+ * for an unknown one.
+ */
 const char *vpt_usage_name(enum vpt_usage usage);
 enum vpt_usage vpt_usage_parse(const char *name);
 
-/* What an MSR area of the VMCS has to hold for PT, beside the VMM's own elements. It is
- * IA32_RTIT_CTL or nothing: whatever else has to move needs software, see `reload`. */
+/*
+ * The elements of PT in an MSR area of the VMCS, beside those of the VMM. The only one is
+ * IA32_RTIT_CTL. Software moves the other registers, see `reload`.
+ */
 #define VPT_USAGE_LIST_MAX 1
 
 struct vpt_usage_list {
@@ -41,15 +46,17 @@ struct vpt_usage_list {
 };
 
 /*
- * Bits of `reload`: the registers besides CTL that software has to move, at each entry
- * and exit. Both are set where root and non-root operation both trace, into traces of
- * their own; else neither is, and the registers are those of the side that traces, put
- * there once, when the plan is taken up.
+ * Bits of `reload`: software moves the registers besides CTL at each entry and exit. Both are set
+ * if root and non-root operation trace into different traces. Else neither is set. The registers
+ * are then those of the side that traces, and are written once, when the plan takes effect.
  */
 enum vpt_usage_reload {
-	/* Before entry: clear CTL, save the host's, write the guest's. */
+	/* Before entry: clear CTL, save the registers of the host, write those of the guest. */
 	VPT_RELOAD_GUEST = 1 << 0,
-	/* After exit, which left TraceEn 0: save the guest's, write the host's, CTL last. */
+	/*
+	 * After exit, which left TraceEn 0: save the registers of the guest, write those of the
+	 * host, CTL last.
+	 */
 	VPT_RELOAD_HOST = 1 << 1,
 };
 
@@ -60,9 +67,11 @@ struct vpt_usage_plan {
 	struct vpt_usage_list exit_load;
 	uint32_t reload; /* enum vpt_usage_reload */
 	bool guest_pt;	 /* the guest's CPUID has PT */
-	/* OWNED: OUTPUT_BASE and ToPA tables are the guest's own; false where software has to
-	 * translate them, as without EXEC_USE_GPA. True needs "enable EPT" to be 1. Does not
-	 * depend on what the registers hold. */
+	/*
+	 * OWNED: OUTPUT_BASE and ToPA tables are the guest's own. If false, as without
+	 * EXEC_USE_GPA, software translates them. True needs "enable EPT" to be 1. Does not depend
+	 * on the registers' values.
+	 */
 	bool guest_physical;
 };
 
@@ -74,25 +83,28 @@ struct vpt_usage_want {
 };
 
 /*
- * VPT_OK and *plan, or with *plan untouched and *why (if not NULL) a few static words
- *   VPT_E_INVAL  no such usage or conceal bit, registers missing that the usage has, a CTL
- *		  that no WRMSR takes, or OFF while the host traces
- *   VPT_E_CAPS   the processor (`caps`, `allowed` as for vpt_vmx_check_controls()) cannot
+ * Make a plan. Returns VPT_OK and *plan. On an error *plan is untouched, and *why (if not NULL) is
+ * a few static words.
  *
- * Where a control is missing its work is done by the MSR areas, but for the concealing
- * ones. Whichever way the entry goes, failures of all kinds included, CTL is what it was
- * once root operation goes on: what the host has, or with `reload` 0.
+ *   VPT_E_INVAL  An invalid use or conceal bit, registers of the use are missing, a CTL that no
+ *		  WRMSR accepts, or OFF while the host traces.
+ *   VPT_E_CAPS   The processor lacks a capability (`caps`, `allowed` as for
+ *		  vpt_vmx_check_controls()).
+ *
+ * The MSR areas replace a missing control, except a concealing one. After any exit or failed entry,
+ * CTL has the value of the host, or 0 with `reload`, when root operation resumes.
  */
 enum vpt_status vpt_usage_make_plan(const struct vpt_usage_want *want, const struct vpt_caps *caps,
 				    uint32_t allowed, struct vpt_usage_plan *plan,
 				    const char **why) VPT_MUST_CHECK;
 
 /*
- * What a guest may be told it has: `wish` cut down to what the processor can do for it
- * (ranges, encodings, output schemes). What is the processor's own, and no wish, is its
- * own: LIP and CPUID.15H (see vpt_tsc_caps() for scaling). MTC needs a ratio there. A map of
- * periods or thresholds that lacks encoding 0 takes its capability away. The trace transport is
- * never offered. VPT_E_CAPS, and *guest untouched, if nothing is left to offer.
+ * Compute the capabilities of a guest: `wish`, reduced to those that the processor can provide
+ * (ranges, encodings, output schemes). LIP and CPUID.15H are those of the processor (see
+ * vpt_tsc_caps() for scaling). MTC needs a ratio there. If a map of periods or thresholds lacks
+ * encoding 0, its capability is removed. The trace transport is never offered.
+ *
+ * Returns VPT_E_CAPS with *guest untouched if no capability is left.
  */
 enum vpt_status vpt_usage_guest_caps(const struct vpt_caps *host, const struct vpt_caps *wish,
 				     struct vpt_caps *guest) VPT_MUST_CHECK;

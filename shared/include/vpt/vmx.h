@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * PT in VMX operation (33.5): the controls, which of them a processor has, and what
- * VM entry checks. Pure functions over the few VMCS fields that concern PT; what an
- * entry or exit does to a running trace is in vmx_pt.h.
+ * PT in VMX operation (33.5): the controls, which of them a processor has, and the checks of VM
+ * entry. These are pure functions over the few VMCS fields that concern PT. vmx_pt.h has the effect
+ * of an entry or exit on a running trace.
  *
- * The VMCS's own layout, encodings and the checks that have nothing to do with PT are
- * whoever's who owns the VMCS. Order and outcome of the checks are those of the
- * manual's chapter on VM entries.
+ * The owner of the VMCS handles its layout, encodings and all checks without relation to PT. Order
+ * and outcome of the checks are those of the manual's chapter on VM entries.
  */
 #ifndef VPT_VMX_H
 #define VPT_VMX_H
@@ -47,12 +46,14 @@ struct vpt_vmx_fields {
 	uint32_t entry; /* VM-entry controls */
 };
 
-/* What PT takes from the fields, as a set of enum vpt_vmx_control, and back: the
- * latter replaces PT's bits in *fields and leaves the others. */
+/*
+ * Convert the fields to a set of enum vpt_vmx_control, and back. vpt_vmx_to_fields() replaces the
+ * bits of PT in *fields and leaves the others.
+ */
 uint32_t vpt_vmx_from_fields(const struct vpt_vmx_fields *fields);
 void vpt_vmx_to_fields(uint32_t controls, struct vpt_vmx_fields *fields);
 
-/* What of one VMCS concerns PT. */
+/* The part of one VMCS that concerns PT. */
 struct vpt_vmx {
 	uint32_t controls;  /* set of enum vpt_vmx_control */
 	bool ept;	    /* "enable EPT" is 1 */
@@ -60,13 +61,15 @@ struct vpt_vmx {
 };
 
 /*
- * Which controls may be 1: those of `allowed` (from the capability MSRs' allowed-1
- * bits), none if the processor does not trace in VMX operation.
+ * Returns the controls that may be 1: those of `allowed` (from the allowed-1 bits of the capability
+ * MSRs). Returns none if the processor does not trace in VMX operation.
  */
 uint32_t vpt_vmx_allowed(const struct vpt_caps *caps, uint32_t allowed);
 
-/* Why a VM entry fails. Early: VMfailValid(7), the next instruction runs. Late: a VM exit
- * with reason 33 ("invalid guest state") and bit 31. */
+/*
+ * The reason why a VM entry fails. Early: VMfailValid(7), and the next instruction runs. Late: a VM
+ * exit with reason 33 ("invalid guest state") and bit 31.
+ */
 enum vpt_vmx_check {
 	VPT_VMX_OK = 0,
 	VPT_VMX_NOT_ALLOWED,	 /* early: a control that the processor does not have */
@@ -79,14 +82,14 @@ enum vpt_vmx_check {
 	VPT_VMX_CHECK_COUNT
 };
 
-/* Static text, e.g. "guest-physical output needs EPT". */
+/* Returns static text, for example "guest-physical output needs EPT". */
 const char *vpt_vmx_check_text(enum vpt_vmx_check check);
 
-/* Checks of the controls, before guest state is looked at. `ctl`: IA32_RTIT_CTL now. */
+/* Check the controls, before guest state is checked. `ctl` is the current IA32_RTIT_CTL. */
 enum vpt_vmx_check vpt_vmx_check_controls(const struct vpt_vmx *vmx, const struct vpt_caps *caps,
 					  uint32_t allowed, uint64_t ctl) VPT_MUST_CHECK;
 
-/* Checks of guest state. */
+/* Check guest state. */
 enum vpt_vmx_check vpt_vmx_check_guest(const struct vpt_vmx *vmx,
 				       const struct vpt_caps *caps) VPT_MUST_CHECK;
 

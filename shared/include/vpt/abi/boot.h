@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What a guest finds when vpt starts it, and the ports it talks through.
+ * The state of a guest when vpt starts it, and the ports of vpt.
  *
- * Entry: 64-bit mode, CPL 0, interrupts off, RDI = guest-physical (and, under
- * the initial identity map, virtual) address of struct vpt_boot_info, RSP a
- * valid stack, flat segments (CS 0x08, DS/ES/SS 0x10), EFER.LME|LMA|NXE|SCE,
- * CR0 PE|MP|NE|WP|PG, CR4 PAE|OSFXSR|OSXMMEXCPT|OSXSAVE where there is XSAVE; no IDT.
- * The first 4 GiB are mapped one to one with 2 MiB pages, writable and
- * executable; the tables are in RAM below 64 KiB and the guest may replace them.
+ * At entry the guest is in 64-bit mode at CPL 0 with interrupts off. RDI has the guest-physical
+ * address of struct vpt_boot_info, which is also its virtual address under the initial identity
+ * map. RSP has a valid stack. Segments are flat (CS 0x08, DS/ES/SS 0x10). EFER has LME|LMA|NXE|SCE,
+ * CR0 has PE|MP|NE|WP|PG, and CR4 has PAE|OSFXSR|OSXMMEXCPT, with OSXSAVE if there is XSAVE. There
+ * is no IDT.
+ *
+ * The first 4 GiB are identity-mapped with 2 MiB pages, writable and executable. The page tables
+ * are in RAM below 64 KiB. The guest may replace them.
  */
 #ifndef VPT_ABI_BOOT_H
 #define VPT_ABI_BOOT_H
@@ -35,37 +37,40 @@ enum vpt_boot_flags {
 	VPT_BOOT_PT_GUEST = 1 << 0, /* the guest owns PT (for tests; CPUID says it too) */
 	VPT_BOOT_PT_HOST = 1 << 1,  /* the host traces, the guest sees no PT */
 	VPT_BOOT_RING3 = 1 << 2,    /* the engine can trace CPL 3 code */
-	/* Not vpt but a machine that Multiboot starts things on: the console is COM1, and
-	 * the end of the guest is a command of the test bed's port. */
+	/*
+	 * The guest runs on a machine that boots by Multiboot, and not in vpt. The console is COM1.
+	 * The guest ends by a command to the port of the test bed.
+	 */
 	VPT_BOOT_BARE = 1 << 3,
 };
 
 VPT_STATIC_ASSERT(sizeof(struct vpt_boot_info) == 88, "vpt_boot_info is ABI");
 
 /*
- * Ports of this ABI. Beside them are those of the devices: 8259s, 8254, real-time clock,
- * COM1, reset. Where there is nothing, ports read as ones and ignore writes.
+ * The ports of this ABI. The devices have ports of their own: 8259s, 8254, real-time clock, COM1,
+ * reset. A port without a device reads as ones and ignores writes.
  */
 enum vpt_port {
 	VPT_PORT_CONSOLE = 0xe9, /* out byte: a character; in byte: 0xe9 */
 	VPT_PORT_EXIT = 0xf4,	 /* out dword: end the guest, status is the value */
 	/*
-	 * An interrupt source for tests, which needs no APIC to be set up.
-	 * out dword: vector << 24 | n: one external interrupt with that vector
-	 * as soon as RFLAGS.IF allows after n more instructions (n 0: cancel).
-	 * The count is exact with an engine that counts instructions, and while
-	 * the guest is traced; else approximate.
+	 * An interrupt source for tests, which needs no APIC.
+	 * out dword: vector << 24 | n. Delivers one external interrupt with that vector after n
+	 * more instructions, as soon as RFLAGS.IF allows it. If n is 0, cancels it.
+	 * The count is exact if the engine counts instructions, and while the guest is traced. Else
+	 * it is approximate.
 	 */
 	VPT_PORT_TIMER = 0xf8,
-	/* out dword: vector at which a ToPA PMI arrives, 0 (as at the start): as the
-	 * local APIC's LVTPC says. in dword: 1 if a ToPA PMI was raised since the
-	 * last read. */
+	/*
+	 * Written, the vector of the ToPA PMI. 0, the initial value, uses the LVTPC of the local
+	 * APIC. Read, 1 if a ToPA PMI was raised since the last read. Both are dwords.
+	 */
 	VPT_PORT_PMI = 0xfc,
 };
 
 /*
- * The test bed's control port: an emulator that keeps an oracle log (oracle_log.h). out
- * dword: an enum vpt_bed in bits 7:0 and its argument above. in dword: VPT_BED_ID.
+ * The control port of the test bed, an emulator that writes an oracle log (oracle_log.h). A dword
+ * written is an enum vpt_bed in bits 7:0 and its argument above. A dword read is VPT_BED_ID.
  */
 enum vpt_bed_port {
 	VPT_PORT_BED = 0x5670,

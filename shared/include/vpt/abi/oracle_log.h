@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The oracle log: what a processor model retired, told without PT's notions, with the
- * trace bytes it put out at the places where it did. An emulator with our PT writes it
- * beside the trace; what decodes the trace is held against it.
+ * The oracle log has the instructions that a processor model retired, in terms that are not of PT.
+ * It also has the bytes of trace at the places where the model wrote them. An emulator with our PT
+ * writes the log beside the trace. Tests compare the decoded trace with it.
  *
- * A file is a struct vpt_log_header and records without padding: a byte that tells the
- * kind, then fields, little-endian. A file whose writer was killed reads up to its last
- * whole record.
+ * A file is a struct vpt_log_header and records without padding. A record is a byte for the kind,
+ * then fields, little-endian. If the writer was killed, the file is valid up to its last whole
+ * record.
  */
 #ifndef VPT_ABI_ORACLE_LOG_H
 #define VPT_ABI_ORACLE_LOG_H
@@ -23,10 +23,14 @@ struct vpt_log_header {
 };
 
 enum vpt_log_kind {
-	/* 01H to 0FH: an instruction of so many bytes retired, at the end of the last one. */
+	/*
+	 * 01H to 0FH: an instruction of so many bytes retired. It begins where the last one ended.
+	 */
 	VPT_LOG_INSN_MAX = 0x0f,
-	/* u8 length, u64 ip: one retired that was reached by a taken branch or an event, or
-	 * is the first one after START or a change of context. */
+	/*
+	 * u8 length, u64 ip: an instruction retired after a taken branch or an event. Also the
+	 * first one after START or a change of context.
+	 */
 	VPT_LOG_INSN_AT = 0x10,
 	/* u8 enum vpt_log_event, u8 vector, u64 ip: control left `ip` (the instruction that
 	 * faulted, or the next one that would have run) without its retiring. */
@@ -34,26 +38,34 @@ enum vpt_log_kind {
 	/* u8 enum vpt_log_context flags, u64 cr3, u64 vmcs (current pointer, ~0: none),
 	 * u64 CS base: from the next instruction on. */
 	VPT_LOG_CONTEXT,
-	/* u64 linear page, u64 host-physical page, 4096 bytes: what instructions in this
-	 * page are made of from now on. Comes before the first of them. Counts for the
-	 * context's CR3, NON_ROOT, IN_SMM and, in non-root operation, VMCS. */
+	/*
+	 * u64 linear page, u64 host-physical page, 4096 bytes: the code in this page from now on.
+	 * Precedes the first instruction in the page. Valid for the context's CR3, NON_ROOT, IN_SMM
+	 * and, in non-root operation, VMCS.
+	 */
 	VPT_LOG_CODE,
-	/* u8 TriggerEn (1: rose, 0: fell), u8 enum vpt_log_end, u64 ip of the next
-	 * instruction, u64 ctl, status, output_base, output_mask_ptrs, cr3_match,
-	 * u64 addr[8]: after the edge. At a fall it comes after the last TRACE. */
+	/*
+	 * u8 TriggerEn (1: rose, 0: fell), u8 enum vpt_log_end, u64 ip of the next instruction, u64
+	 * ctl, status, output_base, output_mask_ptrs, cr3_match, u64 addr[8]. The registers are
+	 * those after the edge. A fall follows the last TRACE.
+	 */
 	VPT_LOG_TRIGGER,
-	/* u8 PacketEn: as the next instruction begins. */
+	/* u8 PacketEn when the next instruction begins. */
 	VPT_LOG_PACKET_EN,
-	/* u32 bytes, u64 address as the MSRs have it (guest-physical if bit 63 is set), then
-	 * the bytes: trace that was put out. */
+	/*
+	 * u32 bytes, u64 address as the MSRs have it (guest-physical if bit 63 is set), then the
+	 * bytes of trace that were written.
+	 */
 	VPT_LOG_TRACE,
-	/* u16 bytes, then text: what software wanted to be noted. */
+	/* u16 bytes, then text that software marked. */
 	VPT_LOG_MARK,
 	/* u8 enum vpt_log_msr flags, u32 index, u64 value: an access to an IA32_RTIT_* MSR. */
 	VPT_LOG_MSR,
-	/* u64 vmcs, u64 TSC offset, u64 TSC multiplier, u32 reason, u64 qualification: a VM
-	 * exit was completed if the record before is its EVENT, else a VM entry; then reason
-	 * and qualification are 0. */
+	/*
+	 * u64 vmcs, u64 TSC offset, u64 TSC multiplier, u32 reason, u64 qualification: a VM exit
+	 * completed if the preceding record is its EVENT. Else a VM entry completed, and reason and
+	 * qualification are 0.
+	 */
 	VPT_LOG_VMX,
 	/* Nothing: the writer closed the log. */
 	VPT_LOG_END,
