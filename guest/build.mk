@@ -40,7 +40,7 @@ $(GUEST_LIB): $(filter-out $(O)/guest/boot/start.o,$(GUEST_OBJ)) $(GUEST_SHARED_
 $(GUEST_ELF): $(O)/guest/%.elf: $(O)/guest/payloads/%.o $(O)/guest/boot/start.o $(GUEST_LIB) guest/boot/guest.lds
 	$(call say,GUESTLD,$@)gcc $(GUEST_LDFLAGS) -T guest/boot/guest.lds -o $@ $(filter %.o %.a,$^)
 
-# Guests that attack their VMM, for tests/soak: each runs for ever unless --arg says how long.
+# Guests that attack their VMM, for tests/run: each runs for ever unless --arg says how long.
 GUEST_HOSTILE := $(patsubst guest/hostile/%.c,$(O)/guest/hostile/%.elf,$(sort $(wildcard guest/hostile/*.c)))
 ALL += $(GUEST_HOSTILE)
 guests: $(GUEST_HOSTILE)

@@ -50,7 +50,7 @@ $(PERF_TOOLS): $(O)/tests/perf-%: $(O)/tests/perf/%.o $(TEST_LIB) $(LIBVMM) $(LI
 
 # The code fuzzer once more, without one, as MODE has it.
 HOSTILE := $(O)/tests/hostile
-$(HOSTILE): $(O)/tests/soak/hostile.o $(O)/tests/fuzz/fuzz_code.o $(TEST_LIB) $(LIBVMM) $(LIBVPT)
+$(HOSTILE): $(O)/tests/run/hostile.o $(O)/tests/fuzz/fuzz_code.o $(TEST_LIB) $(LIBVMM) $(LIBVPT)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(TEST_LIB) $(LIBVMM) $(LIBVPT) \
 		$(VMM_LIBS) -lpthread
@@ -70,7 +70,7 @@ RANDOM_PARTS := $(shell seq 1 $(RANDOM_PART_SIZE) $(RANDOM_SEEDS))
 
 # What each kind of check runs; see tests/lib/run.sh. The long ones come first.
 CHECKS_GUEST := $(foreach owner,guest host,$(foreach model,$(GUEST_MODELS),\
-	'tests/guest/matrix.sh $(owner) $(model)'))
+	'tests/run/matrix.sh $(owner) $(model)'))
 CHECKS_RANDOM := tests/random/fixed.sh tests/random/resume.sh $(foreach part,$(RANDOM_PARTS),'tests/random/random.sh $(part) $(RANDOM_PART_SIZE)' \
 	'tests/random/engine.sh $(part) $(RANDOM_PART_SIZE)' 'tests/random/rtit.sh $(part) $(RANDOM_PART_SIZE)')
 # `make check` runs a tenth of what check-configs does.
@@ -81,41 +81,41 @@ CHECKS_CONFIGS := $(foreach part,$(shell seq 1 $(CONFIGS_PART) $(CONFIGS)),\
 	'$(CONFIGS_TEST) $(part) $(CONFIGS_PART)' '$(CONFIGS_TEST) -a $(part) $(CONFIGS_PART)')
 # Points at which runs are stopped and gone on with.
 SNAPSHOT_POINTS := 10
-CHECKS_SNAPSHOT := tests/snapshot/determinism.sh 'tests/snapshot/snapshot.sh $(SNAPSHOT_POINTS)'
-CHECKS_USAGE := 'tests/usage/payloads.sh kvm system' $(foreach usage,system guest host owned,\
-	'tests/usage/payloads.sh soft $(usage)') 'tests/usage/payloads.sh soft owned --trap=cr3' \
-	'tests/usage/payloads.sh soft guest --trap=cr3 --conceal=all --model=icx' \
-	'tests/usage/payloads.sh soft guest --controls=none --model=spr' tests/usage/options.sh
-CHECKS_LOCKSTEP := $(foreach part,0 1 2 3,'tests/lockstep/lockstep.sh $(part) 4')
+CHECKS_SNAPSHOT := tests/run/determinism.sh 'tests/run/snapshot.sh $(SNAPSHOT_POINTS)'
+CHECKS_USAGE := 'tests/run/usages.sh kvm system' $(foreach usage,system guest host owned,\
+	'tests/run/usages.sh soft $(usage)') 'tests/run/usages.sh soft owned --trap=cr3' \
+	'tests/run/usages.sh soft guest --trap=cr3 --conceal=all --model=icx' \
+	'tests/run/usages.sh soft guest --controls=none --model=spr' tests/run/usage_options.sh
+CHECKS_LOCKSTEP := $(foreach part,0 1 2 3,'tests/run/lockstep.sh $(part) 4')
 # What needs a KVM, and says so where there is none: a part of what the software CPU runs.
-CHECKS_KVM := 'tests/guest/matrix.sh guest skl kvm' 'tests/guest/matrix.sh host spr kvm' \
-	'tests/guest/matrix.sh guest airmont kvm' 'tests/guest/matrix.sh host airmont kvm' \
+CHECKS_KVM := 'tests/run/matrix.sh guest skl kvm' 'tests/run/matrix.sh host spr kvm' \
+	'tests/run/matrix.sh guest airmont kvm' 'tests/run/matrix.sh host airmont kvm' \
 	'tests/random/random.sh 1 $(RANDOM_PART_SIZE) kvm' 'tests/random/engine.sh 1 4 kvm' \
-	tests/kvm/kvm.sh 'tests/cli/late.sh kvm'
+	tests/run/kvm.sh 'tests/cli/late.sh kvm'
 # A slice of `make soak`, and hostile guests for so many seconds.
 SOAK_INSNS ?= 1000000000
 SOAK_SEEDS ?= 10000
 SEEDS ?= 50000
 FIRST ?=
 SOAK_SLICE := $(if $(filter asan ubsan cov,$(MODE)),5000000,100000000)
-CHECKS_SOAK := 'tests/soak/soak.sh -t $(SOAK_SLICE)' '$(HOSTILE) 10'
+CHECKS_SOAK := 'tests/run/soak.sh -t $(SOAK_SLICE)' '$(HOSTILE) 10'
 CHECKS_PERF := tests/perf/packets.sh tests/perf/verify.sh tests/perf/nr.sh tests/perf/events.sh tests/perf/time.sh $(patsubst %,'tests/perf/instructions.sh %',\
 	$(shell sed -n 's/^\([a-z][a-z0-9-]*\).*/\1/p' tests/perf/configs))
 CHECKS_UNIT := $(filter-out %/test_kvm,$(TEST_UNIT))
 CHECKS_LIBDECODE := tests/libdecode/same.sh tests/libdecode/items.sh tests/libdecode/edges.sh tests/libdecode/times.sh \
 	tests/libdecode/public.sh tests/libdecode/same_rtit.sh tests/libdecode/lost.sh tests/libdecode/judge.sh
 CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))
-CHECKS_FORGED := 'tests/forged/forged.sh -t 250'
-CHECKS_COMPAT := tests/compat/compat.sh
-CHECKS_SPEC := tests/tables/tables.sh tests/atom/rtit.sh
+CHECKS_FORGED := 'tests/faults/forged/forged.sh -t 250'
+CHECKS_COMPAT := tests/cli/compat/compat.sh
+CHECKS_SPEC := tests/tables/tables.sh tests/tables/atom/rtit.sh
 # check-spec looks at what the unit tests recorded in the same run.
 after_units = -l '.ci/check-spec $(O)/check'
 CHECKS_DOCS := tests/docs/examples.sh tests/docs/names.sh tests/docs/index.sh tests/docs/faults.sh
 # What make check-rtit runs beside its list.
 CHECKS_RTIT := $(foreach part,$(RANDOM_PARTS),'tests/random/rtit.sh $(part) $(RANDOM_PART_SIZE)') \
-	'$(CONFIGS_TEST) -a 1 $(CONFIGS_PART)' tests/atom/rtit.sh $(filter $(O)/tests/test_atom%,$(TEST_UNIT)) tests/atom/same.sh \
-	$(patsubst %,'tests/atom/roundtrip.sh %',$(shell sed -n 's/^\([a-z][a-z-]*\)[[:blank:]].*/\1/p' \
-	tests/atom/configs))
+	'$(CONFIGS_TEST) -a 1 $(CONFIGS_PART)' tests/tables/atom/rtit.sh $(filter $(O)/tests/test_atom%,$(TEST_UNIT)) tests/tables/atom/same.sh \
+	$(patsubst %,'tests/tables/atom/roundtrip.sh %',$(shell sed -n 's/^\([a-z][a-z-]*\)[[:blank:]].*/\1/p' \
+	tests/tables/atom/configs))
 # Three cases of each verb, few failures of each kind; not with sanitizers, whose allocator is
 # their own.
 CHECKS_FAULTS := $(if $(filter rel dbg,$(MODE)),'tests/faults/faults.sh -s 1')
@@ -166,7 +166,7 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build fo
 #?                      every rule, each with its tests and how they went
 #?   make check-ptt     the streams of libipt's source package, compiled by its pttc (needs the
 #?                      network once): libvptdecode lists the flow that each expects, or
-#?                      tests/ptt/differences says why not
+#?                      tests/libdecode/ptt/differences says why not
 #?   make check-house   format, cycles, hardening, headers, layers, objects, prose, tail jumps, tree; and that these
 #?                      find faults
 #?   make check-install install, compile against what was installed, uninstall
@@ -268,13 +268,13 @@ check-tables:
 check-rtit:
 	$(prepare)
 	$(again) $(tested)
-	@O=$(O) tests/atom/rtit.sh --list; listed=$$?; \
+	@O=$(O) tests/tables/atom/rtit.sh --list; listed=$$?; \
 		MODE=$(MODE) O=$(O) tests/lib/tabled.sh $(O)/check-rtit $(CHECKS_RTIT) && exit $$listed
 check-ptt:
 	@.ci/deps build ptt
 	$(again) $(O)/tests/listing
-	@tests/ptt/streams >/dev/null
-	@MODE=$(MODE) O=$(O) tests/lib/run.sh -j2 -t 600 -d $(O)/check-ptt tests/ptt/check
+	@tests/libdecode/ptt/streams >/dev/null
+	@MODE=$(MODE) O=$(O) tests/lib/run.sh -j2 -t 600 -d $(O)/check-ptt tests/libdecode/ptt/check
 check-house:
 	$(prepare)
 	@$(run) $(CHECKS_HOUSE)
@@ -296,7 +296,7 @@ check-soak:
 soak:
 	$(prepare)
 	$(again) all $(CONFIGS_TEST)
-	@MODE=$(MODE) O=$(O) tests/soak/soak.sh -j $(JOBS) $(SOAK_INSNS); soaked=$$?; \
+	@MODE=$(MODE) O=$(O) tests/run/soak.sh -j $(JOBS) $(SOAK_INSNS); soaked=$$?; \
 		MODE=$(MODE) O=$(O) tests/random/seeds.sh -j $(JOBS) -n $(SOAK_SEEDS) \
 		-f $$(od -An -N3 -tu4 /dev/urandom | tr -d " ") -d $(O)/soak-seeds && exit $$soaked
 seeds:
@@ -349,9 +349,9 @@ $(TESTBED_IMPORT): $(O)/tests/testbed/import.o $(LIBVMM) $(LIBVPT)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBVMM) $(LIBVPT) $(VMM_LIBS)
 
-# The software CPU against this machine's: see tests/silicon/silicon.c.
+# The software CPU against this machine's: see tests/random/silicon/silicon.c.
 SILICON := $(O)/tests/vpt-silicon
-SILICON_SRC := $(sort $(wildcard tests/silicon/*.c))
+SILICON_SRC := $(sort $(wildcard tests/random/silicon/*.c))
 silicon-build: $(SILICON)
 $(SILICON): $(SILICON_SRC:%.c=$(O)/%.o) $(LIBVMM) $(LIBVPT)
 	@mkdir -p $(@D)
@@ -401,9 +401,9 @@ check-faults:
 	$(again) all faults-build
 	@O=$(O) MODE=$(MODE) tests/faults/faults.sh $(FAULTS_MAX)
 
-# Forged files: see tests/forged/forged.c.
+# Forged files: see tests/faults/forged/forged.c.
 FORGED := $(O)/tests/forged-run
-FORGED_SRC := $(sort $(wildcard tests/forged/*.c))
+FORGED_SRC := $(sort $(wildcard tests/faults/forged/*.c))
 forged-build: $(FORGED)
 $(FORGED): $(FORGED_SRC:%.c=$(O)/%.o) $(TEST_RAW) $(LIBVMM) $(LIBVPT)
 	@mkdir -p $(@D)
@@ -414,12 +414,12 @@ check-forged: COUNT = 100000
 check-forged:
 	$(prepare)
 	$(again) MODE=san O=build/san all forged-build
-	@MODE=san O=build/san tests/forged/forged.sh -n $(COUNT) $(if $(SEED),-f $(SEED)) -j $(JOBS) \
+	@MODE=san O=build/san tests/faults/forged/forged.sh -n $(COUNT) $(if $(SEED),-f $(SEED)) -j $(JOBS) \
 		$(if $(KIND),-k $(KIND))
 
 soak-hostile: SECONDS = 600
 soak-hostile:
 	$(prepare)
 	$(again) all
-	@O=$(O) MODE=$(MODE) tests/soak/hostile_guests.sh -s $(SECONDS) \
+	@O=$(O) MODE=$(MODE) tests/run/hostile_guests.sh -s $(SECONDS) \
 		-j $(if $(findstring command,$(origin JOBS)),$(JOBS),1)

@@ -6,7 +6,7 @@
 check-libvirt:
 	@.ci/deps build qemu guest libvirt
 	$(again) all
-	@O=$(O) JOBS=$(JOBS) tests/libvirt/check
+	@O=$(O) JOBS=$(JOBS) tests/qemu/libvirt/check
 
 check-qemu-kvm:
 	@.ci/deps build qemu

@@ -55,7 +55,7 @@ says() { # NAME WORDS COMMAND...
 	fi
 }
 
-tap_run "perf.data is made" python3 tests/foreign/make.py "$made"
+tap_run "perf.data is made" python3 tests/tools/foreign/make.py "$made"
 imports two 0 "" "$made/two.data"
 says "no names where processes have different code" "names: 0" sh -c \
 	"echo names: \$('$VPT' decode -t '$out' | grep -c _loop)"
@@ -228,5 +228,5 @@ while [ $at -lt "$size" ]; do
 	at=$((at + 29))
 done
 tap_empty "a file that is cut is status 3" "$wrong"
-tap_run "a file that is changed" python3 tests/foreign/mutate.py "$VPT" "$made/two.data" "$made/root" "$dir"
+tap_run "a file that is changed" python3 tests/tools/foreign/mutate.py "$VPT" "$made/two.data" "$made/root" "$dir"
 tap_end

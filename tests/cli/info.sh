@@ -24,7 +24,7 @@ done
 tap_run "blocks of CR3 are not loads of CR3" sh -c "! '$VPT' info '$dir/t.vpt' | grep -q 'CR3 loads'"
 
 # The end of a session has one name, whichever verb shows it, in text and in JSON.
-for file in tests/compat/files/*.vpt.gz; do
+for file in tests/cli/compat/files/*.vpt.gz; do
 	name=$(basename "$file" .gz)
 	gzip -dc "$file" >"$dir/t.vpt"
 	"$VPT" info -n 100000 "$dir/t.vpt" 2>/dev/null |

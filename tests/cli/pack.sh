@@ -49,7 +49,7 @@ tap_run "points: a decoder starts at each" "$POINTS" "$dir/host.vpt"
 
 # Old files become files of this version.
 for file in guest host rtit lost system; do
-	gzip -dc "tests/compat/files/$file.vpt.gz" >"$dir/old.vpt" || exit 1
+	gzip -dc "tests/cli/compat/files/$file.vpt.gz" >"$dir/old.vpt" || exit 1
 	packs "0.1: $file" "$dir/old.vpt"
 	tap_run "0.1: $file: version 3" test "$("$VPT" info "$dir/back" | grep ^format)" = \
 		"format         version 3"

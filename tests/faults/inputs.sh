@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 . tests/lib/refuse.sh
 rm -rf "$dir"
 mkdir -p "$dir"
-for file in tests/compat/files/*.gz; do
+for file in tests/cli/compat/files/*.gz; do
 	name=${file##*/}
 	gzip -dc "$file" >"$dir/${name%.gz}"
 done

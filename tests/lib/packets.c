@@ -132,7 +132,7 @@ static const struct {
 } kinds[VPT_PKT_COUNT] = {
 #define TEST_PACKET(kind, value, shift, aux, flag, known) \
 	[VPT_PKT_##kind] = {value, shift, aux, flag, TEST_KNOWN_##known},
-#include "vectors/packets.tbl"
+#include "unit/packets.tbl"
 };
 
 enum test_known test_packet_known(enum vpt_pkt_kind kind)

@@ -15,7 +15,7 @@ unsigned int test_each_packet(enum vpt_pkt_kind kind,
 			      void (*fn)(const struct vpt_packet *packet, void *opaque),
 			      void *opaque);
 
-/* The other programs that know a packet, from TEST_PACKET in tests/vectors/packets.tbl. */
+/* The other programs that know a packet, from TEST_PACKET in tests/unit/packets.tbl. */
 enum test_known { TEST_KNOWN_UNSAID, TEST_KNOWN_NOWHERE, TEST_KNOWN_PERF, TEST_KNOWN_ALL };
 
 enum test_known test_packet_known(enum vpt_pkt_kind kind);

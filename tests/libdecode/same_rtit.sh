@@ -13,10 +13,10 @@ trap 'rm -rf "$dir"' EXIT
 all=${ALL:-}
 compared=0 insns=0
 
-# Of tests/atom/configs, and what those leave out: guests that trace themselves, and packets that
+# Of tests/tables/atom/configs, and what those leave out: guests that trace themselves, and packets that
 # errata or software lose.
 {
-	sed -n 's/^[a-z][a-z-]*[[:blank:]]*/--pt=host /p' tests/atom/configs
+	sed -n 's/^[a-z][a-z-]*[[:blank:]]*/--pt=host /p' tests/tables/atom/configs
 	cat <<'END'
 --pt=guest --model=silvermont
 --pt=guest --model=airmont --errata=E1,E2,E3,E5,E6,E7

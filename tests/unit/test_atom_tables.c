@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Rows of the tables of the RTIT reference, its examples and its errata, as scenarios:
- * tests/atom/, one file per subject. `make check-rtit` lists them.
+ * tests/tables/atom/, one file per subject. `make check-rtit` lists them.
  */
 #include "lib/tables.h"
 
 static const struct test_scenario rows[] = {
-#include "atom/all.tbl"
+#include "tables/atom/all.tbl"
 };
 
 Suite *test_suite(void)

@@ -32,18 +32,18 @@ struct vector {
 static const struct vector vectors[] = {
 #define TEST_VECTOR(name_, block_, text_, bytes_, ...) \
 	{.name = name_, .block = block_, .text = text_, .bytes = bytes_, .packet = {__VA_ARGS__}},
-#include "vectors/packets.tbl"
+#include "unit/packets.tbl"
 };
 
 static const struct vector read_vectors[] = {
 #define TEST_VECTOR_READ(name_, block_, bytes_, ...) \
 	{.name = name_, .block = block_, .bytes = bytes_, .packet = {__VA_ARGS__}},
-#include "vectors/packets.tbl"
+#include "unit/packets.tbl"
 };
 
 static const struct vector bad_vectors[] = {
 #define TEST_BAD(name_, block_, bytes_) {.name = name_, .block = block_, .bytes = bytes_},
-#include "vectors/packets.tbl"
+#include "unit/packets.tbl"
 };
 
 /* The tag that a vector proves. */
