@@ -20,7 +20,7 @@ static size_t aligned(size_t len)
 	return (len + ALIGN - 1) & ~(size_t)(ALIGN - 1);
 }
 
-/* Slabs grow with what is kept. NULL: no memory. */
+/* Add a slab; slabs grow with the used memory. Returns NULL if there is no memory. */
 static struct trace_arena_slab *add_slab(struct trace_arena *a, size_t need)
 {
 	const size_t head = sizeof(struct trace_arena_slab);
@@ -64,7 +64,7 @@ void trace_arena_undo(struct trace_arena *a, void *p, size_t len)
 	if ((uint8_t *)p + aligned(len) != slab->bytes + slab->used)
 		return;
 	slab->used -= aligned(len);
-	/* A large one had a slab of its own. */
+	/* A large allocation had its own slab. */
 	if (!slab->used && slab->room > SLAB_MAX) {
 		a->slab = slab->next;
 		free(slab);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 struct trace_arena {
-	struct trace_arena_slab *slab; /* the newest first */
+	struct trace_arena_slab *slab; /* newest slab first */
 };
 
 /* Allocate @len bytes, aligned to 16, at a fixed address. Returns NULL if there is no memory. */

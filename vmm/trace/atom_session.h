@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where a SESSION block has the registers of Atom's RTIT. */
+/* The layout of the registers of Atom's RTIT in a SESSION block. */
 #ifndef VMM_TRACE_ATOM_SESSION_H
 #define VMM_TRACE_ATOM_SESSION_H
 
@@ -25,7 +25,7 @@ static inline void trace_atom_session_set(struct trace_session *s, const struct 
 	s->addr[7] = r->cntp | (uint64_t)r->pkt_cnt << 32;
 }
 
-/* The registers as they were; nothing is checked. */
+/* Return the recorded registers without any check. */
 static inline void trace_atom_session_get(const struct trace_session *s, struct vpt_atom_regs *r)
 {
 	unsigned int i;

@@ -14,7 +14,7 @@
 /* Hostile data can have a header everywhere, each with a checksum over all that follows. */
 #define BUDGET_FILES 8u
 #define BUDGET_BYTES (64ull << 20)
-#define TRIAL	     256u /* bytes that the work on a header is worth */
+#define TRIAL	     256u /* bytes of work that one header may cost */
 
 static const char cut_off[] = "a block is cut off";
 static const char wrong_length[] = "a block's length is wrong";
@@ -24,7 +24,7 @@ static const char padding[] = "a block's padding is not zero";
 static const char no_end[] = "the file ends without an END block";
 static const char after_end[] = "something follows the END block";
 
-/* The bytes that a block's payload takes in the file. */
+/* Return the number of bytes of a block's payload in the file. */
 static size_t padded(const struct trace_block *head)
 {
 	return ((size_t)head->len + 7) & ~(size_t)7;
@@ -36,7 +36,10 @@ static uint32_t sum_of_head(struct trace_block head)
 	return trace_crc32c(0, &head, sizeof(head));
 }
 
-/* NULL, or a read failed: the file was made shorter meanwhile, or has an error of its own. */
+/*
+ * Return NULL, or the reason why a read failed: the file was truncated meanwhile, or has an error
+ * of its own.
+ */
 static const char *short_of(struct trace_blocks *b, int err)
 {
 	if (err && err != -ENODATA)
@@ -44,7 +47,7 @@ static const char *short_of(struct trace_blocks *b, int err)
 	return err ? cut_off : NULL;
 }
 
-/* NULL, or what is wrong with the block at `at` before its checksum is known. */
+/* Read the block header at `at`. Returns NULL, or the error that is visible before the checksum. */
 static const char *read_head(struct trace_blocks *b, uint64_t at, struct trace_block *head)
 {
 	const uint64_t left = b->source.size - at;
@@ -78,10 +81,10 @@ static const char *check(const struct trace_block *head, const uint8_t *payload)
 	return check_padding(head, payload + head->len);
 }
 
-/* Check a block of which nothing is copied, a piece of it at a time if there is no map. */
+/* Check a block without a copy, in pieces if there is no map. */
 static const char *check_pieces(struct trace_blocks *b, uint64_t at, const struct trace_block *head)
 {
-	/* A large block would stay in memory as part of the map. */
+	/* A large block would keep pages of the map resident. */
 	const uint8_t *bytes =
 		head->len > LARGE ? NULL
 				  : trace_source_look(&b->source, at + sizeof(*head), padded(head));
@@ -110,7 +113,7 @@ static const char *check_pieces(struct trace_blocks *b, uint64_t at, const struc
 	return err ? short_of(b, err) : check_padding(head, piece);
 }
 
-/* A payload in the arena. What is checked is the copy. */
+/* Copy a payload to the arena, and check the copy. */
 static const char *load(struct trace_blocks *b, uint64_t at, const struct trace_block *head,
 			void **payload)
 {
@@ -133,7 +136,7 @@ static const char *load(struct trace_blocks *b, uint64_t at, const struct trace_
 static const char *take_copy(struct trace_blocks *b, uint64_t at, const struct trace_block *head,
 			     enum trace_block_use use)
 {
-	/* A header may claim any length: what is large is checked before there is memory for it. */
+	/* A header may claim any length, so check a large block before the allocation. */
 	const char *why = head->len > LARGE ? check_pieces(b, at, head) : NULL;
 	void *payload = NULL;
 
@@ -147,7 +150,7 @@ static const char *take_copy(struct trace_blocks *b, uint64_t at, const struct t
 	return why;
 }
 
-/* Check and take the block at `at`. *len receives the bytes it takes. */
+/* Check and take the block at `at`. *len receives its size in the file. */
 static const char *read_block(struct trace_blocks *b, uint64_t at, uint64_t *len)
 {
 	const uint8_t *payload = NULL;
@@ -159,7 +162,7 @@ static const char *read_block(struct trace_blocks *b, uint64_t at, uint64_t *len
 		return why;
 	*len = sizeof(head) + padded(&head);
 	use = b->use(b, &head);
-	/* Behind damage a block can be anywhere, and what it holds not aligned. */
+	/* Behind damage a block can have any address, and its contents may be unaligned. */
 	if (use == TRACE_USE_STAY && !(at % 8) && head.len <= LARGE)
 		payload = trace_source_look(&b->source, at + sizeof(head), padded(&head));
 	if (use != TRACE_USE_PASS && !payload)
@@ -168,7 +171,7 @@ static const char *read_block(struct trace_blocks *b, uint64_t at, uint64_t *len
 	return why ? why : b->take(b, &head, payload);
 }
 
-/* Is a whole block there? */
+/* Returns true if there is a whole block at @at. */
 static bool is_block(struct trace_blocks *b, uint64_t at)
 {
 	struct trace_block head;
@@ -185,7 +188,9 @@ static bool is_block(struct trace_blocks *b, uint64_t at)
 	return false;
 }
 
-/* The first good block in some bytes that are at `at` in the file. UINT64_MAX: there is none. */
+/*
+ * Return the position of the first good block in bytes that are at `at` in the file, or UINT64_MAX.
+ */
 static uint64_t search(struct trace_blocks *b, uint64_t at, const uint8_t *bytes, size_t len)
 {
 	const uint32_t magic = TRACE_BLOCK_MAGIC;
@@ -205,9 +210,9 @@ static uint64_t search(struct trace_blocks *b, uint64_t at, const uint8_t *bytes
 }
 
 /*
- * Where a good block is behind a bad one at `at`, or the end of the file. If the bad one's
- * length leads to a block, that is it: what lies between is guest memory, which may hold
- * anything, blocks too.
+ * Return the position of the next good block behind a bad block at `at`, or the end of the file. If
+ * the bad block's length leads to a good block, return that block. The bytes between are guest
+ * memory, which may contain blocks.
  */
 static uint64_t find_block(struct trace_blocks *b, uint64_t at)
 {
@@ -244,7 +249,7 @@ static struct trace_damage *add_damage(struct trace_blocks *b, uint64_t at, cons
 	return &b->damages.at[b->damages.n++];
 }
 
-/* Note what is wrong at `at`. Returns where reading resumes. */
+/* Record damage at `at`. Returns the position where reading resumes. */
 static uint64_t skip(struct trace_blocks *b, uint64_t at, const char *why, unsigned int how)
 {
 	struct trace_damage *damage = add_damage(b, at, why);
@@ -256,7 +261,7 @@ static uint64_t skip(struct trace_blocks *b, uint64_t at, const char *why, unsig
 		next = find_block(b, at);
 	damage->bytes = next - at;
 	b->extent.lost += damage->bytes;
-	/* If blocks follow, it is the length that is wrong. */
+	/* If blocks follow, the length is wrong. */
 	if (why == cut_off && next < b->source.size)
 		damage->why = wrong_length;
 	if (next < b->source.size)

@@ -10,7 +10,7 @@
 #include "trace/reader.h"
 #include "trace/source.h"
 
-/* The use that is made of a block which is as it must be. */
+/* The use of a valid block. */
 enum trace_block_use {
 	TRACE_USE_PASS, /* it is taken without its payload */
 	TRACE_USE_LOOK, /* a copy of its payload is there while it is taken */
@@ -21,37 +21,37 @@ enum trace_block_use {
 struct trace_blocks {
 	struct trace_source source;
 	struct trace_arena arena;
-	struct trace_extent extent; /* its `damage` is `damages.at` */
+	struct trace_extent extent; /* its `damage` points to `damages.at` */
 	struct {
 		struct trace_damage *at;
 		size_t n, room;
 	} damages;
-	uint64_t budget; /* bytes that may still be checked in vain */
+	uint64_t budget; /* remaining bytes for failed checks */
 
 	enum trace_block_use (*use)(struct trace_blocks *b, const struct trace_block *head);
 	/*
-	 * Take a block; @payload is NULL if it is passed, and may change if it is mapped. Returns NULL, or the reason why the
-	 * block is damage, static: then nothing of it is kept. An error of its own is in `error`,
-	 * and ends reading.
+	 * Take a block. @payload is NULL if the block is passed, and may change if it is mapped.
+	 * Returns NULL, or a static reason why the block is damaged; then nothing of it is kept.
+	 * The callback reports its own errors in `error`, which ends reading.
 	 */
 	const char *(*take)(struct trace_blocks *b, const struct trace_block *head,
 			    const void *payload);
-	/* A place of damage ends; blocks follow. */
+	/* A damaged part ends, and blocks follow. */
 	void (*resumed)(struct trace_blocks *b);
 	int error; /* -errno */
 };
 
 /*
- * Read all blocks from @at on; up to the first damage if @how is TRACE_READER_PREFIX. Returns 0,
- * also for a file that is damaged, or -errno: -ENOMEM, or the file cannot be read.
+ * Read all blocks from @at on, or up to the first damage if @how is TRACE_READER_PREFIX. Returns 0,
+ * even if the file is damaged, or -errno: -ENOMEM, or a read error.
  */
 int trace_blocks_read(struct trace_blocks *b, uint64_t at, unsigned int how);
 void trace_blocks_close(struct trace_blocks *b);
 
 /*
- * reader_packed.c: use and take all blocks inside a PACKED block, as those of the file. Returns
- * NULL or the reason why the block is damage, static. It may be one of those inside that is: then
- * those before it have been taken.
+ * reader_packed.c: take all blocks inside a PACKED block like those of the file. Returns NULL or a
+ * static reason why the block is damaged. If an inner block is damaged, the blocks before it have
+ * been taken.
  */
 const char *trace_blocks_unpack(struct trace_blocks *b, const void *payload, size_t len);
 

@@ -6,10 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The address space as a PIP and the VMCS packet before it show it. */
+/* The address space, as given by a PIP and the VMCS packet before it. */
 struct trace_source_key {
 	uint64_t cr3;  /* bits 51:5; others are ignored */
-	uint64_t vmcs; /* current pointer, TRACE_SPACE_ANY_VMCS: not known, or none */
+	uint64_t vmcs; /* current VMCS pointer; TRACE_SPACE_ANY_VMCS if it is not known, or if
+	                * there is none */
 	bool non_root; /* PIP.NR */
 };
 
@@ -18,15 +19,15 @@ struct trace_source_key {
 
 struct trace_code_source {
 	/*
-	 * Return the number of an address space: CR3[51:5] in these bits, 0 in bits 4:0, and 0 in
-	 * bits 63:52 if it is not of VMX non-root operation. The same key has the same number.
+	 * Return the number of an address space. It has CR3[51:5] in these bits and 0 in bits 4:0.
+	 * Bits 63:52 are 0 outside VMX non-root operation. The same key has the same number.
 	 */
 	uint64_t (*space)(void *context, const struct trace_source_key *key);
-	/* Return the number of the space where nothing tells CR3, or TRACE_SOURCE_NONE. */
+	/* Return the number of the space for @ip if CR3 is not known, or TRACE_SOURCE_NONE. */
 	uint64_t (*guess)(void *context, uint64_t ip);
 	/*
 	 * Return the page at @vaddr (4 KiB aligned) of a space, or NULL if there is no code. The
-	 * 4096 bytes live and stay the same as long as the source, at one place for each physical
+	 * 4096 bytes are constant as long as the source exists, at one address for each physical
 	 * page.
 	 */
 	const uint8_t *(*page)(void *context, uint64_t space, uint64_t vaddr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* CRC-32C, by the processor's instruction where there is one. */
+/* Computes CRC-32C, with the processor's instruction if there is one. */
 #include "trace/crc32c.h"
 
 #include <string.h>
@@ -69,8 +69,8 @@ uint32_t trace_crc32c_table(uint32_t crc, const void *bytes, size_t len)
 
 #ifdef __x86_64__
 /*
- * An instruction takes three cycles, and one can begin in each: three lanes go side by side. A
- * page of code is three lanes and a few bytes.
+ * An instruction has a latency of three cycles and a throughput of one cycle, so three lanes run in
+ * parallel. A page of code is three lanes and a few bytes.
  */
 #define LANE	   1360u
 #define LANE_SHIFT 0x3f70cc6fu /* x^(8 * LANE - 33) modulo the polynomial, reflected */
@@ -87,8 +87,9 @@ FAST static inline uint64_t word_at(const uint8_t *p)
 }
 
 /*
- * A remainder with as many zeros behind it as the shift says. The product of reflected numbers
- * is one bit up, and the instruction adds 32 zeros: so it is 33 less.
+ * Return a remainder with the number of zeros that @shift encodes behind it. The product of
+ * reflected numbers is one bit higher, and the instruction adds 32 zeros, so the exponent is 33
+ * less.
  */
 FAST static inline uint64_t shifted(uint64_t sum, uint32_t shift)
 {
@@ -104,7 +105,7 @@ FAST static uint64_t three_lanes(uint64_t sum, const uint8_t *p)
 	unsigned int i;
 
 	for (i = 0; i < LANE; i += sizeof(uint64_t)) {
-		/* The processor's own prefetching ends with each page. */
+		/* The processor's prefetcher stops at the end of each page. */
 		if (i % 64 == 0) {
 			__builtin_prefetch(p + AHEAD + i);
 			__builtin_prefetch(p + AHEAD + LANE + i);
@@ -135,7 +136,7 @@ FAST static uint32_t crc32c_insn(uint32_t crc, const void *bytes, size_t len)
 uint32_t trace_crc32c(uint32_t crc, const void *bytes, size_t len)
 {
 #ifdef __x86_64__
-	/* Asked of libc, which knows: CPUID takes 7 us in a guest, and GCC asks it 20 times. */
+	/* libc knows the features. CPUID takes 7 us in a guest, and GCC executes it 20 times. */
 	if (CPU_FEATURE_ACTIVE(SSE4_2) && CPU_FEATURE_ACTIVE(PCLMULQDQ))
 		return crc32c_insn(crc, bytes, len);
 #endif

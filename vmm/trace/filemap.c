@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Maps files, and puts zeros where they lose pages. */
+/* Maps files, and replaces lost pages by zeros. */
 #include "trace/filemap.h"
 
 #include <errno.h>
@@ -10,14 +10,16 @@
 #define AHEAD ((size_t)2 << 20)
 
 #ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22 /* Linux 5.14; an earlier one refuses it, and faults pages in */
+#define MADV_POPULATE_READ \
+	22 /* since Linux 5.14; an earlier kernel refuses the flag and takes
+                               * page faults */
 #endif
 
-/* The handler has nothing else to find them by. */
+/* A list of maps, because the signal handler has no other access to them. */
 static struct trace_filemap *maps;
 static struct sigaction before;
 
-/* Zeros from the page at `p` on: what follows is gone too, or is not worth a fault for each. */
+/* Map zeros from the page at `p` on. The rest is gone too, or not worth a fault for each page. */
 static bool tear(struct trace_filemap *m, const uint8_t *p)
 {
 	const size_t from = (size_t)(p - m->at) & ~(PAGE - 1);
@@ -40,7 +42,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 	for (m = maps; m; m = m->next)
 		if (p >= m->at && p < m->at + m->bytes)
 			break;
-	/* Any other is for whoever was there before: a fault comes again by itself. */
+	/* Pass any other SIGBUS to the previous handler: the fault occurs again. */
 	if (!m || !tear(m, p)) {
 		sigaction(SIGBUS, &before, NULL);
 		if (info->si_code <= 0)
@@ -92,7 +94,7 @@ void trace_filemap_close(struct trace_filemap *m)
 		sigaction(SIGBUS, &before, NULL);
 }
 
-/* A fault for each few pages takes several times as long. */
+/* A fault for every few pages takes several times as long. */
 static void populate(struct trace_filemap *m, size_t from, size_t to)
 {
 	size_t len;
@@ -103,7 +105,7 @@ static void populate(struct trace_filemap *m, size_t from, size_t to)
 	len = to - from > AHEAD ? to - from : AHEAD;
 	if (len > m->bytes - from)
 		len = m->bytes - from;
-	/* If it fails there are faults, or the handler is called. */
+	/* On failure, faults map the pages, or the handler runs. */
 	madvise((void *)(m->at + from), len, MADV_POPULATE_READ);
 	m->populated = from + len;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file mapped to be read. Its bytes change with the file. Where the file ends earlier than it
- * did, or cannot be read, there are zeros, and it is remembered: nobody is sent SIGBUS.
+ * A file that is mapped for reading. Its bytes change with the file. If the file shrinks or cannot
+ * be read, the map has zeros, which are recorded, and no SIGBUS reaches the process.
  */
 #ifndef VMM_TRACE_FILEMAP_H
 #define VMM_TRACE_FILEMAP_H
@@ -10,23 +10,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* It stays where it is while it is open. Zero: there is none. */
+/* The struct must not move while it is open. An all-zero struct has no map. */
 struct trace_filemap {
 	const uint8_t *at;
 	size_t bytes;
-	size_t populated;	    /* bytes whose pages the kernel was asked for */
-	volatile sig_atomic_t torn; /* some pages could not be read, and are zeros now */
+	size_t populated;	    /* number of bytes whose pages were requested from the kernel */
+	volatile sig_atomic_t torn; /* some pages could not be read and are zeros */
 	struct trace_filemap *next;
 };
 
 /*
- * Map @bytes of a file. Returns 0 or -errno: then the file can still be read. All maps are
- * opened and closed by one thread.
+ * Map @bytes of a file. Returns 0 or -errno; the file can still be read after an error. One thread
+ * opens and closes all maps.
  */
 int trace_filemap_open(struct trace_filemap *m, int fd, size_t bytes);
 void trace_filemap_close(struct trace_filemap *m);
 
-/* The @len bytes at @at, which the caller knows to be within the map. */
+/* Return the @len bytes at @at, which must be within the map. */
 const uint8_t *trace_filemap_look(struct trace_filemap *m, size_t at, size_t len);
 
 #endif /* VMM_TRACE_FILEMAP_H */

@@ -14,18 +14,20 @@
 
 #include "vpt/caps.h"
 
-#define TRACE_FILE_MAGIC     0x0a45434152545056ull /* "VPTRACE\n" */
-#define TRACE_FILE_OLD	     1			   /* the version that vpt 0.1 wrote for PT */
-#define TRACE_FILE_OLD_ATOM  2			   /* the same with TRACE_INFO_ATOM */
+#define TRACE_FILE_MAGIC 0x0a45434152545056ull /* "VPTRACE\n" */
+#define TRACE_FILE_OLD	 1		       /* the version of vpt 0.1 for PT */
+#define TRACE_FILE_OLD_ATOM \
+	2 /* the version of vpt 0.1 for RTIT, with
+                              			    * TRACE_INFO_ATOM */
 #define TRACE_FILE_VERSION   3
 #define TRACE_BLOCK_MAGIC    0x4b4c4256u /* "VBLK" */
 #define TRACE_FILE_MAX_VCPUS 1024
-#define TRACE_CODE_BYTES     4096 /* of a page in a CODE block */
+#define TRACE_CODE_BYTES     4096 /* size of a page in a CODE block */
 
 struct trace_file_header {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t size; /* of this header */
+	uint32_t size; /* size of this header */
 	/* From version 3 on. A reader refuses a file with a flag that the reader does not know. */
 	uint64_t flags; /* none is defined */
 	uint64_t reserved;
@@ -72,7 +74,7 @@ struct trace_block {
 	uint32_t magic;
 	uint16_t type; /* enum trace_block_type; unknown ones are skipped */
 	uint16_t vcpu;
-	uint32_t len; /* payload bytes */
+	uint32_t len; /* size of the payload */
 	uint32_t crc; /* CRC-32C of this header with crc 0, then payload */
 };
 
@@ -98,13 +100,14 @@ struct trace_file_info {
 	uint32_t flags;	 /* enum trace_info_flags; from version 3 on others refuse the file */
 };
 
-/* Properties of the processor that neither `caps` nor a session's registers tell. */
+/* Properties of the processor that neither `caps` nor a session's registers have. */
 enum trace_info_flags {
-	TRACE_INFO_DEFERRED = 1 << 0, /* TIPs can come after the TNT they fall into (33.4.2.3) */
+	TRACE_INFO_DEFERRED = 1 << 0, /* TIPs can follow the TNT that contains their outcome
+	                               * (33.4.2.3) */
 	TRACE_INFO_ATOM = 1 << 1,     /* the trace is Atom's RTIT (vpt/atom.h), not PT */
 };
 #define TRACE_INFO_FLAGS (TRACE_INFO_DEFERRED | TRACE_INFO_ATOM | 0xff00u)
-/* With RTIT, of flags: the errata of the processor, enum vpt_atom_erratum. */
+/* The errata of the processor in flags, for RTIT: enum vpt_atom_erratum. */
 #define TRACE_INFO_ERRATA(flags)      ((uint8_t)((flags) >> 8))
 #define TRACE_INFO_SET_ERRATA(errata) ((uint32_t)(errata) << 8)
 
@@ -130,14 +133,14 @@ struct trace_code_page {
 	uint64_t cr3;	/* address space, bits 63:12 (63:5 for PAE) */
 	uint64_t vaddr; /* 4 KiB aligned; as payloads have it: a LIP or a RIP (33.3.1.1) */
 	uint64_t gpa;
-	uint64_t insns; /* the counter from which on it is what executes */
+	uint64_t insns; /* the counter from which on the page executes */
 };
 
 /*
- * The same with content and mappings apart, so that a page that is executed at many
- * addresses is in the file once. A PAGE block holds the content of a page at some time;
- * the ids of PAGE blocks rise from block to block and begin above 0. An entry of a MAP
- * block stands for a CODE block with that content, and its PAGE block comes before it.
+ * Contents and mappings separately, so that a page that executes at many addresses is in the file
+ * once. A PAGE block holds the content of a page at some time. The ids of PAGE blocks ascend and
+ * begin above 0. An entry of a MAP block is equivalent to a CODE block with that content. Its PAGE
+ * block precedes the MAP block.
  */
 struct trace_page_content {
 	uint64_t id;
@@ -150,9 +153,9 @@ struct trace_page_map {
 };
 
 /*
- * CR3 where no PIP shows it. It is written when CR3 is loaded while CTL.OS is 0, and at the start
- * of a session, since PSB+ has no PIP outside of the traced code. It is ignored where PIPs tell
- * CR3, but for TRACE_CR3_RESUMED.
+ * CR3 where no PIP reports it. It is written when CR3 is loaded while CTL.OS is 0.
+ * It is also written at the start of a session, because PSB+ has no PIP outside the traced code. It is ignored where PIPs report
+ * CR3, except for TRACE_CR3_RESUMED.
  */
 struct trace_cr3_switch {
 	uint64_t cr3;	/* as in struct trace_code_page */
@@ -165,7 +168,7 @@ struct trace_cr3_switch {
  */
 enum trace_cr3_code { TRACE_CR3_CODE64 = 0, TRACE_CR3_CODE32 = 1, TRACE_CR3_CODE16 = 2 };
 #define TRACE_CR3_CODE_MASK 3ull
-/* The block is of the next OVF or FUP.BuffOvf, behind which nothing else tells the counter. */
+/* The block belongs to the next OVF or FUP.BuffOvf, behind which no packet has the counter. */
 #define TRACE_CR3_RESUMED 4ull
 #define TRACE_CR3_FLAGS	  (TRACE_CR3_CODE_MASK | TRACE_CR3_RESUMED)
 
@@ -177,7 +180,9 @@ enum trace_cr3_code { TRACE_CR3_CODE64 = 0, TRACE_CR3_CODE32 = 1, TRACE_CR3_CODE
  */
 #define TRACE_SPACE_ID_MASK  0x000ffffffffff000ull
 #define TRACE_SPACE_ANY_VMCS UINT64_MAX
-#define TRACE_SPACE_NO_VM    UINT32_MAX /* it is the host's, or not known whose */
+#define TRACE_SPACE_NO_VM \
+	UINT32_MAX /* the space belongs to the host, or its owner is not
+                                         * known */
 
 enum trace_space_flags {
 	TRACE_SPACE_NON_ROOT = 1 << 0, /* VMX non-root operation */
@@ -187,21 +192,21 @@ enum trace_space_flags {
 	 */
 	TRACE_SPACE_COMMON = 1 << 1,
 	/*
-	 * The file has no code of its own for it. What a guest runs there is left out. It does not
-	 * count if there is code in spite of it, which was found after the space was written.
+	 * The file has no code for the space, and omits the guest's execution there. The flag is
+	 * ignored if the file has code of the space, which was found after the space was written.
 	 */
 	TRACE_SPACE_NO_CODE = 1 << 2,
 };
 #define TRACE_SPACE_FLAGS (TRACE_SPACE_NON_ROOT | TRACE_SPACE_COMMON | TRACE_SPACE_NO_CODE)
 
 struct trace_space {
-	uint64_t id;   /* within TRACE_SPACE_ID_MASK, and no CR3 that the trace has */
-	uint64_t cr3;  /* bits 51:5 of the hardware's */
-	uint64_t vmcs; /* pointer, or TRACE_SPACE_ANY_VMCS */
+	uint64_t id;   /* a value within TRACE_SPACE_ID_MASK that is no CR3 of the trace */
+	uint64_t cr3;  /* bits 51:5 of the hardware's CR3 */
+	uint64_t vmcs; /* VMCS pointer, or TRACE_SPACE_ANY_VMCS */
 	uint32_t flags;
-	uint32_t vm;   /* of the machine, or TRACE_SPACE_NO_VM */
-	uint32_t vcpu; /* which of that machine's */
-	uint32_t pid;  /* 0: not known */
+	uint32_t vm;   /* number of the VM, or TRACE_SPACE_NO_VM */
+	uint32_t vcpu; /* number of the vCPU within the VM */
+	uint32_t pid;  /* 0 if not known */
 	char name[40];
 };
 
@@ -211,15 +216,15 @@ struct trace_space {
  */
 struct trace_vmcs {
 	uint64_t vmcs;
-	uint64_t offset; /* in the stream */
+	uint64_t offset; /* position in the stream */
 	uint64_t tsc_offset;
 	uint64_t tsc_multiplier; /* 48-bit fixed point, 1 << 48: not scaled */
 	uint32_t vm, vcpu;	 /* as in struct trace_space */
 };
 
 struct trace_chunk {
-	uint64_t offset; /* of the first byte in this vCPU's stream */
-	uint64_t gpa;	 /* where the guest's buffer holds it, ~0: nowhere */
+	uint64_t offset; /* offset of the first byte in this vCPU's stream */
+	uint64_t gpa;	 /* address in the guest's buffer; ~0 if there is none */
 };
 
 /* One TriggerEn period: a block when it starts and one when it ends. */
@@ -232,48 +237,48 @@ enum trace_session_end {
 	TRACE_END_TOPA_STOP,  /* the last packet may be cut */
 	TRACE_END_ERROR,      /* the last packet may be cut */
 	TRACE_END_CLOSED,     /* the guest ended, the VMM closed the trace */
-	TRACE_END_LOST,	      /* what follows was overwritten; the last packet may be cut */
-	TRACE_END_CHANGED,    /* RTIT: a register was written, and the trace goes on in the session
-			     * that starts here */
+	TRACE_END_LOST,	      /* the following bytes were overwritten; the last packet may be cut */
+	TRACE_END_CHANGED,    /* RTIT: a register was written, and the trace continues in the
+	                       * session that starts here */
 };
 
-/* Of RTIT the registers are packed by trace/atom_session.h, at the end of a session too. */
+/* For RTIT, trace/atom_session.h packs the registers, also at the end of a session. */
 struct trace_session {
 	uint32_t edge;	/* enum trace_session_edge */
 	uint32_t end;	/* enum trace_session_end */
 	uint32_t error; /* enum vpt_output_error if end is ERROR */
 	uint32_t reserved;
 	uint64_t offset; /* position in the stream */
-	uint64_t insns;	 /* the counter */
+	uint64_t insns;	 /* the counter at this edge */
 	uint64_t ctl, status, output_base, output_mask_ptrs, cr3_match;
 	uint64_t addr[2 * VPT_MAX_RANGES];
 };
 
 /*
- * The instructions that the engine retired, without PT's notions. A check can therefore work out
- * the expected trace independently of the generator.
+ * The retired instructions of the engine, independent of PT. A check can therefore compute the
+ * expected trace independently of the generator.
  */
 enum trace_oracle_kind {
-	/* Each ip is as payloads have it, a LIP or a RIP (33.3.1.1). */
+	/* Each ip is in the format of payloads, a LIP or a RIP (33.3.1.1). */
 	TRACE_ORACLE_INSN = 0, /* ip retired; aux: enum trace_oracle_insn_flags */
 	TRACE_ORACLE_EVENT,    /* interrupt, exception, INT n at ip; aux: vector in
 				 * 7:0, enum trace_oracle_insn_flags of ip in 15:8 */
-	TRACE_ORACLE_CR3,      /* ip: CR3 for what follows */
+	TRACE_ORACLE_CR3,      /* ip: CR3 from here on */
 	TRACE_ORACLE_START,    /* TriggerEn rose; ip, cpl: next instruction */
 	TRACE_ORACLE_STOP,     /* TriggerEn fell; ip, cpl: next instruction; aux: enum
-				 * trace_session_end in 7:0, flags of ip in 15:8. Where a
-				 * guest's WRMSR did it, that is the INSN before. */
-	TRACE_ORACLE_VM_EXIT,  /* at ip, of which aux is as for EVENT, the vector 0 */
+	                        * trace_session_end in 7:0, flags of ip in 15:8. If a guest's
+	                        * WRMSR cleared it, that is the INSN before. */
+	TRACE_ORACLE_VM_EXIT,  /* VM exit at ip; aux as for EVENT, with vector 0 */
 };
 
 #define TRACE_ORACLE_AUX(low, flags) ((uint16_t)((low) | (flags) << 8))
 #define TRACE_ORACLE_AUX_LOW(aux)    ((aux)&0xffu)
 #define TRACE_ORACLE_AUX_FLAGS(aux)  ((unsigned int)(aux) >> 8)
 
-/* cpl is that at which the instruction began, or was to begin. */
+/* cpl is the CPL at which the instruction began or was to begin. */
 enum trace_oracle_insn_flags {
-	TRACE_ORACLE_ARRIVED = 1 << 0, /* came here by a taken branch or an event,
-				      * not by falling through */
+	TRACE_ORACLE_ARRIVED = 1 << 0, /* reached by a taken branch or an event, not by falling
+	                                * through */
 	TRACE_ORACLE_PAE = 1 << 1,
 	TRACE_ORACLE_COND = 1 << 2,	 /* is a conditional branch */
 	TRACE_ORACLE_SOFT_INT = 1 << 3,	 /* is INT n, INT3, INTO, INT1 that was taken */
@@ -290,18 +295,18 @@ struct trace_oracle_record {
 };
 
 /*
- * The same with less space, for engines that run code in blocks. The instructions of a block are
- * written once, and then only that it ran. RUN blocks and ORACLE blocks of a vCPU are one sequence,
- * in the order of the file.
+ * The same log in less space, for engines that run code in blocks. The instructions of a block are
+ * written once; later entries only record that the block ran. RUN blocks and ORACLE blocks of a
+ * vCPU are one sequence, in the order of the file.
  *
- * A stretch is instructions that follow each other by falling through. It is padded with zeros to a
- * multiple of 8, and comes before the first RUN block that has its id.
+ * A stretch is a sequence of instructions that follow each other by falling through. It is padded
+ * with zeros to a multiple of 8, and precedes the first RUN block that has its id.
  */
 enum trace_stretch_flags {
 	/*
-	 * The last instruction is a REP string instruction, of which the engine may do an iteration
-	 * at a time. It retires once. It has not retired if the next stretch or record, CR3 records
-	 * aside, is at that same instruction, or if there is none.
+	 * The last instruction is a REP string instruction, which the engine may execute one
+	 * iteration at a time. It retires once. It has not retired if the next stretch or record,
+	 * CR3 records aside, is at the same instruction, or if there is none.
 	 */
 	TRACE_STRETCH_REP = 1 << 0,
 	TRACE_STRETCH_PAE = 1 << 1,  /* PAE paging */
@@ -310,16 +315,16 @@ enum trace_stretch_flags {
 #define TRACE_STRETCH_FLAGS (TRACE_STRETCH_REP | TRACE_STRETCH_PAE | TRACE_STRETCH_JUMP)
 
 struct trace_stretch {
-	uint32_t id; /* not one that was, and below TRACE_STRETCH_ID_MAX() */
+	uint32_t id; /* a new id below TRACE_STRETCH_ID_MAX() */
 	uint8_t cpl;
 	uint8_t flags;	/* enum trace_stretch_flags */
-	uint16_t insns; /* 1..: so many struct trace_stretch_insn follow */
+	uint16_t insns; /* number of struct trace_stretch_insn that follow, at least 1 */
 	uint64_t ip;
 };
 
 /*
- * ARRIVED and PAE are not among the flags, they are worked out. SOFT_INT counts where
- * an EVENT at the instruction is what comes next.
+ * ARRIVED and PAE are not stored; the reader derives them. SOFT_INT is valid only if the next
+ * record is an EVENT at the instruction.
  */
 struct trace_stretch_insn {
 	uint8_t len;   /* 1..15 */
@@ -328,22 +333,22 @@ struct trace_stretch_insn {
 
 #define TRACE_STRETCH_LEN_MAX 15
 
-/* Numbers may be left out, but not so many that a table of them cannot be had. */
+/* Ids may have gaps, but the bound keeps a table of them small. */
 #define TRACE_STRETCH_ID_MAX(before) (4ull * ((before) + 1024))
 
 /*
- * The words of a RUN block: below TRACE_RUN_CUT, this stretch ran. TRACE_RUN_CUT | n right
- * after it: only its first n instructions retired. TRACE_RUN_RECORD and 4 words that are
- * a struct trace_oracle_record, in the same block: that came. In EVENT, VM_EXIT and STOP
- * the flag ARRIVED is worked out here too.
+ * The words of a RUN block. A word below TRACE_RUN_CUT: this stretch ran. TRACE_RUN_CUT | n right
+ * after it: only its first n instructions retired. TRACE_RUN_RECORD, then 4 words in the same
+ * block: a struct trace_oracle_record. In EVENT, VM_EXIT and STOP the reader derives the flag
+ * ARRIVED here, too.
  */
 #define TRACE_RUN_CUT	   0xf0000000u
 #define TRACE_RUN_RECORD   0xffffffffu
 #define TRACE_RECORD_WORDS (sizeof(struct trace_oracle_record) / sizeof(uint32_t))
 
 struct trace_index_entry {
-	uint64_t offset;      /* of a PSB in the vCPU's stream */
-	uint64_t file_offset; /* of the TRACE block that holds its first byte */
+	uint64_t offset;      /* offset of a PSB in the vCPU's stream */
+	uint64_t file_offset; /* offset of the TRACE block that holds its first byte */
 	uint32_t vcpu;
 	uint32_t reserved;
 };
@@ -357,14 +362,14 @@ enum trace_stop_kind {
 	TRACE_STOP_MAX_INSNS = 4,
 	TRACE_STOP_SNAPSHOT = 5, /* the run ends, and a snapshot holds the guest */
 	TRACE_STOP_TIMEOUT = 6,
-	TRACE_STOP_INTERRUPTED = 7,  /* by a signal to the VMM */
+	TRACE_STOP_INTERRUPTED = 7,  /* a signal to the VMM */
 	TRACE_STOP_WRITER = 8,	     /* the trace file could not be written */
 	TRACE_STOP_UNABLE = 9,	     /* the host cannot execute an instruction */
 	TRACE_STOP_UNTRACEABLE = 10, /* the host cannot trace what runs */
 	TRACE_STOP_UNEXPLAINED = 11, /* a single step had an impossible result */
 	TRACE_STOP_HOST = 12,	     /* the host failed */
 	TRACE_STOP_VMX = 13,	     /* a VM entry failed */
-	TRACE_STOP_LIMIT = 14,	     /* the trace file reached its most bytes */
+	TRACE_STOP_LIMIT = 14,	     /* the trace file reached its size limit */
 };
 
 /*
@@ -375,17 +380,17 @@ enum trace_stop_kind {
 struct trace_guest_stop {
 	uint32_t kind;	      /* enum trace_stop_kind */
 	uint32_t exit_status; /* valid only if @kind is TRACE_STOP_EXIT */
-	uint64_t insns;	      /* the counter */
+	uint64_t insns;	      /* the counter at the stop */
 	uint64_t gpr[16];     /* RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 to R15 */
 	uint64_t rip, rflags;
-	uint64_t cs_base; /* RIP is relative to it */
+	uint64_t cs_base; /* base of CS; RIP is relative to it */
 	uint64_t cr0, cr2, cr3, cr4;
 	uint64_t idt_base;
 	uint32_t idt_limit;
 	uint32_t reserved2;
-	uint8_t mode; /* of the code segment: 16, 32 or 64 bits */
+	uint8_t mode; /* width of the code segment: 16, 32 or 64 bits */
 	uint8_t cpl;
-	uint8_t insn_len; /* bytes of @insn that could be read */
+	uint8_t insn_len; /* number of bytes in @insn */
 	uint8_t reserved;
 	uint16_t faults;  /* 0 to TRACE_STOP_FAULTS */
 	uint16_t calls;	  /* 0 to TRACE_STOP_CALLS */
@@ -397,18 +402,18 @@ struct trace_guest_stop {
 #define TRACE_STOP_CALLS  32
 
 /*
- * The events that led to a triple fault, in their order. Each one after the first was raised while
- * the event before it was being delivered.
+ * The events that led to a triple fault, in order. Each event after the first was raised during the
+ * delivery of the previous one.
  */
 enum trace_guest_fault_flags {
-	TRACE_GUEST_FAULT_HAS_ERROR = 1 << 0, /* @error is what the frame would have had */
+	TRACE_GUEST_FAULT_HAS_ERROR = 1 << 0, /* @error is the error code in the frame */
 	TRACE_GUEST_FAULT_INTERRUPT = 1 << 1, /* an external interrupt, not an exception */
 	TRACE_GUEST_FAULT_NMI = 1 << 2,
 	TRACE_GUEST_FAULT_SOFTWARE = 1 << 3, /* INT n, INT3, INTO or INT1 */
 };
 
 struct trace_guest_fault {
-	uint64_t rip; /* what the frame would have had */
+	uint64_t rip; /* RIP that the frame would have had */
 	uint64_t cr2; /* valid only for #PF */
 	uint32_t error;
 	uint8_t vector;
@@ -418,15 +423,13 @@ struct trace_guest_fault {
 
 struct trace_file_end {
 	uint64_t index_offset; /* file offset of the INDEX block, 0: none */
-	uint32_t guest_exit;   /* the guest's exit status; 0 also where a STOP block says more */
+	uint32_t guest_exit;   /* the guest's exit status; 0 if a STOP block has another reason */
 	uint32_t reserved;
 };
 
-/*
- * Version 3. A flag that is not defined here makes the reader refuse the block as damaged.
- */
+/* Version 3. The reader treats a block with an undefined flag as damaged. */
 
-/* The program and the machine that a trace is from. A file has one such block at most. */
+/* The program and the machine that wrote a trace. A file has at most one such block. */
 enum trace_origin_kind {
 	TRACE_ORIGIN_UNKNOWN,
 	TRACE_ORIGIN_RUN,    /* vpt run: @engine of INFO executed the guest */
@@ -468,27 +471,28 @@ struct trace_origin {
 	uint64_t time_zero;
 	uint32_t time_mult;
 	uint32_t time_shift; /* 0 to 63 */
-	char program[32];    /* that wrote this file, and its version; ends with NUL */
+	char program[32];    /* the program that wrote this file, and its version; ends with NUL */
 	char source[64];     /* name of the imported file without its folder; ends with NUL */
 };
 
 /*
- * A switch of the address space that no PIP reports, as of user code whose trace omits the
- * kernel. The switch takes effect for packets that begin at @offset or behind it. Offsets of
- * a vCPU do not fall; of equal ones the last counts. On a vCPU with such blocks no PIP of
- * root operation (NR = 0) selects a space. Kernel code is in a space with TRACE_SPACE_COMMON.
+ * A switch of the address space without a PIP, such as for user code whose trace omits the kernel.
+ * The switch takes effect for packets that begin at @offset or behind it. Offsets of a vCPU do not
+ * descend; the last of equal ones takes effect. On a vCPU with such blocks no PIP of root operation
+ * (NR = 0) selects a space. Kernel code is in a space with TRACE_SPACE_COMMON.
  */
 struct trace_switch {
-	uint64_t offset; /* in the stream */
-	uint64_t space;	 /* as struct trace_code_page.cr3; 0: no code is known from here on */
-	uint64_t tsc;	 /* at the switch, 0: not known */
-	uint32_t pid;	 /* 0: not known */
-	uint32_t tid;	 /* 0: not known */
+	uint64_t offset; /* position in the stream */
+	uint64_t space;	 /* space as in struct trace_code_page.cr3; 0: no code is known from here
+	               	  * on */
+	uint64_t tsc;	 /* TSC at the switch; 0 if not known */
+	uint32_t pid;	 /* 0 if not known */
+	uint32_t tid;	 /* 0 if not known */
 };
 
 /*
- * The state at a PSB, from which a decoder can start. Places of a vCPU rise. The block is a
- * help: a reader that does not trust it looks for the PSB itself.
+ * The state at a PSB, from which a decoder can start. Places of a vCPU ascend. The block is
+ * optional: a reader that does not trust it searches for the PSB.
  */
 enum trace_point_flags {
 	TRACE_POINT_CR3 = 1 << 0,      /* @cr3 is valid: PSB+ has a PIP */
@@ -500,21 +504,22 @@ enum trace_point_flags {
 	TRACE_POINT_IF = 1 << 6,       /* MODE.Exec's IF; 0 without the packet */
 	TRACE_POINT_CBR = 1 << 7,      /* @cbr is valid */
 	TRACE_POINT_INSNS = 1 << 8,    /* @insns is valid */
-	TRACE_POINT_SPACE = 1 << 9,    /* @space is valid: of the last SWITCH or CR3 block before */
+	TRACE_POINT_SPACE = 1 << 9,    /* @space is valid: the value of the last SWITCH or CR3
+	                                * block before */
 	TRACE_POINT_EPOCH = 1 << 10,   /* @epoch is valid */
 	TRACE_POINT_SESSION = 1 << 11, /* the PSB is the first of its session */
 };
 #define TRACE_POINT_FLAGS 0xfffu
 
 struct trace_psb_point {
-	uint64_t offset; /* of the PSB in the vCPU's stream */
-	uint64_t
-		file_offset; /* of the TRACE block that has its first byte, or of that one's PACKED */
-	uint64_t cr3;	     /* bits 51:5, as in the PIP */
+	uint64_t offset;      /* offset of the PSB in the vCPU's stream */
+	uint64_t file_offset; /* offset of the TRACE block with its first byte, or of the PACKED
+		              * block around that */
+	uint64_t cr3;	      /* bits 51:5, as in the PIP */
 	uint64_t vmcs;
 	uint64_t tsc; /* as in the packet: bits 55:0 */
 	uint64_t ip;
-	uint64_t insns; /* the counter */
+	uint64_t insns; /* the counter at the PSB */
 	uint64_t space; /* as in struct trace_code_page */
 	uint64_t epoch;
 	uint32_t flags; /* enum trace_point_flags */
@@ -524,10 +529,10 @@ struct trace_psb_point {
 };
 
 /*
- * Whole blocks in a row, each with its header, checksum and padding, as one zstd frame of @packed
- * bytes. Zeros may follow the frame. @bytes is at most TRACE_PACKED_MAX, and at most TRACE_PACKED_RATIO
- * times the payload of the PACKED block. A file therefore cannot claim more memory than that.
- * Blocks of types INFO, PACKED, INDEX, POINT and END are never in one.
+ * Consecutive whole blocks, each with its header, checksum and padding, as one zstd frame of
+ * @packed bytes. Zeros may follow the frame. @bytes is at most TRACE_PACKED_MAX, and at most
+ * TRACE_PACKED_RATIO times the payload of the PACKED block. A file therefore cannot claim more
+ * memory. PACKED blocks never contain blocks of types INFO, PACKED, INDEX, POINT and END.
  */
 enum trace_packed_method { TRACE_PACKED_ZSTD = 1 };
 #define TRACE_PACKED_MAX   (4u << 20)
@@ -535,22 +540,22 @@ enum trace_packed_method { TRACE_PACKED_ZSTD = 1 };
 
 struct trace_packed {
 	uint32_t method; /* enum trace_packed_method */
-	uint32_t bytes;	 /* of the blocks, a multiple of 8 */
-	uint32_t packed; /* of the frame */
+	uint32_t bytes;	 /* size of the blocks, a multiple of 8 */
+	uint32_t packed; /* size of the frame */
 	uint32_t reserved;
 };
 
 /*
- * Epochs of code. An epoch is a number for the whole file that rises whenever code changes for any
- * vCPU. An EPOCH block binds an epoch to a place of its vCPU, @offset in the stream and @insns of
- * the counter. From there on, this vCPU executes the code of that epoch. The values of a vCPU do
- * not fall. Before its first EPOCH block a vCPU is in epoch 0.
+ * Epochs of code. An epoch is a number for the whole file that increases whenever code changes for
+ * any vCPU. An EPOCH block binds an epoch to a place of its vCPU, @offset in the stream and @insns
+ * of the counter. From there on, this vCPU executes the code of that epoch. The values of a vCPU do
+ * not descend. Before its first EPOCH block a vCPU is in epoch 0.
  */
 struct trace_epoch {
 	uint64_t epoch;
 	uint64_t offset;
 	uint64_t insns;
-	uint64_t tsc; /* 0: not known */
+	uint64_t tsc; /* 0 if not known */
 };
 
 /* From an epoch on the physical page @gpa of a machine has the content of a PAGE block. */
@@ -563,10 +568,10 @@ struct trace_frame {
 };
 
 /*
- * From an epoch on @vaddr of an address space leads to @gpa of a machine, on every vCPU.
- * FRAME and VIEW blocks stand for CODE blocks of all vCPUs.
+ * From an epoch on, @vaddr of an address space maps to @gpa of a machine, on every vCPU. FRAME and
+ * VIEW blocks together are equivalent to CODE blocks of all vCPUs.
  */
-enum trace_view_flags { TRACE_VIEW_GONE = 1 << 0 /* @vaddr leads nowhere; @gpa is 0 */ };
+enum trace_view_flags { TRACE_VIEW_GONE = 1 << 0 /* @vaddr is not mapped; @gpa is 0 */ };
 #define TRACE_VIEW_FLAGS TRACE_VIEW_GONE
 
 struct trace_view {
@@ -588,7 +593,7 @@ enum trace_recorded_kind {
 	TRACE_RECORDED_NETWORK, /* a frame */
 	TRACE_RECORDED_FOLDER,	/* a reply of the shared folder */
 	TRACE_RECORDED_MONITOR, /* a command */
-	TRACE_RECORDED_SIGNAL,	/* its number as uint32_t */
+	TRACE_RECORDED_SIGNAL,	/* a signal; its number as uint32_t */
 	TRACE_RECORDED_CLOCK,	/* host time as uint64_t, in nanoseconds since 1970 */
 	TRACE_RECORDED_DEBUGGER,
 	TRACE_RECORDED_DISK, /* completion of a request that did not take its computed time */
@@ -598,15 +603,15 @@ enum trace_recorded_kind {
 struct trace_recorded {
 	/* Instructions that the vCPU retired since the run began, traced or not. */
 	uint64_t retired;
-	uint64_t turn;	 /* of the vCPUs' schedule; 0 if there is only one vCPU */
-	uint64_t tsc;	 /* the guest's */
+	uint64_t turn;	 /* turn in the vCPUs' schedule; 0 if there is only one vCPU */
+	uint64_t tsc;	 /* TSC of the guest */
 	uint16_t kind;	 /* enum trace_recorded_kind */
-	uint16_t device; /* which of several */
+	uint16_t device; /* number among devices of this kind */
 	uint32_t len;
 };
-#define TRACE_RECORDED_MAX (1u << 20) /* of @len */
+#define TRACE_RECORDED_MAX (1u << 20) /* maximum of @len */
 
-/* A file outside of the trace file that it belongs with. @name_len bytes of name follow. */
+/* A file outside the trace file that belongs to the trace. @name_len bytes of name follow. */
 enum trace_file_ref_kind {
 	TRACE_REF_MEMORY = 1, /* the memory of a machine, raw: its first byte is at @base */
 	TRACE_REF_CORE,	      /* the memory of a machine, as an ELF core or a kdump file */
@@ -615,15 +620,15 @@ enum trace_file_ref_kind {
 	TRACE_REF_INITRD,
 	TRACE_REF_DISK,
 	TRACE_REF_SNAPSHOT, /* a .vps file: the machine at @retired of the block's vCPU */
-	TRACE_REF_TRACE,    /* the file that this one was made from */
+	TRACE_REF_TRACE,    /* the file from which this file was made */
 	TRACE_REF_KINDS
 };
 
 enum trace_hash_kind {
 	TRACE_HASH_NONE,
 	TRACE_HASH_SHA256,
-	TRACE_HASH_BUILD_ID, /* of an ELF file, padded with zeros */
-	TRACE_HASH_CRC32C,   /* the first 4 bytes */
+	TRACE_HASH_BUILD_ID, /* the build-id of an ELF file, padded with zeros */
+	TRACE_HASH_CRC32C,   /* a CRC-32C in the first 4 bytes */
 	TRACE_HASH_KINDS
 };
 
@@ -642,33 +647,33 @@ struct trace_file_ref {
 
 /* A mark that the guest or the user put into the trace. @len bytes of text follow. */
 struct trace_user_mark {
-	uint64_t offset; /* in the stream */
-	uint64_t insns;	 /* the counter */
-	uint64_t tsc;	 /* 0: not known */
+	uint64_t offset; /* position in the stream */
+	uint64_t insns;	 /* the counter at the mark */
+	uint64_t tsc;	 /* 0 if not known */
 	uint64_t value;
-	uint32_t kind; /* 0: of the guest; 1: of the monitor; 2: of an importer */
-	uint32_t
-		len; /* of the text, 0 to TRACE_USER_MARK_MAX; padded with zeros to a multiple of 8 */
+	uint32_t kind; /* 0: mark of the guest; 1: of the monitor; 2: of an importer */
+	uint32_t len;  /* length of the text, 0 to TRACE_USER_MARK_MAX; padded with zeros to a
+		      * multiple of 8 */
 };
 #define TRACE_USER_MARK_KINDS 3u
 #define TRACE_USER_MARK_MAX   4096u
 
 /*
- * The stream of the vCPU does not begin with its first byte, because the file is a part of a trace,
- * or the end of a ring. All places in the file are those of the whole stream. The block comes
- * before every other block of its vCPU that has a place in the stream.
+ * The stream of the vCPU begins behind its first byte. The file is a part of a trace, or the end of
+ * a ring. All places in the file are those of the whole stream. The block precedes
+ * every other block of its vCPU that has a place in the stream.
  */
 enum trace_cut_why { TRACE_CUT_RING = 1, TRACE_CUT_SHARD, TRACE_CUT_WHYS };
 
 struct trace_cut {
-	uint64_t offset; /* where the stream begins in this file */
-	uint64_t bytes;	 /* of the whole stream, 0: not known */
-	uint64_t insns;	 /* the counter there, 0: not known */
+	uint64_t offset; /* offset at which the stream begins in this file */
+	uint64_t bytes;	 /* size of the whole stream; 0 if not known */
+	uint64_t insns;	 /* the counter there; 0 if not known */
 	uint32_t why;	 /* enum trace_cut_why */
 	uint32_t reserved;
 };
 
-/* These are a file format: a change is a new TRACE_FILE_VERSION. */
+/* These structs are a file format: a change needs a new TRACE_FILE_VERSION. */
 VPT_STATIC_ASSERT(sizeof(struct trace_file_header) == 32, "file format");
 VPT_STATIC_ASSERT(sizeof(struct trace_block) == 16, "file format");
 VPT_STATIC_ASSERT(sizeof(struct trace_file_info) == 120, "file format");

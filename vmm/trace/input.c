@@ -25,7 +25,7 @@ static int load(struct trace_input *in, struct trace_source *s, const void *magi
 	size_t bytes = (size_t)s->size;
 	int err = 0;
 
-	/* All that there is of a pipe or a device is in memory already. */
+	/* All bytes of a pipe or a device are in memory already. */
 	if (s->fd < 0 && s->bytes) {
 		in->bytes = s->bytes;
 		in->size = bytes;
@@ -47,7 +47,7 @@ int trace_input_open_magic(struct trace_input *in, const char *path, const void 
 	unsigned int i;
 	int err = -ENODATA;
 
-	/* A file may be made shorter just then. */
+	/* The file may be truncated at the same time. */
 	for (i = 0; i < 3 && err == -ENODATA; i++) {
 		trace_input_close(in);
 		err = trace_source_open(&s, path, magic, len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The bytes of an input file in memory: a copy, which does not change with the file. */
+/* The bytes of an input file in memory. They are a copy, which does not change with the file. */
 #ifndef VMM_TRACE_INPUT_H
 #define VMM_TRACE_INPUT_H
 
@@ -17,10 +17,7 @@ struct trace_input {
  * zero-initialises the struct, and calls trace_input_close() also after an error.
  */
 int trace_input_open(struct trace_input *in, const char *path);
-/*
- * The same for a file that must begin with @magic. Of another file only the first bytes are
- * loaded.
- */
+/* Load a file that must begin with @magic. Only the first bytes of any other file are loaded. */
 int trace_input_open_magic(struct trace_input *in, const char *path, const void *magic, size_t len);
 void trace_input_close(struct trace_input *in);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Collect ORACLE and RUN blocks, and walk the instructions in them. */
+/* Collects ORACLE and RUN blocks, and walks the instructions in them. */
 #include "trace/oracle_log.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static const struct trace_stretch_insn *insns_of(const struct trace_stretch *s)
 	return (const struct trace_stretch_insn *)(s + 1);
 }
 
-/* Where instruction n begins, or would. */
+/* Return the address of instruction n, or the address behind the last one. */
 static uint64_t insn_ip(const struct trace_stretch *s, unsigned int n)
 {
 	uint64_t ip = s->ip;
@@ -56,7 +56,7 @@ static bool stretch_ok(const struct trace_stretch *s)
 	return true;
 }
 
-/* See to it that the table has a place for an id. */
+/* Extend the table to hold an id. */
 static bool make_room(struct trace_stretches *t, uint32_t id)
 {
 	size_t room = t->room;
@@ -107,7 +107,7 @@ const char *trace_stretches_take(struct trace_stretches *t, const void *payload,
 	return NULL;
 }
 
-/* Something else came, at `ip`: a REP instruction elsewhere is done. */
+/* End a REP instruction: a record at `ip`, which is another place, follows. */
 static void settle_rep(struct trace_oracle_log *log, uint64_t ip)
 {
 	log->records += log->rep && ip != log->rep_ip;
@@ -155,7 +155,7 @@ const char *trace_oracle_log_count_records(struct trace_oracle_log *log, const v
 
 	if (!n || len % sizeof(*r))
 		return wrong_length;
-	/* Counting them is for the sake of a REP before them. */
+	/* Only a REP before these words makes counting necessary. */
 	for (i = 0; log->rep && i < n; i++) {
 		struct trace_oracle_record copy = r[i];
 
@@ -170,7 +170,7 @@ size_t trace_words_same(const uint32_t *words, size_t n, uint32_t word)
 {
 	size_t i = 0, j;
 
-	/* Eight at a time, as a compiler can make one comparison of them. */
+	/* Compare eight words at a time, so that a compiler can vectorise the comparison. */
 	for (; n - i >= 8; i += 8) {
 		uint32_t differ = 0;
 
@@ -184,15 +184,15 @@ size_t trace_words_same(const uint32_t *words, size_t n, uint32_t word)
 	return i;
 }
 
-/* The file can change while it is read: a word that is checked is read once. */
+/* The file can change during a read, so a word that is checked is read once. */
 static uint32_t word_at(const uint32_t *at)
 {
 	return *(const volatile uint32_t *)at;
 }
 
 /*
- * Count stretches in a row, which is nearly all there is. Iterations of a REP are often the same word
- * thousands of times, and only the first one counts. Returns how many words were counted.
+ * Count consecutive stretches, which are nearly all words. Iterations of a REP often repeat one
+ * word thousands of times, and only the first one counts. Returns how many words were counted.
  */
 static size_t count_plain(struct trace_oracle_log *log, const struct trace_stretches *t,
 			  const uint32_t *words, size_t n)
@@ -288,7 +288,7 @@ const char *trace_oracle_log_keep_words(struct trace_oracle_log *log, const void
 				 .at = payload, .n = len / sizeof(uint32_t), .words = true});
 }
 
-/* The block that a cursor is in, NULL at the end. */
+/* Return the block of a cursor, NULL at the end. */
 static const struct trace_oracle_block *block_of(const struct trace_oracle_log *log, size_t *block,
 						 size_t *record)
 {
@@ -305,7 +305,7 @@ static bool is_record(uint32_t word, size_t left)
 }
 
 /*
- * Read the next entry: a stretch, or a record, which is copied. Returns false at the end, and where
+ * Read the next entry: a stretch, or a record, which is copied. Returns false at the end, and if
  * words have changed since they were checked.
  */
 static bool peek(const struct trace_oracle_log *log, const struct trace_stretches *t, size_t *block,
@@ -335,7 +335,9 @@ static bool peek(const struct trace_oracle_log *log, const struct trace_stretche
 	return *stretch;
 }
 
-/* Has the REP instruction at `ip` retired, with which the stretch just read ends? */
+/*
+ * Returns true if the REP instruction at `ip`, the last one of the stretch just read, has retired.
+ */
 static bool rep_retired(const struct trace_oracle_log *log, const struct trace_stretches *t,
 			const struct trace_oracle_cursor *c, uint64_t ip)
 {
@@ -352,7 +354,7 @@ static bool rep_retired(const struct trace_oracle_log *log, const struct trace_s
 	return false;
 }
 
-/* Is an event at `ip` what comes next? */
+/* Returns true if the next record is an event at `ip`. */
 static bool event_follows(const struct trace_oracle_log *log, const struct trace_stretches *t,
 			  const struct trace_oracle_cursor *c, uint64_t ip)
 {
@@ -364,7 +366,7 @@ static bool event_follows(const struct trace_oracle_log *log, const struct trace
 	       r.ip == ip;
 }
 
-/* If the stretch just read is cut: to how many instructions. */
+/* If the stretch just read is cut, store the number of its retired instructions. */
 static bool take_cut(const struct trace_oracle_log *log, struct trace_oracle_cursor *c,
 		     unsigned int *insns)
 {
@@ -397,7 +399,7 @@ static void begin_stretch(const struct trace_oracle_log *log, const struct trace
 		c->soft_int = event_follows(log, t, c, insn_ip(s, c->insns - 1));
 }
 
-/* Is an instruction at `ip` come to otherwise than by falling through? */
+/* Returns true if execution reaches the instruction at `ip` otherwise than by falling through. */
 static bool has_arrived(const struct trace_oracle_cursor *c, uint64_t ip)
 {
 	switch (c->came) {
@@ -503,7 +505,7 @@ const struct trace_oracle_record *trace_oracle_log_next(const struct trace_oracl
 		if (!s)
 			return NULL;
 		c->record++;
-		/* An iteration has not retired that is followed by the same. */
+		/* An iteration that is followed by the same iteration has not retired. */
 		if (s->flags & TRACE_STRETCH_REP && s->insns == 1)
 			c->record += trace_words_same(words + 1, b->n - c->record, word);
 		begin_stretch(log, t, c, s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where a trace is from. */
+/* Describes the origin of a trace. */
 #include "trace/origin.h"
 
 #include <stdio.h>

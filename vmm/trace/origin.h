@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where a trace is from, and which processor wrote it. */
+/* The origin of a trace, and the processor that wrote it. */
 #ifndef VMM_TRACE_ORIGIN_H
 #define VMM_TRACE_ORIGIN_H
 
@@ -7,25 +7,29 @@
 
 #include "trace/reader.h"
 
-/* Take CPUID.1:EAX of a processor of Intel's apart. All fields are 0 if @signature is 0. */
+/* Split CPUID.1:EAX of an Intel processor. All fields are 0 if @signature is 0. */
 struct trace_cpu trace_cpu_of(uint32_t signature);
 
 /*
- * Make CPUID.1:EAX of the family and the model as they are displayed. Returns 0 if one of the
- * numbers has no room in it, or the family is 0.
+ * Build CPUID.1:EAX from the display family and display model. Returns 0 if a number does not fit,
+ * or if the family is 0.
  */
 uint32_t trace_cpu_signature(uint64_t family, uint64_t model, uint64_t stepping);
 
-/* An ORIGIN block of this program. @cpu: the processor that writes the packets, NULL: none does. */
+/*
+ * Return an ORIGIN block of this program. @cpu is the processor that writes the packets, or NULL if
+ * a model writes them.
+ */
 struct trace_origin trace_origin_of(enum trace_origin_kind kind, const struct trace_cpu *cpu);
 
 /*
- * The processor that wrote the packets. Returns false if none did, or if the file does not say
- * which one. A file of 0.1 says so by its engine. What trace_reader_set_cpu() was given counts more.
+ * Return the processor that wrote the packets. Returns false if none did, or if the file does not
+ * name one. A file of 0.1 names the processor by its engine. A value from trace_reader_set_cpu()
+ * overrides the file.
  */
 bool trace_origin_cpu(const struct trace_reader *r, struct trace_cpu *cpu);
 
-/* A kind in words; "?" for one that does not exist. */
+/* Return the name of a kind; "?" for an unknown kind. */
 const char *trace_origin_text(uint32_t kind);
 
 #endif /* VMM_TRACE_ORIGIN_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes directories that appear when they are complete. */
+/* Creates directories that appear when they are complete. */
 #include "trace/outdir.h"
 
 #include <dirent.h>
@@ -15,7 +15,10 @@
 #define OPEN_DIR  (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define DEEPEST	  8
 
-/* The directory that holds @path, absolute; the caller frees it. NULL with errno. */
+/*
+ * Return the absolute path of the directory that holds @path; the caller frees it. Returns NULL
+ * with errno on failure.
+ */
 static char *parent_of(const char *path, size_t len, const char **name)
 {
 	char *copy = strndup(path, len), *slash, *parent;
@@ -63,7 +66,7 @@ int trace_outdir_open(struct trace_outdir *d, const char *path)
 	err = *path ? make_paths(d, path) : -ENOENT;
 	if (!err && !lstat(d->path, &st))
 		err = -EEXIST;
-	/* Its mode is 0700. */
+	/* mkdtemp() sets mode 0700. */
 	if (!err && !mkdtemp(d->temp))
 		err = -errno;
 	if (err)
@@ -112,7 +115,7 @@ enum task { SYNC, REMOVE };
 
 static int walk(int fd, enum task task, unsigned int depth);
 
-/* Do it to a name in an open directory. 0 or -errno. */
+/* Apply a task to a name in an open directory. Returns 0 or -errno. */
 static int visit(int dir, const char *name, enum task task, unsigned int depth)
 {
 	struct stat st;
@@ -157,7 +160,7 @@ static int walk(int fd, enum task task, unsigned int depth)
 	return err;
 }
 
-/* All that is in it, and it too. */
+/* Apply a task to the directory and everything in it. */
 static int work(const struct trace_outdir *d, enum task task)
 {
 	int fd = open(d->temp, OPEN_DIR), err;
@@ -182,7 +185,7 @@ static int sync_parent(const struct trace_outdir *d)
 		return -ENOMEM;
 	fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	free(parent);
-	/* Without the right to read it, it cannot be synchronised. */
+	/* A file without read permission cannot be synchronised. */
 	if (fd < 0)
 		return errno == EACCES ? 0 : -errno;
 	if (fsync(fd) && errno != EINVAL)
@@ -191,7 +194,7 @@ static int sync_parent(const struct trace_outdir *d)
 	return err;
 }
 
-/* rename() itself refuses anything but an empty directory. */
+/* rename() itself refuses every target but an empty directory. */
 static int rename_new(const struct trace_outdir *d)
 {
 	struct stat st;

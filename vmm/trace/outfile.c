@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes files beside those that they replace, one writer at a time. */
+/* Writes files beside the files that they replace, with one writer at a time. */
 #include "trace/outfile.h"
 
 #include <errno.h>
@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #define MODE	  0600
-#define ATTEMPTS  100 /* names that another process may take before us */
+#define ATTEMPTS  100 /* attempts to find a name that no other process takes first */
 #define PART	  ".part"
 #define CREATE	  (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 #define EARLY_MAX 1000 /* part files that are kept */
 
-/* Where a complaint goes. */
+/* The destination of an error message. */
 struct why {
 	char *text;
 	size_t size;
@@ -42,7 +42,10 @@ static int fail(const struct why *why, int err)
 	return complain(why, err, "%s", strerror(-err));
 }
 
-/* 0, -EAGAIN: another process has it. A file system without locks has one writer at best. */
+/*
+ * Lock a file. Returns 0, or -EAGAIN if another process has the lock. A file system without locks
+ * cannot exclude a second writer.
+ */
 static int lock(int fd)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -69,7 +72,7 @@ char *trace_outfile_part(const struct trace_place *place)
 	return part;
 }
 
-/* Is the name still that of the open file? */
+/* Returns true if the name still refers to the open file. */
 static bool has_name(int dir, const char *name, int fd)
 {
 	struct stat a, b;
@@ -78,7 +81,7 @@ static bool has_name(int dir, const char *name, int fd)
 	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* rename() for file systems that have no RENAME_NOREPLACE too. */
+/* Rename like RENAME_NOREPLACE, also on file systems that lack it. */
 static int rename_new(int dir, const char *from, const char *to)
 {
 	if (!renameat2(dir, from, dir, to, RENAME_NOREPLACE))
@@ -108,8 +111,8 @@ static int move_aside(struct trace_outfile *o)
 }
 
 /*
- * A file has the part file's name. 0: not any more. It may be one that a killed run left: a
- * file of our own, with no other name, that is not locked. An empty one is not worth keeping.
+ * Handle an existing file with the part file's name. Returns 0 once the name is free. A killed run
+ * may have left the file: an unlocked file of ours without another name. An empty one is removed.
  */
 static int clear_name(struct trace_outfile *o, const struct why *why)
 {
@@ -147,7 +150,7 @@ static int open_part(struct trace_outfile *o, const struct why *why)
 		int err;
 
 		o->fd = openat(o->dir, o->temp, CREATE, MODE);
-		/* Another process may take an unlocked file for one that was left. */
+		/* Another process may mistake an unlocked file for a left-over one. */
 		if (o->fd >= 0 && !lock(o->fd) && has_name(o->dir, o->temp, o->fd))
 			return 0;
 		if (o->fd < 0 && errno != EEXIST)
@@ -172,7 +175,10 @@ static int random_name(struct trace_outfile *o)
 	return 0;
 }
 
-/* A file that is gone if we are, or where there are none such, one of a random name. */
+/*
+ * Open a file that vanishes with the process, or one with a random name if the file system has no
+ * such files.
+ */
 static int open_nameless(struct trace_outfile *o, const struct why *why)
 {
 	unsigned int i;
@@ -205,7 +211,7 @@ static int open_dir(struct trace_outfile *o)
 	if (!path)
 		return -ENOMEM;
 	o->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* Without the right to read it, it cannot be synchronised. */
+	/* A directory without read permission cannot be synchronised. */
 	if (o->dir < 0 && errno == EACCES)
 		o->dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (o->dir < 0)
@@ -214,7 +220,7 @@ static int open_dir(struct trace_outfile *o)
 	return err;
 }
 
-/* Devices, pipes, descriptors. */
+/* Open a device, a pipe or a descriptor. */
 static int open_in_place(struct trace_outfile *o, const struct why *why)
 {
 	if (S_ISDIR(o->place.st.st_mode))
@@ -235,7 +241,7 @@ static int begin(struct trace_outfile *o, enum trace_outfile_kind kind, const st
 
 	if (o->place.kind == TRACE_PLACE_OTHER)
 		return open_in_place(o, why);
-	/* Renaming would replace what is protected against writing. */
+	/* A rename would replace a file that is protected against writing. */
 	if (o->place.kind == TRACE_PLACE_REGULAR &&
 	    faccessat(AT_FDCWD, o->place.path, W_OK, AT_EACCESS))
 		return fail(why, -errno);
@@ -290,7 +296,7 @@ int trace_outfile_commit(struct trace_outfile *o)
 			err = -errno;
 		if (!err && !o->temp[0])
 			err = put_name(o);
-		/* Nobody should have touched it, but then another file has the name. */
+		/* Another process may have moved the file, and another file has the name. */
 		if (!err && !has_name(o->dir, o->temp, o->fd))
 			err = -ENOENT;
 		if (!err && renameat(o->dir, o->temp, o->dir, trace_place_name(&o->place)))
@@ -303,7 +309,7 @@ int trace_outfile_commit(struct trace_outfile *o)
 			free(o->part);
 			o->part = NULL;
 		}
-		/* Some file systems have no such thing. */
+		/* Some file systems cannot synchronise directories. */
 		if (!err && fsync(o->dir) && errno != EBADF && errno != EINVAL)
 			err = -errno;
 	}

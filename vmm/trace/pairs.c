@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A hash table with open addressing, of which half of the buckets stay free. */
+/* A hash table with open addressing; half of the buckets stay free. */
 #include "trace/pairs.h"
 
 #include <stdlib.h>

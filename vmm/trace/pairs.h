@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A table from pairs of numbers to a number. All zero is empty. */
+/* A table that maps pairs of numbers to a number. All zero is empty. */
 #ifndef VMM_TRACE_PAIRS_H
 #define VMM_TRACE_PAIRS_H
 
@@ -11,15 +11,15 @@ struct trace_pair {
 };
 
 struct trace_pairs {
-	struct trace_pair *at; /* in the order in which they came */
+	struct trace_pair *at; /* entries in the order of insertion */
 	size_t n, room;
-	uint32_t *buckets; /* indices plus 1; 0: free */
+	uint32_t *buckets; /* indices plus 1; 0 if free */
 	size_t mask;
 };
 
-/* The entry of a pair, NULL if there is none. Valid until the next trace_pairs_add(). */
+/* Return the entry of a pair, or NULL. Valid until the next trace_pairs_add(). */
 struct trace_pair *trace_pairs_find(const struct trace_pairs *p, uint64_t a, uint64_t b);
-/* The same, and a new one with value 0 if there is none. NULL: no memory. */
+/* Find a pair, or add it with value 0. Returns NULL if there is no memory. */
 struct trace_pair *trace_pairs_add(struct trace_pairs *p, uint64_t a, uint64_t b);
 void trace_pairs_free(struct trace_pairs *p);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Follows a path to the file that it names, which need not exist yet. */
+/* Resolves a path to its file, which need not exist yet. */
 #include "trace/place.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LINKS_MAX 40 /* as the kernel follows */
+#define LINKS_MAX 40 /* the limit of the kernel */
 
 const char *trace_place_name(const struct trace_place *place)
 {
@@ -18,7 +18,7 @@ const char *trace_place_name(const struct trace_place *place)
 	return slash ? slash + 1 : place->path;
 }
 
-/* The directory of a path, which the caller frees. NULL: no memory. */
+/* Return the directory of a path, which the caller frees. Returns NULL if there is no memory. */
 static char *directory_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -46,7 +46,7 @@ static int stat_directory(const char *path, struct stat *st)
 	return err;
 }
 
-/* A link of /proc/PID/fd leads to an open file, which need not have a name. */
+/* Returns true for a link of /proc/PID/fd. It leads to an open file, which need not have a name. */
 static bool is_descriptor(const struct stat *link)
 {
 	struct stat proc;
@@ -54,14 +54,14 @@ static bool is_descriptor(const struct stat *link)
 	return !stat("/proc", &proc) && link->st_dev == proc.st_dev;
 }
 
-/* The rule of the kernel's fs.protected_symlinks, which readlink() does not know. */
+/* Apply the rule of the kernel's fs.protected_symlinks, which readlink() does not apply. */
 static bool may_follow(const struct stat *link, const struct stat *dir)
 {
 	return link->st_uid == geteuid() || link->st_uid == dir->st_uid ||
 	       (dir->st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH);
 }
 
-/* Replace the path of a link by the path of its target. 0 or -errno. */
+/* Replace the path of a link by the path of its target. Returns 0 or -errno. */
 static int follow(struct trace_place *place)
 {
 	char target[PATH_MAX], *dir = NULL, *path;

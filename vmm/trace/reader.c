@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks what the blocks of a file hold, and hands it out. */
+/* Checks the contents of a file's blocks, and returns them to callers. */
 #include "trace/reader.h"
 
 #include <errno.h>
@@ -115,7 +115,7 @@ static const char *add_map(struct trace_reader *r, struct trace_reader_vcpu *v,
 
 	if (map->page.vaddr % TRACE_CODE_BYTES)
 		return "a page of code is not aligned";
-	/* It may have been in what is missing: the other entries are good. */
+	/* The content may be in the missing part, so the other entries remain valid. */
 	if (!content && r->blocks.damages.n)
 		return NULL;
 	if (!content)
@@ -250,7 +250,7 @@ static const char *check_vcpu(const struct trace_reader *r, const struct trace_b
 	return b->vcpu < r->info->vcpus ? NULL : "a block is of a vCPU that is not there";
 }
 
-/* The types that older files do not have. */
+/* Read a block of a type that older files lack. */
 static const char *read_newer(struct trace_reader *r, struct trace_reader_vcpu *v,
 			      const struct trace_block *b, const void *p)
 {
@@ -282,7 +282,7 @@ static const char *read_newer(struct trace_reader *r, struct trace_reader_vcpu *
 	}
 }
 
-/* NULL, or what is wrong with it: then nothing of it has been taken over. */
+/* Read a payload. Returns NULL, or the error in it; then nothing of it was taken. */
 static const char *read_payload(struct trace_reader *r, const struct trace_block *b, const void *p)
 {
 	struct trace_reader_vcpu *v;
@@ -355,13 +355,13 @@ static enum trace_block_use use(struct trace_blocks *b, const struct trace_block
 
 	if (is_unknown(r, head->type) && r->info)
 		return TRACE_USE_PASS;
-	/* The oracle can only be used from its beginning on, without a gap. */
+	/* The oracle is usable only from its beginning, without a gap. */
 	if (is_oracle(head->type) && r->info && (r->how & TRACE_READER_NO_ORACLE || b->damages.n))
 		return TRACE_USE_PASS;
 	switch (head->type) {
 	case TRACE_BLOCK_ORACLE:
 		return TRACE_USE_STAY;
-	/* Out of PACKED blocks, what stays is a copy. */
+	/* Out of PACKED blocks, a copy is kept. */
 	case TRACE_BLOCK_RUN:
 		return r->how & TRACE_READER_COUNT_ORACLE ? TRACE_USE_LOOK : TRACE_USE_STAY;
 	case TRACE_BLOCK_CODE:
@@ -380,7 +380,7 @@ static enum trace_block_use use(struct trace_blocks *b, const struct trace_block
 	case TRACE_BLOCK_FRAME:
 	case TRACE_BLOCK_VIEW:
 	case TRACE_BLOCK_CUT:
-		/* Their content is copied to where it is needed. */
+		/* Their content is copied into other structures. */
 		return TRACE_USE_LOOK;
 	default:
 		return TRACE_USE_KEEP;
@@ -404,13 +404,16 @@ static const char *take(struct trace_blocks *b, const struct trace_block *head, 
 	return why;
 }
 
-/* Which vCPU's blocks are missing is not known. */
+/* The vCPU of the missing blocks is not known. */
 static void resumed(struct trace_blocks *b)
 {
 	trace_reader_gap((struct trace_reader *)b);
 }
 
-/* 0 and where the first block is, or -errno with the reason in `why`. */
+/*
+ * Read the file header. Returns 0 and the position of the first block, or -errno with the reason in
+ * `why`.
+ */
 static int read_header(struct trace_reader *r, uint64_t *at, char *why, size_t size)
 {
 	struct trace_source *source = &r->blocks.source;
@@ -418,7 +421,7 @@ static int read_header(struct trace_reader *r, uint64_t *at, char *why, size_t s
 	int err = trace_source_read(source, 0, &header, sizeof(header));
 
 	if (err == -ENODATA) {
-		/* Of a pipe or a device no more was read. */
+		/* Of a pipe or a device no other bytes were read. */
 		if (!trace_source_read(source, 0, &header.magic, sizeof(header.magic)) &&
 		    header.magic != TRACE_FILE_MAGIC)
 			snprintf(why, size, "not a .vpt file");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads a .vpt file. Its content is not trusted. Every length is checked before it is used, and
- * each result is a copy, which does not change with the file. The oracle's records and words are
- * read one by one as they are walked, and may differ from those that were checked. A bad block is
- * left out, and reading resumes at the next good one; trace_reader_extent() has all such places.
- * Missing trace is a hole in its stream, between a session that ends with TRACE_END_LOST and one that
- * begins behind it.
+ * Reads a .vpt file, whose content is not trusted. Every length is checked before use, and each
+ * result is a copy, which does not change with the file. The oracle's records and words are read
+ * one by one during a walk, and may differ from those that were checked. A bad block is omitted,
+ * and reading resumes at the next good one; trace_reader_extent() returns all such places. Missing
+ * trace is a hole in its stream, between a session that ends with TRACE_END_LOST and one that
+ * begins behind the hole.
  *
- * All results belong to the reader and live as long as it does.
+ * All results belong to the reader and live as long as the reader.
  */
 #ifndef VMM_TRACE_READER_H
 #define VMM_TRACE_READER_H
@@ -31,18 +31,18 @@ struct trace_damage {
 struct trace_extent {
 	uint64_t file_bytes;
 	uint64_t readable; /* bytes before the first damage */
-	uint64_t lost;	   /* bytes of all damage */
+	uint64_t lost;	   /* the error at the first damage; NULL if there is none */
 	const char *why;   /* what is wrong with the first, NULL: nothing is */
 	bool cut;    /* the only damage is that the file ends early, as if its writer was killed */
 	bool closed; /* the writer closed the file */
-	size_t blocks;			   /* as they stand in the file */
+	size_t blocks;			   /* number of blocks in the file */
 	size_t inside;			   /* blocks that were in PACKED blocks */
 	size_t unknown;			   /* blocks of types that this reader does not know */
-	const struct trace_damage *damage; /* in the order of the file */
+	const struct trace_damage *damage; /* damages in the order of the file */
 	size_t damages;
 };
 
-/* A TriggerEn period. `end` is NULL when the file ends before it does. */
+/* A TriggerEn period. `end` is NULL if the file ends first. */
 struct trace_period {
 	const struct trace_session *start;
 	const struct trace_session *end;
@@ -58,22 +58,24 @@ struct trace_elf_file {
 struct trace_code {
 	const struct trace_code_page *page;
 	const uint8_t *bytes; /* TRACE_CODE_BYTES */
-	size_t content;	      /* which of trace_reader_contents(), from 1 on; 0: a CODE block */
+	size_t content;	      /* index into trace_reader_contents(), from 1 on; 0 for a CODE
+	               	       * block */
 };
 
 enum trace_reader_how {
 	TRACE_READER_PREFIX = 1 << 0, /* read nothing behind the first damage */
-	/* The records of what ran can be most of the file. */
-	TRACE_READER_NO_ORACLE = 1 << 1,    /* leave it out */
-	TRACE_READER_COUNT_ORACLE = 1 << 2, /* check and count it: there is nothing to walk */
-	/* The bytes of pages of code may change with the file: no byte may be read twice. */
+	/* The oracle's records can be most of the file. */
+	TRACE_READER_NO_ORACLE = 1 << 1,    /* omit the oracle */
+	TRACE_READER_COUNT_ORACLE = 1 << 2, /* check and count the oracle, without the data to
+	                                     * walk it */
+	/* The bytes of code pages may change with the file: read no byte twice. */
 	TRACE_READER_CODE_IN_PLACE = 1 << 3,
 };
 
 /*
- * Open a file, or standard input for "-". Returns 0 and *reader, or -errno with one line in `why`
- * that says what is wrong; -EINVAL is for the content. The oracle is read up to the first damage
- * only. @how: enum trace_reader_how; trace_reader_open() has 0.
+ * Open a file, or standard input for "-". Returns 0 and *reader, or -errno with one line about the
+ * error in `why`. -EINVAL means that the content is wrong. The oracle is read only up to the first
+ * damage. @how: enum trace_reader_how; trace_reader_open() passes 0.
  */
 int trace_reader_open_as(const char *path, unsigned int how, struct trace_reader **reader,
 			 char *why, size_t size);
@@ -86,73 +88,76 @@ struct trace_watch {
 	void *context;
 };
 
-/* Set who is called, of all decoders of @r; NULL: nobody. @watch outlives its use. */
+/* Set the watch for all decoders of @r; NULL removes it. @watch must outlive its use. */
 void trace_reader_watch(struct trace_reader *r, const struct trace_watch *watch);
-/* For decoders: tell @r's watch, if there is one. */
+/* Call @r's watch from a decoder, if there is one. */
 void trace_reader_progress(const struct trace_reader *r, unsigned int vcpu, uint64_t offset);
 
 /*
- * Set where decoders find code that the file does not have; NULL: nowhere. @source outlives its
- * use by any decoder of @r.
+ * Set the source of code that the file lacks; NULL for none. @source must outlive its use by any
+ * decoder of @r.
  */
 void trace_reader_set_source(struct trace_reader *r, const struct trace_code_source *source);
 const struct trace_code_source *trace_reader_source(const struct trace_reader *r);
 
 /*
- * Add a page of code as if the file had it; @bytes, TRACE_CODE_BYTES of them, outlive the reader.
- * Lists that trace_reader_code() returned before are stale. 0 or -ENOMEM.
+ * Add a page of code to the file's. @bytes has TRACE_CODE_BYTES bytes and outlives the reader.
+ * Lists that trace_reader_code() returned before become stale. Returns 0 or -ENOMEM.
  */
 int trace_reader_add_code(struct trace_reader *r, unsigned int vcpu,
 			  const struct trace_code_page *page, const uint8_t *bytes);
 
 const struct trace_extent *trace_reader_extent(const struct trace_reader *r);
 /*
- * Was the file made shorter, or is it not readable, since it was opened? Records of what ran,
- * and code in place, can have been zeros.
+ * Returns true if the file was truncated or became unreadable since it was opened. The oracle's
+ * records, and code in place, may have been read as zeros.
  */
 bool trace_reader_torn(const struct trace_reader *r);
-/* The header's version: TRACE_FILE_OLD, TRACE_FILE_OLD_ATOM or TRACE_FILE_VERSION. */
+/* Return the header's version: TRACE_FILE_OLD, TRACE_FILE_OLD_ATOM or TRACE_FILE_VERSION. */
 unsigned int trace_reader_version(const struct trace_reader *r);
 const struct trace_file_info *trace_reader_info(const struct trace_reader *r);
-/* NULL if the file was not closed. */
+/* Return the END block, or NULL if the file was not closed. */
 const struct trace_file_end *trace_reader_end(const struct trace_reader *r);
-/* How the guest stopped. NULL: the file has no STOP block, as those of 0.1. */
+/* Return how the guest stopped, or NULL if the file has no STOP block, such as files of 0.1. */
 const struct trace_post_mortem *trace_reader_stop(const struct trace_reader *r);
 
 const struct trace_ram_range *trace_reader_ram(const struct trace_reader *r, size_t *count);
 const struct trace_elf_file *trace_reader_elf(const struct trace_reader *r, size_t *count);
 
-/* The contents of PAGE blocks, TRACE_CODE_BYTES each, in the order of the file. */
+/* Return the contents of PAGE blocks, TRACE_CODE_BYTES each, in the order of the file. */
 const uint8_t *const *trace_reader_contents(const struct trace_reader *r, size_t *count);
 
-/* These take a vCPU below info->vcpus. Order is that of the file. */
+/* The following functions take a vCPU below info->vcpus. Results are in the order of the file. */
 const struct trace_code *trace_reader_code(const struct trace_reader *r, unsigned int vcpu,
 					   size_t *count);
 const struct trace_period *trace_reader_sessions(const struct trace_reader *r, unsigned int vcpu,
 						 size_t *count);
-/* Sorted by their counter. */
+/* The result is sorted by counter. */
 const struct trace_cr3_switch *trace_reader_cr3(const struct trace_reader *r, unsigned int vcpu,
 						size_t *count);
 
-/* Of the whole file; 0: an address space is what a CR3 says. */
+/* Return the spaces of the whole file. If there are 0, CR3 identifies an address space. */
 const struct trace_space *trace_reader_spaces(const struct trace_reader *r, size_t *count);
-/* In the order of their place in the stream. */
+/* The result is in the order of the place in the stream. */
 const struct trace_vmcs *trace_reader_vmcs(const struct trace_reader *r, unsigned int vcpu,
 					   size_t *count);
 
-/* The whole packet stream of a vCPU as one piece. What is missing is 0. Never NULL. */
+/* Return the whole packet stream of a vCPU as one piece, never NULL. Missing bytes are 0. */
 const uint8_t *trace_reader_stream(struct trace_reader *r, unsigned int vcpu, size_t *len);
 
 uint64_t trace_reader_stream_bytes(const struct trace_reader *r, unsigned int vcpu);
-/* How many of them are missing in the file. */
+/* Return how many bytes of the stream are missing in the file. */
 uint64_t trace_reader_stream_missing(const struct trace_reader *r, unsigned int vcpu);
 
-/* Of a byte in the stream: where the guest's buffer held it, ~0: nowhere. */
+/* Return the address of a byte of the stream in the guest's buffer; ~0 if there is none. */
 uint64_t trace_reader_gpa(const struct trace_reader *r, unsigned int vcpu, uint64_t offset);
 
 /*
- * PSBs and the state at each, as the writer left them. An old file has the places alone. The
- * last one that is not behind @offset, and at whose place a PSB begins; NULL: there is none.
+ * Return the PSBs with the state at each, as the writer stored them. An old file has only their
+ * places.
+ *
+ * The second function returns the last one that is not behind @offset and at whose place a PSB
+ * begins, or NULL.
  */
 const struct trace_psb_point *trace_reader_points(const struct trace_reader *r, unsigned int vcpu,
 						  size_t *count);
@@ -160,23 +165,27 @@ const struct trace_psb_point *trace_reader_point_before(const struct trace_reade
 							unsigned int vcpu, uint64_t offset);
 
 /*
- * From version 3 on. All places are relative to the part of the stream that the file has: the
- * part begins at trace_reader_cut()->offset of the whole stream. NULL: it begins at 0.
+ * Version 3 only. All places are relative to the part of the stream in this file. The part begins
+ * at trace_reader_cut()->offset of the whole stream. Returns NULL if it begins at 0.
  */
 const struct trace_cut *trace_reader_cut(const struct trace_reader *r, unsigned int vcpu);
-/* NULL: the file does not say. */
+/* Return the origin, or NULL if the file has none. */
 const struct trace_origin *trace_reader_origin(const struct trace_reader *r);
-/* This processor wrote the packets, whatever the file says of it: see trace_origin_cpu(). */
+/* Set the processor that wrote the packets, and override the file: see trace_origin_cpu(). */
 void trace_reader_set_cpu(struct trace_reader *r, const struct trace_cpu *cpu);
-const struct trace_cpu *trace_reader_cpu(const struct trace_reader *r); /* NULL: it was not set */
-/* In the order of their place in the stream. */
+const struct trace_cpu *trace_reader_cpu(const struct trace_reader *r); /* Returns NULL if it was
+                                                                         * not set. */
+/* The result is in the order of the place in the stream. */
 const struct trace_switch *trace_reader_switches(const struct trace_reader *r, unsigned int vcpu,
 						 size_t *count);
-/* Where a vCPU enters which epoch. Code that is bound to epochs is in trace_reader_code() too. */
+/*
+ * Return the places where a vCPU enters an epoch. trace_reader_code() includes code that is bound
+ * to epochs.
+ */
 const struct trace_epoch *trace_reader_epochs(const struct trace_reader *r, unsigned int vcpu,
 					      size_t *count);
 
-/* The recorded inputs of all vCPUs, in their order. @bytes are @head->len. */
+/* The recorded inputs of all vCPUs, in order. @bytes has @head->len bytes. */
 struct trace_reader_input {
 	unsigned int vcpu;
 	const struct trace_recorded *head;
@@ -185,7 +194,7 @@ struct trace_reader_input {
 
 const struct trace_reader_input *trace_reader_inputs(const struct trace_reader *r, size_t *count);
 
-/* In the order of their place in the stream. @text has @mark.len bytes and no NUL. */
+/* A mark, in the order of the place in the stream. @text has @mark.len bytes and no NUL. */
 struct trace_reader_mark {
 	struct trace_user_mark mark;
 	const char *text;
@@ -194,7 +203,7 @@ struct trace_reader_mark {
 const struct trace_reader_mark *trace_reader_marks(const struct trace_reader *r, unsigned int vcpu,
 						   size_t *count);
 
-/* Files outside. @name has @ref->name_len bytes, none of which is NUL. */
+/* A file outside the trace file. @name has @ref->name_len bytes without NUL. */
 struct trace_reader_ref {
 	unsigned int vcpu;
 	const struct trace_file_ref *ref;
@@ -203,57 +212,58 @@ struct trace_reader_ref {
 
 const struct trace_reader_ref *trace_reader_refs(const struct trace_reader *r, size_t *count);
 
-/* How an instruction that comes next would be come to. */
+/* How execution would reach the next instruction. */
 enum trace_came {
-	TRACE_CAME_BY_BRANCH, /* or by an event, or it is not known */
-	TRACE_CAME_AFTER,     /* if it is at `from`: by falling through */
-	TRACE_CAME_FROM,      /* by falling through if it is next to the one at `from` */
+	TRACE_CAME_BY_BRANCH, /* by a branch or an event, or it is not known */
+	TRACE_CAME_AFTER,     /* by falling through, if it is at `from` */
+	TRACE_CAME_FROM,      /* by falling through, if it is next to the instruction at `from` */
 };
 
 /*
- * Walks the oracle's records of a vCPU, of ORACLE and of RUN blocks. Zero-initialise;
- * copy it to look ahead.
+ * Walks the oracle's records of a vCPU, from ORACLE and RUN blocks. Zero-initialise; a copy can
+ * walk ahead.
  */
 struct trace_oracle_cursor {
 	size_t block;
-	size_t record; /* or word of it */
+	size_t record; /* index of the record or word */
 
 	const struct trace_stretch *stretch;
-	unsigned int insn, insns; /* of the stretch: the next, and how many retired */
+	unsigned int insn, insns; /* index of the next instruction of the stretch, and number of
+	                           * retired ones */
 	bool soft_int;		  /* the last of them was a taken INT n */
-	uint64_t ip;		  /* of the next */
+	uint64_t ip;		  /* address of the next instruction */
 	enum trace_came came;
 	uint64_t from;
 	struct trace_oracle_record made;
 };
 
-/* The next record, NULL at the end. It lasts until the next call with this cursor. */
+/* Return the next record, NULL at the end. It is valid until the next call with this cursor. */
 const struct trace_oracle_record *trace_reader_oracle(const struct trace_reader *r,
 						      unsigned int vcpu,
 						      struct trace_oracle_cursor *cursor);
 
-/* The next piece of a block: records, or words and all stretches by their id. */
+/* The next piece of a block: records, or words and all stretches by id. */
 struct trace_oracle_rest {
-	const struct trace_oracle_record *record; /* NULL: words */
+	const struct trace_oracle_record *record; /* NULL if the piece has words */
 	const uint32_t *word;
-	size_t n;				    /* of records or words */
-	const struct trace_stretch *const *stretch; /* NULL: there is none with this id */
+	size_t n;				    /* number of records or words */
+	const struct trace_stretch *const *stretch; /* entries are NULL for unused ids */
 	size_t stretches;
 };
 
-/* How many of @n words are @word before another one comes: a REP has thousands of iterations. */
+/* Return how many of the first @n words are equal to @word: a REP has thousands of iterations. */
 size_t trace_words_same(const uint32_t *words, size_t n, uint32_t word);
 
 /* Returns false if a cursor is within a stretch, or at the end of a block. */
 bool trace_reader_oracle_rest(const struct trace_reader *r, unsigned int vcpu,
 			      const struct trace_oracle_cursor *cursor,
 			      struct trace_oracle_rest *rest);
-/* Move a cursor over @n records, the last of which is an INSN at @ip. */
+/* Advance a cursor over @n records, the last of which is an INSN at @ip. */
 void trace_oracle_cursor_pass_records(struct trace_oracle_cursor *cursor, size_t n, uint64_t ip);
 /*
- * Move a cursor over @n of these words and into @stretch, the last of them that has an instruction that
- * retired. Its next instruction is number @insn, at @ip, and the first @insns of it retire. None of
- * them is an INT n.
+ * Advance a cursor over @n of these words and into @stretch, the last of them with a retired
+ * instruction. Its next instruction is number @insn, at @ip, and its first @insns instructions
+ * retire. None of them is an INT n.
  */
 void trace_oracle_cursor_pass(struct trace_oracle_cursor *cursor, size_t n,
 			      const struct trace_stretch *stretch, unsigned int insn,

@@ -11,7 +11,7 @@
 
 #include "trace/reader_state.h"
 
-/* Entries that a file may have beside one for each of its bytes. */
+/* Permitted entries of a file in addition to one for each of its bytes. */
 #define SMALL_FILE 65536u
 
 static const char wrong_length[] = "a block's length is wrong";
@@ -98,7 +98,7 @@ static int compare(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* By machine, address and epoch; of equal ones in the order of the file. */
+/* Order by machine, address and epoch; equal entries stay in the order of the file. */
 static int by_frame(const void *a, const void *b)
 {
 	const struct trace_reader_frame *x = a, *y = b;
@@ -134,7 +134,7 @@ static bool is_of(const struct trace_reader *r, size_t frame, const struct trace
 	       r->frames.at[frame].frame.gpa == view->gpa;
 }
 
-/* The content of the view's page when the view begins, or the page's first one after that. */
+/* Return the content of the view's page when the view begins, or else the page's next content. */
 static size_t find_frame(const struct trace_reader *r, const struct trace_view *view)
 {
 	const struct trace_reader_frame key = {
@@ -146,7 +146,7 @@ static size_t find_frame(const struct trace_reader *r, const struct trace_view *
 	return i && is_of(r, i - 1, view) ? i - 1 : i;
 }
 
-/* Where a vCPU enters an epoch. Returns false if it never does. */
+/* Find the place where a vCPU enters an epoch. Returns false if it never does. */
 static bool enters(const struct trace_reader_vcpu *v, uint64_t epoch, uint64_t *insns)
 {
 	size_t i;
@@ -161,7 +161,7 @@ static bool enters(const struct trace_reader_vcpu *v, uint64_t epoch, uint64_t *
 	return true;
 }
 
-/* One content at one address for all vCPUs, from an epoch on. */
+/* Add one content at one address for all vCPUs, from an epoch on. */
 static int add_code(struct trace_reader *r, const struct trace_view *view, uint64_t epoch,
 		    size_t content)
 {
@@ -173,7 +173,7 @@ static int add_code(struct trace_reader *r, const struct trace_view *view, uint6
 			.cr3 = view->space, .vaddr = view->vaddr, .gpa = view->gpa};
 		struct trace_code_page *copy;
 
-		/* This bounds the time as well, so the vCPUs that are left out count too. */
+		/* This bounds the time as well, so omitted vCPUs also count. */
 		if (r->resolved++ >= SMALL_FILE + r->blocks.source.size)
 			return -E2BIG;
 		if (!enters(v, epoch, &page.insns))
@@ -188,7 +188,7 @@ static int add_code(struct trace_reader *r, const struct trace_view *view, uint6
 	return 0;
 }
 
-/* All contents that an address has while it leads to one frame: up to epoch @end. */
+/* Add all contents of an address while it maps to one frame: up to epoch @end. */
 static int resolve(struct trace_reader *r, const struct trace_view *view, uint64_t end)
 {
 	size_t i = find_frame(r, view);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Unpacks PACKED blocks. The blocks inside are checked as the blocks of a file are, since
- * the writer of the frame need not be ours.
+ * Unpacks PACKED blocks. The inner blocks are checked like the blocks of a file, because another
+ * writer may have written the frame.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 static const char bad_inside[] = "a PACKED block holds something that is no block";
 static const char not_inside[] = "a PACKED block holds a block that may not be in one";
 
-/* The bytes that a block takes. */
+/* Return the size of a block in the file. */
 static uint64_t whole(const struct trace_block *head)
 {
 	return sizeof(*head) + (((uint64_t)head->len + 7) & ~(uint64_t)7);
@@ -26,7 +26,7 @@ static bool may_be_inside(uint16_t type)
 	       type != TRACE_BLOCK_INDEX && type != TRACE_BLOCK_POINT && type != TRACE_BLOCK_END;
 }
 
-/* NULL, or the reason why no whole block is at @at. Sets *head if there is one. */
+/* Find a whole block at @at. Returns NULL and sets *head, or the reason why there is none. */
 static const char *check(const uint8_t *at, size_t left, struct trace_block *head)
 {
 	static const uint8_t zeros[8];
@@ -46,7 +46,7 @@ static const char *check(const uint8_t *at, size_t left, struct trace_block *hea
 	return may_be_inside(head->type) ? NULL : not_inside;
 }
 
-/* Take one block, whose payload is copied if it is to stay. */
+/* Take one block, and copy its payload if the payload must stay. */
 static const char *take(struct trace_blocks *b, const struct trace_block *head, const void *payload)
 {
 	const enum trace_block_use use = b->use(b, head);

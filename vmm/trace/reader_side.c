@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Takes the side-band of version 3: origin, switches, points, inputs, files, marks, cuts. */
+/* Reads the side-band of version 3: origin, switches, points, inputs, files, marks, cuts. */
 #include <string.h>
 
 #include "trace/vec.h"
@@ -109,7 +109,7 @@ const char *trace_reader_take_points(struct trace_reader_vcpu *v, const void *pa
 	return why;
 }
 
-/* An INDEX block of an old file. An entry that cannot be right is left out: it is only a help. */
+/* Take an INDEX block of an old file. A wrong entry is omitted, because the index is optional. */
 const char *trace_reader_take_index(struct trace_reader *r, const void *payload, size_t len)
 {
 	const struct trace_index_entry *entry = payload;
@@ -128,7 +128,7 @@ const char *trace_reader_take_index(struct trace_reader *r, const void *payload,
 	return NULL;
 }
 
-/* The size of a record with @len bytes behind its struct. */
+/* Return the size of a record with @len bytes behind its struct. */
 static size_t padded(size_t size, uint32_t len)
 {
 	return size + (((size_t)len + 7) & ~(size_t)7);
@@ -275,7 +275,7 @@ const struct trace_psb_point *trace_reader_points(const struct trace_reader *r, 
 	return r->vcpu[vcpu].points.at;
 }
 
-/* Whether a PSB is where the file says. RTIT's begins with another byte. */
+/* Returns true if a PSB is at the given place. RTIT's PSB begins with another byte. */
 static bool is_there(const struct trace_reader_vcpu *v, uint64_t offset, bool rtit)
 {
 	static const uint8_t psb[16] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,

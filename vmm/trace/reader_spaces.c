@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Address spaces that were written before their code was found. */
+/* Finds address spaces that were written before their code was found. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ static int by_id(const void *a, const void *b)
 	return ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
 }
 
-/* Clear NO_CODE of all spaces with this id, which are in a row. */
+/* Clear NO_CODE of all spaces with this id, which are consecutive. */
 static void has_code(struct trace_space **blind, size_t n, uint64_t id)
 {
 	size_t i = trace_vec_before(blind, n, e, (*e)->id < id);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside of the reader: shared by reader*.c and nothing else. */
+/* Internal to the reader: shared by reader*.c only. */
 #ifndef VMM_TRACE_READER_STATE_H
 #define VMM_TRACE_READER_STATE_H
 
@@ -54,17 +54,17 @@ struct trace_reader_vcpu {
 		struct trace_reader_mark *at;
 		size_t n, room;
 	} marks;
-	struct trace_cut cut; /* its `why` is 0: there is none */
+	struct trace_cut cut; /* `why` is 0 if there is no cut */
 	struct trace_oracle_log oracle;
-	uint64_t missing; /* bytes of the stream */
+	uint64_t missing; /* missing bytes of the stream */
 	uint64_t insns;	  /* the highest counter so far */
-	uint64_t behind;  /* that before the last damage */
+	uint64_t behind;  /* the highest counter before the last damage */
 };
 
 /* A FRAME entry, whose `content` is a number as in struct trace_code, or a VIEW entry. */
 struct trace_reader_frame {
 	struct trace_frame frame;
-	size_t order; /* in the file */
+	size_t order; /* position in the file */
 };
 
 struct trace_reader_view {
@@ -73,20 +73,23 @@ struct trace_reader_view {
 };
 
 struct trace_reader {
-	struct trace_blocks blocks; /* first: its callbacks get a pointer to it */
+	struct trace_blocks blocks; /* must be the first member, because callbacks receive a
+	                             * pointer to it */
 	unsigned int how;	    /* enum trace_reader_how */
-	uint32_t version;	    /* of the file */
-	uint16_t needed;	    /* a type that has to be known and is not; 0: none was met */
+	uint32_t version;	    /* version of the file */
+	uint16_t needed;	    /* an unknown type with TRACE_BLOCK_NEEDED; 0 if there was
+	                	     * none */
 	const struct trace_watch *watch;
 	const struct trace_code_source *source;
-	uint64_t missing; /* bytes of trace that may be missing: 0 without damage */
+	uint64_t missing; /* bytes of trace that may be missing; 0 without damage */
 	const struct trace_file_info *info;
 	const struct trace_file_end *end;
-	struct trace_post_mortem stop; /* its kind is TRACE_STOP_NONE: there is none */
+	struct trace_post_mortem stop; /* the kind is TRACE_STOP_NONE if there is none */
 	const struct trace_ram_range *ram;
 	size_t nram;
 	const struct trace_origin *origin;
-	struct trace_cpu cpu; /* of trace_reader_set_cpu(), or its vendor is unknown */
+	struct trace_cpu cpu; /* from trace_reader_set_cpu(); the vendor is unknown if it was not
+	                       * set */
 	struct {
 		struct trace_reader_input *at;
 		size_t n, room;
@@ -103,7 +106,7 @@ struct trace_reader {
 		struct trace_reader_view *at;
 		size_t n, room;
 	} views;
-	uint64_t resolved; /* entries of code that FRAME and VIEW blocks were tried for */
+	uint64_t resolved; /* number of code entries that FRAME and VIEW blocks were tried for */
 	struct {
 		struct trace_elf_file *at;
 		size_t n, room;
@@ -117,14 +120,14 @@ struct trace_reader {
 		size_t n, room;
 	} contents;
 	struct {
-		uint64_t *at; /* of the contents; they rise */
+		uint64_t *at; /* ids of the contents, ascending */
 		size_t n, room;
 	} ids;
 	struct trace_stretches stretches;
-	struct trace_reader_vcpu *vcpu; /* info->vcpus of them */
+	struct trace_reader_vcpu *vcpu; /* info->vcpus entries */
 };
 
-/* Why a block cannot be taken for lack of memory: compared by its address. */
+/* The reason for a block that fails for lack of memory; compared by its address. */
 extern const char trace_reader_no_memory[];
 
 static inline void trace_reader_saw(struct trace_reader_vcpu *v, uint64_t insns)
@@ -134,8 +137,8 @@ static inline void trace_reader_saw(struct trace_reader_vcpu *v, uint64_t insns)
 }
 
 /*
- * Make a place in a vCPU's stream one in the part that the file has. Returns false if it is
- * before that part.
+ * Convert a place in a vCPU's stream to a place in the file's part. Returns false if it is before
+ * the part.
  */
 static inline bool trace_reader_rebase(const struct trace_reader_vcpu *v, uint64_t *offset)
 {
@@ -145,12 +148,12 @@ static inline bool trace_reader_rebase(const struct trace_reader_vcpu *v, uint64
 	return true;
 }
 
-/* The content with an id, from 1 on; 0: there is none. */
+/* Return the number of the content with an id, from 1 on, or 0. */
 size_t trace_reader_find_content(const struct trace_reader *r, uint64_t id);
 
 /*
- * Take the payload of a block of version 3. NULL, or what is wrong with it: then nothing of it
- * has been taken over. What is handed out as a pointer stays in the payload.
+ * Take the payload of a block of version 3. Returns NULL, or the error in it; then nothing of it
+ * was taken. Returned pointers point into the payload.
  */
 const char *trace_reader_take_origin(struct trace_reader *r, const void *payload, size_t len);
 const char *trace_reader_take_cut(struct trace_reader_vcpu *v, const void *payload, size_t len);
@@ -166,21 +169,23 @@ const char *trace_reader_take_ref(struct trace_reader *r, unsigned int vcpu, con
 const char *trace_reader_take_epoch(struct trace_reader_vcpu *v, const void *payload, size_t len);
 const char *trace_reader_take_frames(struct trace_reader *r, const void *payload, size_t len);
 const char *trace_reader_take_views(struct trace_reader *r, const void *payload, size_t len);
-/* When all blocks are read: make code of FRAME and VIEW blocks. 0, -ENOMEM, or -E2BIG. */
+/*
+ * Turn FRAME and VIEW blocks into code, after all blocks were read. Returns 0, -ENOMEM, or -E2BIG.
+ */
 int trace_reader_resolve(struct trace_reader *r);
 
-/* reader_spaces.c: clear TRACE_SPACE_NO_CODE where there is code in spite of it. 0 or -ENOMEM. */
+/* reader_spaces.c: clear TRACE_SPACE_NO_CODE of spaces that have code. Returns 0 or -ENOMEM. */
 int trace_reader_spaces_resolve(struct trace_reader *r);
 
 /*
- * reader_stream.c: take the payload of a TRACE or SESSION block. NULL, or what is wrong with it:
- * then nothing of it has been taken over.
+ * reader_stream.c: take the payload of a TRACE or SESSION block. Returns NULL, or the error in it;
+ * then nothing of it was taken.
  */
 const char *trace_reader_trace(struct trace_reader *r, struct trace_reader_vcpu *v,
 			       const void *payload, size_t len);
 const char *trace_reader_session(struct trace_reader *r, struct trace_reader_vcpu *v,
 				 const void *payload, size_t len);
-/* Some of the file was left out, of any vCPU. */
+/* Note that a part of the file was omitted, for all vCPUs. */
 void trace_reader_gap(struct trace_reader *r);
 
 #endif /* VMM_TRACE_READER_STATE_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The packet streams of a file and their sessions. Where trace is missing the stream has a hole:
- * zeros, in place of as many bytes as the file's offsets say. The session before it ends with
- * TRACE_END_LOST, and another begins behind it, so that decoders look for a PSB there.
+ * The packet streams of a file and their sessions. Where trace is missing, the stream has a hole of
+ * zeros whose size follows from the file's offsets. The session before it ends with TRACE_END_LOST,
+ * and another begins behind it, so that decoders search for a PSB there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static bool has_room(struct trace_reader_vcpu *v, uint64_t more)
 	return true;
 }
 
-/* The session that has no end yet. NULL: there is none. */
+/* Return the session without an end, or NULL. */
 static struct trace_period *open_period(struct trace_reader_vcpu *v)
 {
 	struct trace_period *last = v->periods.n ? &v->periods.at[v->periods.n - 1] : NULL;
@@ -30,7 +30,7 @@ static struct trace_period *open_period(struct trace_reader_vcpu *v)
 	return last && !last->end ? last : NULL;
 }
 
-/* A session's edge that is not in the file, with the registers of the session before it. */
+/* Make a session edge that the file lacks, with the registers of the previous session. */
 static struct trace_session *make_edge(struct trace_reader *r, const struct trace_reader_vcpu *v,
 				       enum trace_session_edge edge, uint64_t offset)
 {
@@ -60,7 +60,7 @@ static bool begin_period(struct trace_reader_vcpu *v, const struct trace_session
 	return true;
 }
 
-/* End the session that is open, or an empty one, at the end of the stream so far. */
+/* End the open session, or an empty one, at the end of the stream so far. */
 static bool end_as_lost(struct trace_reader *r, struct trace_reader_vcpu *v)
 {
 	const uint64_t at = v->stream.n;
@@ -74,7 +74,7 @@ static bool end_as_lost(struct trace_reader *r, struct trace_reader_vcpu *v)
 	return end;
 }
 
-/* The stream goes on at `to`. NULL, or the reason why it cannot. */
+/* Continue the stream at `to`. Returns NULL, or the reason why it cannot. */
 static const char *make_hole(struct trace_reader *r, struct trace_reader_vcpu *v, uint64_t to)
 {
 	const uint64_t bytes = to - v->stream.n;
@@ -121,7 +121,7 @@ const char *trace_reader_trace(struct trace_reader *r, struct trace_reader_vcpu 
 	return NULL;
 }
 
-/* Was the session made for a hole that ends where a real edge is? */
+/* Returns true if the session was made for a hole that ends at a real edge. */
 static bool is_made(const struct trace_reader *r, const struct trace_period *open, uint64_t offset)
 {
 	return open && r->blocks.damages.n && open->start->offset == offset;
@@ -171,7 +171,7 @@ static const char *check_session(const struct trace_reader *r, const struct trac
 	return NULL;
 }
 
-/* A copy with its place in the part that the file has. A place before that part cannot be right. */
+/* Return a copy with its place in the file's part. A place before that part is wrong. */
 static const struct trace_session *rebased(struct trace_reader *r,
 					   const struct trace_reader_vcpu *v,
 					   const struct trace_session *session)
@@ -214,7 +214,9 @@ void trace_reader_gap(struct trace_reader *r)
 {
 	unsigned int i;
 
-	/* Bytes may have been taken out of the file. No more than there still are, though. */
+	/*
+	 * Bytes may have been removed from the file. Bound their number by the bytes that remain.
+	 */
 	if (r->blocks.damages.n == 1)
 		r->missing = r->blocks.source.size;
 	for (i = 0; r->info && i < r->info->vcpus; i++)

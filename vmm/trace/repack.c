@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Copies the blocks of a file into a new one. They are gathered and compressed together, since
- * most are too small to be compressed one by one. An entry of the new index is made of each PSB
- * as it passes, as when the trace was recorded.
+ * Copies the blocks of a file into a new one. Blocks are collected and compressed together, because
+ * most are too small on their own. Each PSB becomes an entry of the new index, as during the
+ * recording of the trace.
  */
 #include "trace/repack.h"
 
@@ -16,14 +16,15 @@
 #include "trace/writer_state.h"
 #include "trace/zstd.h"
 
-/* Bytes of blocks that are compressed together. A reader that seeks unpacks so many. */
+/* Bytes of blocks that are compressed together. A reader that seeks unpacks this many. */
 #define GATHER_BLOCKS (512u << 10)
 
 struct repack {
-	struct trace_blocks blocks; /* first: its callbacks get a pointer to it */
+	struct trace_blocks blocks; /* must be the first member, because callbacks receive a
+	                             * pointer to it */
 	const struct trace_reader *reader;
-	uint32_t version;	/* of the old file */
-	struct trace_writer *w; /* NULL: the INFO block has not come */
+	uint32_t version;	/* version of the old file */
+	struct trace_writer *w; /* NULL before the INFO block */
 	int fd;
 	int level;
 	uint8_t *gathered; /* TRACE_PACKED_MAX bytes, of which @n are used */
@@ -36,7 +37,7 @@ struct repack {
 
 static const char cannot_write[] = "the new file cannot be written";
 
-/* Write out what is gathered, as one PACKED block. */
+/* Write the collected blocks as one PACKED block. */
 static int flush(struct repack *p)
 {
 	struct trace_packed head = {.method = TRACE_PACKED_ZSTD, .bytes = (uint32_t)p->n};
@@ -48,7 +49,7 @@ static int flush(struct repack *p)
 	if (!len)
 		return p->w->error = -ENOMEM;
 	head.packed = (uint32_t)len;
-	/* A reader refuses more for less. */
+	/* A reader refuses a larger ratio. */
 	if (len < least) {
 		memset(p->packed + len, 0, least - len);
 		len = least;
@@ -57,7 +58,7 @@ static int flush(struct repack *p)
 	return trace_writer_block(p->w, TRACE_BLOCK_PACKED, 0, &head, sizeof(head), p->packed, len);
 }
 
-/* Append a block to what is gathered. Its checksum stays right. */
+/* Append a block to the collected ones. Its checksum remains right. */
 static void gather(struct repack *p, const struct trace_block *head, const void *payload)
 {
 	uint8_t *to = p->gathered + p->n;
@@ -85,8 +86,8 @@ static int put(struct repack *p, const struct trace_block *head, const void *pay
 }
 
 /*
- * The packets are at the place where put() puts them, and so are the points in them. Those of an
- * old file are found anew.
+ * Copy a TRACE block. The packets are at the place where put() stores them, and so are their
+ * points. The points of an old file are found again.
  */
 static int put_trace(struct repack *p, const struct trace_block *head, const uint8_t *payload)
 {
@@ -94,7 +95,7 @@ static int put_trace(struct repack *p, const struct trace_block *head, const uin
 	const size_t len = head->len - sizeof(s->chunk);
 	uint64_t place;
 
-	/* The block before may have to go out first. */
+	/* The previous blocks may have to be written first. */
 	if (p->n + sizeof(*head) + trace_pad8(head->len) > TRACE_PACKED_MAX && flush(p))
 		return p->w->error;
 	place = p->w->file_bytes;
@@ -113,7 +114,7 @@ static int put_trace(struct repack *p, const struct trace_block *head, const uin
 	return put(p, head, payload);
 }
 
-/* The points of a file of this version, with their places in the whole stream. */
+/* Copy the points of a file of this version, with their places in the whole stream. */
 static int take_points(struct repack *p)
 {
 	unsigned int i;
@@ -138,7 +139,7 @@ static int take_points(struct repack *p)
 	return 0;
 }
 
-/* Header and INFO block of the new file. */
+/* Write the header and the INFO block of the new file. */
 static int begin(struct repack *p, const struct trace_block *head, const void *payload)
 {
 	struct trace_file_info info;
@@ -147,7 +148,7 @@ static int begin(struct repack *p, const struct trace_block *head, const void *p
 	if (p->w || head->len != sizeof(info))
 		return -EINVAL;
 	memcpy(&info, payload, sizeof(info));
-	/* The file is another one than the reader has. */
+	/* The file is not the one that the reader has read. */
 	if (info.vcpus != trace_reader_info(p->reader)->vcpus)
 		return -EINVAL;
 	if (p->version < TRACE_FILE_VERSION)
@@ -156,7 +157,7 @@ static int begin(struct repack *p, const struct trace_block *head, const void *p
 	return !err && p->version == TRACE_FILE_VERSION ? take_points(p) : err;
 }
 
-/* Of an old file: the first point of a session has the counter. */
+/* For an old file, note that the first point of a session has the counter. */
 static void note_session(struct repack *p, const struct trace_block *head, const void *payload)
 {
 	struct trace_session session;
@@ -262,7 +263,7 @@ static int copy_all(struct repack *p, const char *path)
 	return err ? err : flush(p);
 }
 
-/* The index and the end. */
+/* Write the index and the end. */
 static int finish(struct repack *p, int err)
 {
 	struct stat st;

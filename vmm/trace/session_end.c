@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Why a session ended, as text. */
+/* Describes why a session ended. */
 #include "trace/session_end.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads files by place: regular ones as needed, others at once. */
+/* Reads files by position: regular files on demand, others at once. */
 #include "trace/source.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #define WINDOW 65536u
 
-/* Read up to @room bytes; fewer only at the end. The number of them or -errno. */
+/* Read up to @room bytes; fewer only at the end. Returns their number or -errno. */
 static ssize_t read_some(int fd, uint8_t *to, size_t room)
 {
 	size_t have = 0;
@@ -78,7 +78,7 @@ int trace_source_open(struct trace_source *s, const char *path, const void *magi
 		s->size = (uint64_t)st.st_size;
 		return 0;
 	} else {
-		/* Files of /proc say that they are regular, and of no bytes. */
+		/* Files of /proc claim to be regular, and to have no bytes. */
 		err = slurp(s, fd, magic, len);
 	}
 	close(fd);
@@ -95,7 +95,7 @@ void trace_source_close(struct trace_source *s)
 	*s = (struct trace_source){.fd = -1};
 }
 
-/* 0, -ENODATA, or -errno; *have: bytes that were read. */
+/* Returns 0, -ENODATA, or -errno; *have: bytes that were read. */
 static int read_at(int fd, uint64_t at, uint8_t *to, size_t len, size_t *have)
 {
 	*have = 0;
@@ -115,7 +115,7 @@ static int read_at(int fd, uint64_t at, uint8_t *to, size_t len, size_t *have)
 
 void trace_source_map(struct trace_source *s)
 {
-	/* Without it, bytes are copied out. */
+	/* Without a map, bytes are copied. */
 	if (s->fd >= 0 && s->size <= SIZE_MAX)
 		(void)trace_filemap_open(&s->map, s->fd, (size_t)s->size);
 }
@@ -134,7 +134,7 @@ bool trace_source_torn(const struct trace_source *s)
 	return s->map.torn;
 }
 
-/* By way of the window, which has some bytes that follow too. */
+/* Read through the window, which also holds some following bytes. */
 static int read_window(struct trace_source *s, uint64_t at, void *to, size_t len)
 {
 	int err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The bytes of a file, copied out by their place. What was copied does not change with the
- * file, and a file that is made shorter is one that ends.
+ * The bytes of a file, copied by position. A copy does not change with the file. If the file is
+ * truncated, it ends early.
  */
 #ifndef VMM_TRACE_SOURCE_H
 #define VMM_TRACE_SOURCE_H
@@ -12,45 +12,45 @@
 
 #include "trace/filemap.h"
 
-/* The most that is read of a pipe or a device, which has to be kept in memory. */
+/* The limit for a pipe or a device, whose bytes have to stay in memory. */
 #define TRACE_SOURCE_PIPE_MAX (1ull << 30)
 
 struct trace_source {
-	int fd;		/* of a regular file; -1: @bytes has it all */
-	uint64_t size;	/* when it was opened */
-	uint8_t *bytes; /* of a pipe or a device */
+	int fd;		/* descriptor of a regular file; -1 if @bytes has all bytes */
+	uint64_t size;	/* size when it was opened */
+	uint8_t *bytes; /* bytes of a pipe or a device */
 
-	struct trace_filemap map; /* of a file, if trace_source_map() made it */
+	struct trace_filemap map; /* map of a file, after trace_source_map() */
 
-	uint8_t *window; /* of a file without a map: bytes at @at that were read ahead */
+	uint8_t *window; /* for a file without a map: bytes at @at that were read ahead */
 	uint64_t at;
 	size_t have;
 };
 
 /*
- * Open @path, or standard input for "-". Of a pipe or a device only some bytes are read if it
- * does not begin with @magic. Returns 0 or -errno: -EISDIR, -EFBIG if
- * there is more than TRACE_SOURCE_PIPE_MAX in a pipe. trace_source_close() also after an error.
+ * Open @path, or standard input for "-". If a pipe or a device does not begin with @magic, only
+ * some of its bytes are read. Returns 0 or -errno: -EISDIR, -EFBIG if a pipe has more than
+ * TRACE_SOURCE_PIPE_MAX. Call trace_source_close() also after an error.
  */
 int trace_source_open(struct trace_source *s, const char *path, const void *magic, size_t len);
 void trace_source_close(struct trace_source *s);
 
-/* Map the file, so that trace_source_look() shows it. It may fail. @s stays where it is. */
+/* Map the file for trace_source_look(). This may fail. @s must not move afterwards. */
 void trace_source_map(struct trace_source *s);
 
 /*
- * The @len bytes at @at where they are, without a copy: they may change with the file at any
- * time. NULL: the file ends before, or there is no map.
+ * Return the @len bytes at @at in place, without a copy. They may change with the file at any time.
+ * Returns NULL if the file ends first, or if there is no map.
  */
 const uint8_t *trace_source_look(struct trace_source *s, uint64_t at, size_t len);
 
-/* Has the file lost bytes since it was mapped? What was shown in their place is 0. */
+/* Returns true if the file has lost bytes since it was mapped. Lost bytes read as 0. */
 bool trace_source_torn(const struct trace_source *s);
 
-/* Copy @len bytes from @at on. Returns 0, -ENODATA if the file ends before, or -errno. */
+/* Copy @len bytes from @at on. Returns 0, -ENODATA if the file ends first, or -errno. */
 int trace_source_read(struct trace_source *s, uint64_t at, void *to, size_t len);
 
-/* The next place from @at on that is not in a hole of a sparse file, or the end. */
+/* Return the next position from @at on that is not in a hole of a sparse file, or the end. */
 uint64_t trace_source_data(const struct trace_source *s, uint64_t at);
 
 #endif /* VMM_TRACE_SOURCE_H */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* `at` with more room, NULL (and nothing changed) if there is no memory. */
+/* Grow `at`. Returns NULL, with no change, if there is no memory. */
 static inline void *trace_vec_grow(void *at, size_t *room, size_t item)
 {
 	size_t more = *room ? 2 * *room : 16;
@@ -24,7 +24,7 @@ static inline void *trace_vec_grow(void *at, size_t *room, size_t item)
 	return p;
 }
 
-/* True once there is room for one more item: then set v->at[v->n++]. */
+/* True once there is room for one more item; then set v->at[v->n++]. */
 #define trace_vec_room(v)                                                            \
 	((v)->n < (v)->room || ({                                                    \
 		 void *vec_ = trace_vec_grow((v)->at, &(v)->room, sizeof(*(v)->at)); \

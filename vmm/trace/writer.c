@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks are written with one writev() each. A killed writer therefore leaves whole blocks in a row
- * and at most one torn one. Trace bytes and oracle records are gathered per vCPU first. A killed
- * writer loses what is gathered, and 4 KiB of trace can be as many instructions as 64 KiB of
- * records.
+ * Writes a .vpt file. Each block is written with one writev(). A killed writer therefore leaves
+ * whole blocks and at most one torn block at the end. Trace bytes and oracle records are buffered
+ * per vCPU first. A killed writer loses the buffered data; 4 KiB of trace can be as many
+ * instructions as 64 KiB of records.
  */
 #include "trace/writer_state.h"
 
@@ -27,7 +27,7 @@ int trace_writer_put(struct trace_writer *w, struct iovec *iov, int count)
 				continue;
 			return w->error = -errno;
 		}
-		/* A file that takes nothing and says nothing would hang us. */
+		/* A file that accepts no bytes and reports no error would cause an endless loop. */
 		if (!done)
 			return w->error = -EIO;
 
@@ -45,7 +45,7 @@ int trace_writer_put(struct trace_writer *w, struct iovec *iov, int count)
 	return 0;
 }
 
-/* The size of the blocks that must fit behind the present end of the file. */
+/* Return the size of the blocks that must still fit behind the end of the file. */
 static uint64_t end_bytes(const struct trace_writer *w)
 {
 	uint64_t bytes = 0;
@@ -270,7 +270,7 @@ int trace_writer_session(struct trace_writer *w, unsigned int vcpu, struct trace
 	if (vcpu >= w->vcpus)
 		return -EINVAL;
 
-	/* A session that the file says has ended has its bytes in the file. */
+	/* When a session end is in the file, its bytes must be in the file. */
 	if (flush_vcpu(w, vcpu))
 		return w->error;
 	session->offset = w->stream[vcpu].bytes;
@@ -291,7 +291,7 @@ int trace_writer_oracle(struct trace_writer *w, unsigned int vcpu,
 		return -EINVAL;
 
 	s = &w->stream[vcpu];
-	/* Among words it becomes words. */
+	/* Among words, write the record as words. */
 	if (s->nwords) {
 		uint32_t words[1 + TRACE_RECORD_WORDS] = {TRACE_RUN_RECORD};
 
@@ -416,7 +416,7 @@ int trace_writer_cr3(struct trace_writer *w, unsigned int vcpu, const struct tra
 {
 	if (vcpu >= w->vcpus)
 		return w->error ? w->error : -EINVAL;
-	/* With RTIT the low bits are no part of the space. */
+	/* With RTIT the low bits are not part of the space. */
 	if (!w->rtit)
 		trace_writer_point_space(&w->stream[vcpu], sw->cr3);
 	return trace_writer_block(w, TRACE_BLOCK_CR3, vcpu, sw, sizeof(*sw), NULL, 0);
@@ -501,7 +501,7 @@ int trace_writer_close(struct trace_writer *w, uint32_t guest_exit)
 		end.index_offset = trace_writer_points(w);
 		trace_writer_block(w, TRACE_BLOCK_END, 0, &end, sizeof(end), NULL, 0);
 	}
-	/* Some file systems report a failed write here only. */
+	/* Some file systems report a failed write only here. */
 	if (close(w->fd) && !w->error)
 		w->error = -errno;
 	err = w->error;
@@ -569,7 +569,7 @@ int trace_writer_start(int fd, const struct trace_file_info *info, struct trace_
 	return err;
 }
 
-/* Have the file for ourselves, and empty. Only regular files can be. */
+/* Lock and truncate the file; only regular files support this. */
 static int claim(int fd)
 {
 	struct stat st;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the PSBs in the written bytes, and makes a POINT entry of each. It has the place, and the
- * state that PSB+ and the side-band before it tell.
+ * Finds the PSBs in the written bytes, and makes a POINT entry of each. The entry has the place,
+ * and the state from PSB+ and the side-band before it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define POINTS_PER_BLOCK 8192u
 
-/* Now that a chunk's place in the file is known, so is that of PSBs in it. */
+/* Once a chunk's place in the file is known, set the places of its PSBs. */
 void trace_writer_resolve(struct trace_stream *s, uint64_t file_offset)
 {
 	s->mark[s->marks++ % PSB_BYTES] = (struct trace_chunk_mark){s->chunk.offset, file_offset};
@@ -29,7 +29,7 @@ void trace_writer_resolve(struct trace_stream *s, uint64_t file_offset)
 	}
 }
 
-/* Take over what a packet of PSB+ tells. Returns false at the end of PSB+. */
+/* Take the state from a packet of PSB+. Returns false at the end of PSB+. */
 static bool take_packet(struct trace_psb_point *point, const struct vpt_packet *packet)
 {
 	switch (packet->kind) {
@@ -58,14 +58,14 @@ static bool take_packet(struct trace_psb_point *point, const struct vpt_packet *
 			point->flags |= TRACE_POINT_IP;
 		return true;
 	default:
-		/* Time packets and MODE.TSX may be among them; whatever else comes ends PSB+. */
+		/* Time packets and MODE.TSX may be among them; every other packet ends PSB+. */
 		return packet->kind == VPT_PKT_TMA || packet->kind == VPT_PKT_CYC ||
 		       packet->kind == VPT_PKT_MTC || packet->kind == VPT_PKT_MODE_TSX ||
 		       packet->kind == VPT_PKT_PAD || packet->kind == VPT_PKT_MNT;
 	}
 }
 
-/* The PSB+ of the last entry is complete, or no more of it comes. */
+/* End the PSB+ of the last entry, which is complete or will get no more packets. */
 static void finish_plus(struct trace_stream *s)
 {
 	struct vpt_parser parser = {0};
@@ -114,13 +114,13 @@ static void thin_index(struct trace_stream *s)
 	s->index_gap = s->index_gap ? 2 * s->index_gap : INDEX_GAP;
 }
 
-/* The entry of a PSB, with what the side-band before it tells. */
+/* Return the entry of a PSB, with the state of the side-band before it. */
 static struct trace_psb_point point_at(struct trace_stream *s, uint64_t offset)
 {
 	struct trace_psb_point point = s->state;
 
 	point.offset = offset;
-	/* The counter is known where a session begins. */
+	/* The counter is known only at the start of a session. */
 	if (offset != s->session_offset) {
 		point.flags &= ~(uint32_t)TRACE_POINT_INSNS;
 		point.insns = 0;
@@ -128,7 +128,7 @@ static struct trace_psb_point point_at(struct trace_stream *s, uint64_t offset)
 	return point;
 }
 
-/* @bytes: the piece, which begins at s->bytes, up to the end of the PSB. */
+/* Add a PSB to the index. @bytes is the piece up to the end of the PSB, and begins at s->bytes. */
 static int index_add(struct trace_writer *w, struct trace_stream *s, uint64_t offset,
 		     const uint8_t *bytes, size_t len)
 {
@@ -156,7 +156,7 @@ static int index_add(struct trace_writer *w, struct trace_stream *s, uint64_t of
 	return 0;
 }
 
-/* The bytes 02 82 may also end the packet before: the last 16 of a row count. */
+/* The bytes 02 82 may also end the previous packet, so the last 16 of a sequence count. */
 static int index_psb(struct trace_writer *w, struct trace_stream *s, uint64_t offset,
 		     const uint8_t *bytes, size_t len)
 {
@@ -171,14 +171,14 @@ static int index_psb(struct trace_writer *w, struct trace_stream *s, uint64_t of
 	return 0;
 }
 
-/* A header and zeros, as many as no other packet has. */
+/* Find PSBs of RTIT: a header and more zeros than any other packet has. */
 static int find_atom_psbs(struct trace_writer *w, struct trace_stream *s, const uint8_t *bytes,
 			  size_t len)
 {
 	size_t i;
 
 	for (i = 0; i < len; i++) {
-		/* Skip to the first byte of a PSB, as the search below does. */
+		/* Skip to the first byte of a PSB, like the search below. */
 		if (!s->run) {
 			const uint8_t *next = memchr(bytes + i, 0xc0, len - i);
 
@@ -204,7 +204,7 @@ int trace_writer_find_psbs(struct trace_writer *w, struct trace_stream *s, const
 	if (w->rtit)
 		return find_atom_psbs(w, s, bytes, len);
 	for (i = 0; i < len; i++) {
-		/* Mostly there is nothing to be seen for long. */
+		/* Most bytes contain no PSB. */
 		if (!s->run) {
 			const uint8_t *next = memchr(bytes + i, 0x02, len - i);
 

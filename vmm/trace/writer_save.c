@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A writer in the middle of a file, as plain data and back. The resumed file is the same as that of
- * an uninterrupted writer, block for block.
+ * Saves a writer in the middle of a file as plain data, and loads it. The resumed file is the same
+ * as that of an uninterrupted writer, block for block.
  */
 #include "trace/writer_state.h"
 
@@ -25,8 +25,8 @@ struct saved_writer {
 };
 
 /*
- * Followed by what is gathered, padded to 8, by the records, by the words, padded too,
- * and by the index. After the last one come the stretches.
+ * The buffered bytes padded to 8, the records, the padded words, and the index follow each struct.
+ * The stretches follow the last one.
  */
 struct saved_stream {
 	uint64_t bytes;
@@ -90,7 +90,7 @@ static uint8_t *save_stream(uint8_t *to, const struct trace_stream *s)
 		.bits = s->placed ? SAVED_PLACED : 0,
 	};
 
-	/* The head of nothing is of no interest. */
+	/* The head of an empty buffer does not matter. */
 	if (s->gathered)
 		saved.chunk = s->chunk;
 	memcpy(saved.mark, s->mark, sizeof(saved.mark));
@@ -126,7 +126,7 @@ size_t trace_writer_save(const struct trace_writer *w, void *to, size_t room)
 	return bytes;
 }
 
-/* Take `len` bytes off what is left of the input. */
+/* Take `len` bytes from the rest of the input. */
 static bool take(const uint8_t **at, size_t *left, void *to, uint64_t len)
 {
 	if (len > *left)
@@ -147,7 +147,7 @@ static bool take_padded(const uint8_t **at, size_t *left, void *to, uint64_t len
 
 static bool counts_ok(const struct saved_stream *s, size_t left)
 {
-	/* A row of PSB_BYTES has its entry in the index, which is then moved. */
+	/* A sequence of PSB_BYTES has its entry in the index, which is then moved. */
 	return s->gathered < GATHER_TRACE && s->gathered <= s->bytes &&
 	       s->nrecords < ORACLE_PER_BLOCK && s->nwords <= RUN_PER_BLOCK &&
 	       (!s->nrecords || !s->nwords) && s->run <= s->bytes &&
@@ -167,7 +167,7 @@ static bool point_ok(const struct trace_psb_point *point)
 	return !(point->flags & ~(uint32_t)TRACE_POINT_FLAGS) && !point->reserved;
 }
 
-/* The bytes of a PSB+ that were collected are those before the end of the stream. */
+/* The collected bytes of a PSB+ are those before the end of the stream. */
 static bool plus_ok(const struct saved_stream *s)
 {
 	if (s->bits & ~(uint32_t)SAVED_BITS || s->base > s->bytes)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the side-band of version 3, and refuses what a reader would take for damage. */
+/* Writes the side-band of version 3, and refuses fields that a reader would treat as damage. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/writer_state.h"
 
-/* An error of the caller's, which does not stick. */
+/* Return an error of the caller, which does not stick. */
 static int refuse(const struct trace_writer *w)
 {
 	return w->error ? w->error : -EINVAL;
@@ -53,7 +53,7 @@ int trace_writer_switches(struct trace_writer *w, unsigned int vcpu, const struc
 			return refuse(w);
 	s->placed = true;
 	s->switched = at[count - 1].offset;
-	/* A point behind the last byte would need all of them. */
+	/* A point behind the last byte would need all bytes. */
 	if (at[count - 1].offset <= s->bytes)
 		trace_writer_point_space(s, at[count - 1].space);
 	return trace_writer_block(w, TRACE_BLOCK_SWITCH, vcpu, at, count * sizeof(*at), NULL, 0);
@@ -101,7 +101,10 @@ int trace_writer_views(struct trace_writer *w, const struct trace_view *views, s
 		     : w->error;
 }
 
-/* A block with @head and @len bytes, padded: in such a block the padding is part of the payload. */
+/*
+ * Write a block with @head and @len bytes, padded. In such a block the padding is part of the
+ * payload.
+ */
 static int put_padded(struct trace_writer *w, enum trace_block_type type, unsigned int vcpu,
 		      const void *head, size_t head_len, const void *bytes, size_t len)
 {

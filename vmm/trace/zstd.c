@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The only file that uses libzstd. */
+/* The only user of libzstd: compresses and decompresses frames. */
 #include "trace/zstd.h"
 
 #include <errno.h>
@@ -22,10 +22,13 @@ int trace_zstd_unpack(void *to, size_t bytes, const void *from, size_t len)
 	ZSTD_DCtx *context;
 	size_t n;
 
-	/* Several frames in a row would be accepted below. */
+	/* The function below would accept several consecutive frames. */
 	if (ZSTD_findFrameCompressedSize(from, len) != len)
 		return -EINVAL;
-	/* ZSTD_decompress() makes one too, and does not tell a lack of memory from a bad frame. */
+	/*
+	 * ZSTD_decompress() allocates a context too, but does not distinguish a lack of memory from
+	 * a bad frame.
+	 */
 	context = ZSTD_createDCtx();
 	if (!context)
 		return -ENOMEM;
