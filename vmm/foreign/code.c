@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files that are mapped, and the pages that are taken from them. */
+/* Reads mapped files, and stores the pages that are requested from them. */
 #include "foreign/code.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define PATH_BYTES 4400
 
-/* Pages of all files, 4 GiB, beyond which a trace is taken for damaged. */
+/* Limit for the pages of all files, 4 GiB. A trace with more is treated as damaged. */
 #define PAGES_MAX (1u << 20)
 
 int foreign_code_init(struct foreign_code *code, struct foreign_trace *trace,
@@ -52,7 +52,7 @@ static const struct foreign_build_id *wanted(const struct foreign_code *code, ui
 	return file < t->build_ids.n && t->build_ids.at[file].len ? &t->build_ids.at[file] : NULL;
 }
 
-/* Open a regular file that is the one that was traced, as far as build-ids tell. */
+/* Open a regular file if it is the traced file, as far as build-ids show. */
 static int open_file(const char *path, const struct foreign_build_id *id, bool *wrong)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -75,7 +75,7 @@ no:
 	return -1;
 }
 
-/* perf keeps copies of files in ~/.debug/.build-id/xx/yyy.../elf, and the vDSO as vdso. */
+/* perf keeps copies of files in ~/.debug/.build-id/xx/yyy.../elf, and of the vDSO as vdso. */
 static int open_cached(const struct foreign_build_id *id)
 {
 	const char *home = getenv("HOME");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Program headers of ELF files, 64-bit and 32-bit, and the build-id among their notes. */
+/* Reads program headers of 64-bit and 32-bit ELF files, and the build-id in their notes. */
 #include "foreign/elf_note.h"
 
 #include <elf.h>
@@ -45,7 +45,7 @@ static Elf64_Phdr widen(const Elf32_Phdr *p)
 	};
 }
 
-/* The program headers, *n of them, to be freed. */
+/* Read *n program headers, which the caller frees. */
 static int read_headers(int fd, Elf64_Phdr **headers, size_t *n)
 {
 	union {

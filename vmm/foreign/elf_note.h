@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an ELF file says of itself: its build-id, and where it loads. The file is hostile. */
+/* The build-id of an ELF file, and its load addresses. The file is hostile. */
 #ifndef VMM_FOREIGN_ELF_NOTE_H
 #define VMM_FOREIGN_ELF_NOTE_H
 
 #include "foreign/foreign.h"
 
-/* A part of the file that is loaded. */
+/* A loaded part of the file. */
 struct foreign_load {
 	uint64_t vaddr, offset, len;
 	bool executable;
@@ -17,11 +17,11 @@ struct foreign_loads {
 };
 
 /*
- * Read the build-id of the ELF file @fd. id->len is 0 if it has none, or if it is no ELF file.
+ * Read the build-id of the ELF file @fd. id->len is 0 if it has none, or if it is not an ELF file.
  * Returns 0 or -errno.
  */
 int foreign_elf_build_id(int fd, struct foreign_build_id *id);
-/* List what is loaded. Returns 0, -errno, or -EINVAL: it is no ELF file of x86. */
+/* List the loaded parts. Returns 0, -errno, or -EINVAL if it is not an ELF file for x86. */
 int foreign_elf_loads(int fd, struct foreign_loads *loads);
 /* Returns true if the 64-bit ELF file has a table of symbols. */
 bool foreign_elf_has_symbols(int fd);

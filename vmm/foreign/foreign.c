@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The parts of a foreign trace: lists that grow, and their order. */
+/* The parts of a foreign trace: growing lists and their order. */
 #include "foreign/foreign.h"
 
 #include <errno.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Join the pieces of a stream. Where the recorder's numbering leaps, or where it says that trace
- * was lost, is a break.
+ * Joins the pieces of a stream. There is a break where the recorder's numbering jumps, or where it
+ * reports lost trace.
  *
- * A snapshot is what a ring held, and may begin with the end of the snapshot before it. The overlap is the
- * longest end of that one that this one begins with. It counts only if there is a whole PSB+ in
- * it: a few bytes can be the same by chance.
+ * A snapshot is the content of a ring, and may begin with the end of the previous snapshot. The
+ * overlap is the longest end of that snapshot with which the new one begins. It is accepted only if
+ * it contains a whole PSB+, because a few bytes can be equal by chance.
  */
 #include "foreign/joined.h"
 
@@ -29,7 +29,7 @@ static int add_break(struct foreign_joined *j)
 	return 0;
 }
 
-/* Knuth, Morris and Pratt: how many bytes at the end of @a are those that @b begins with. */
+/* Knuth, Morris and Pratt: return the length of the longest end of @a with which @b begins. */
 static int common_bytes(const uint8_t *a, size_t na, const uint8_t *b, size_t nb, size_t *common)
 {
 	uint32_t *back;
@@ -61,7 +61,7 @@ static int common_bytes(const uint8_t *a, size_t na, const uint8_t *b, size_t nb
 	return 0;
 }
 
-/* A snapshot begins at @at: drop from it what came before. */
+/* A snapshot begins at @at. Remove the overlap with the earlier bytes. */
 static int drop_overlap(struct foreign_trace *t, struct foreign_joined *j, size_t at)
 {
 	size_t last = j->breaks.n ? j->breaks.at[j->breaks.n - 1] : 0;
@@ -71,7 +71,7 @@ static int drop_overlap(struct foreign_trace *t, struct foreign_joined *j, size_
 	if (err)
 		return err;
 	psb = vpt_packet_find_psb(j->bytes + at, common);
-	/* The PSB and something behind it. */
+	/* Require the PSB and packets behind it. */
 	if (psb == common || common - psb < 2 * PSB_BYTES) {
 		size_t end = j->len;
 
@@ -86,7 +86,7 @@ static int drop_overlap(struct foreign_trace *t, struct foreign_joined *j, size_
 	return 0;
 }
 
-/* What is lost within a piece, or right behind it: the bytes before are added by the caller. */
+/* Return the next loss within a piece or right behind it. The caller adds the bytes before it. */
 static uint64_t next_loss(const struct foreign_trace *t, const struct foreign_stream *s,
 			  size_t *next, uint64_t from, uint64_t to)
 {
@@ -131,8 +131,8 @@ static int add_piece(struct foreign_trace *t, const struct foreign_stream *s,
 }
 
 /*
- * perf pads a piece with zeros to a multiple of 8, which its numbering does not count. Returns
- * true if the piece at @offset continues the stream, of which the end was numbered @expected.
+ * perf pads a piece with zeros to a multiple of 8, which its numbering does not count. Returns true
+ * if the piece at @offset continues the stream, whose end has the number @expected.
  */
 static bool drop_padding(struct foreign_joined *j, uint64_t offset, uint64_t expected)
 {
@@ -155,7 +155,9 @@ int foreign_join(struct foreign_trace *t, const struct foreign_stream *s, struct
 	int err = 0;
 
 	memset(j, 0, sizeof(*j));
-	/* The reader of perf.data has checked that the pieces are in the file, and apart. */
+	/*
+	 * The reader of perf.data has checked that the pieces are in the file and do not overlap.
+	 */
 	for (i = 0; i < s->pieces.n; i++)
 		total += s->pieces.at[i].len;
 	j->bytes = malloc((size_t)total + 1);

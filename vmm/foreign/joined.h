@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The bytes of one stream in a row, and the places where some are missing. */
+/* The joined bytes of one stream, and the places of losses. */
 #ifndef VMM_FOREIGN_JOINED_H
 #define VMM_FOREIGN_JOINED_H
 
@@ -9,12 +9,12 @@ struct foreign_joined {
 	uint8_t *bytes;
 	size_t len;
 	struct {
-		size_t *at; /* ascending: here trace was lost */
+		size_t *at; /* positions of losses, ascending */
 		size_t n, room;
 	} breaks;
 };
 
-/* Returns 0, -ENOMEM, or -errno of a file that cannot be read. */
+/* Returns 0, -ENOMEM, or the -errno of a file that cannot be read. */
 int foreign_join(struct foreign_trace *t, const struct foreign_stream *stream,
 		 struct foreign_joined *joined);
 void foreign_joined_free(struct foreign_joined *joined);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A reader of JSON that makes no copy and no tree (RFC 8259). */
+/* Reads JSON without a copy and without a tree (RFC 8259). */
 #include "foreign/json.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ bool json_more(struct json *j, char bracket)
 	return first || take(j, ',');
 }
 
-/* What a backslash stands for. Characters that are not of ASCII become '?'. */
+/* Return the character for an escape sequence. Characters beyond ASCII become '?'. */
 static char escaped(struct json *j, char c)
 {
 	static const char from[] = "nrtbf", to[] = "\n\r\t\b\f";
@@ -109,7 +109,7 @@ uint64_t json_number(struct json *j)
 	return value;
 }
 
-/* A number or a word. */
+/* Skip a number or a word. */
 static void skip_plain(struct json *j)
 {
 	const char *from = j->at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads JSON of a hostile file, value by value, without a tree. After an error `bad` is set, and
+ * Reads JSON from a hostile file, value by value, without a tree. After an error `bad` is set, and
  * every call returns false or 0.
  *
  *   json_open(j, '{'); while (json_more(j, '}')) { json_key(j, key, sizeof(key)); a value }
@@ -21,12 +21,12 @@ struct json {
 
 /* Enter an object ('{') or an array ('['). */
 bool json_open(struct json *j, char bracket);
-/* Is there another item? Else the object or array has been left. */
+/* Returns true if there is another item. Otherwise leaves the object or array. */
 bool json_more(struct json *j, char bracket);
-/* The key of an item, or a string. One that is longer than @size is cut off. */
+/* Read the key of an item, or a string. A text longer than @size is truncated. */
 bool json_key(struct json *j, char *text, size_t size);
 bool json_text(struct json *j, char *text, size_t size);
-/* A number that is no fraction, or a string that holds one, decimal or hex after 0x. */
+/* Read an integer, or a string that holds an integer, decimal or hex after 0x. */
 uint64_t json_number(struct json *j);
 /* Skip a value, up to 64 levels deep. */
 void json_skip(struct json *j);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Trace bundles of LLDB, as lldb's TraceIntelPTBundleLoader.cpp has their schema: processes with
- * threads and modules, a file of packets for each thread or for each CPU, and for each CPU the
- * context switches, which are records of perf's with TID and TIME.
+ * Reads trace bundles of LLDB, with the schema of lldb's TraceIntelPTBundleLoader.cpp. A bundle has
+ * processes with threads and modules, and a file of packets for each thread or each CPU. For each
+ * CPU it has the context switches, which are perf records with TID and TIME.
  */
 #include "foreign/lldb.h"
 
@@ -181,7 +181,7 @@ static void read_bundle(struct lldb_bundle *b)
 	}
 }
 
-/* The text of trace.json, to be freed. NULL: it cannot be read. */
+/* Return the text of trace.json, which the caller frees, or NULL if it cannot be read. */
 static char *read_text(const char *path, size_t *len)
 {
 	struct trace_source s = {.fd = -1};
@@ -199,7 +199,7 @@ static char *read_text(const char *path, size_t *len)
 	return text;
 }
 
-/* The folder of a bundle, absolute. NULL: memory, or there is none. */
+/* Return the absolute folder of a bundle, or NULL. */
 static char *find_folder(const char *path)
 {
 	struct stat st;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* CPUs of a bundle: packets, and the context switches, which are records of perf's. */
+/* Reads the CPUs of a bundle: packets, and context switches, which are perf records. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define SWITCHES_MOST (1u << 30)
 
-/* A record: header, next or previous thread, the thread itself, the time. */
+/* Take a switch record: header, next or previous thread, the thread itself, the time. */
 static void take_switch(struct lldb_bundle *b, uint32_t cpu, uint16_t misc, struct span *s)
 {
 	uint32_t other_pid = span_u32(s), other_tid = span_u32(s);

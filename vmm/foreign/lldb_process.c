@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Processes of a bundle: their threads, of which each may have packets, and what they mapped. */
+/* Reads the processes of a bundle: threads, some with packets, and mapped modules. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -32,7 +32,7 @@ static void read_thread(struct lldb_bundle *b, uint32_t pid)
 		lldb_stream(b, path, FOREIGN_ANY_CPU, tid);
 }
 
-/* What the file loads, from its first segment at @at on, becomes mappings. */
+/* Add mappings for the loaded parts of a file, whose first segment is at @at. */
 static void map_module(struct lldb_bundle *b, uint32_t pid, const char *path, uint64_t at)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -87,7 +87,7 @@ static void read_module(struct lldb_bundle *b, uint32_t pid)
 		map_module(b, pid, *file ? file : system, at);
 }
 
-/* A process. LLDB writes its number first; without it nothing can be said of its threads. */
+/* Read a process. LLDB writes its number first; without a number its threads are useless. */
 void lldb_process(struct lldb_bundle *b, uint32_t none)
 {
 	char key[LLDB_KEY];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Numbers for strings, by a hash table, so that a hostile list of names costs no more than it has. */
+/* Maps strings to numbers with a hash table, so that the cost of a hostile list is linear. */
 #include "foreign/names.h"
 
 #include <errno.h>

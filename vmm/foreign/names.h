@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Strings, each once, with a number. All zero is empty. */
+/* Distinct strings, each with a number. All zero is empty. */
 #ifndef VMM_FOREIGN_NAMES_H
 #define VMM_FOREIGN_NAMES_H
 
@@ -9,11 +9,11 @@
 struct foreign_names {
 	char **at;
 	size_t n, room;
-	uint32_t *buckets; /* numbers plus 1; 0: free */
-	size_t mask;	   /* number of buckets less 1 */
+	uint32_t *buckets; /* numbers plus 1; 0 if free */
+	size_t mask;	   /* number of buckets minus 1 */
 };
 
-/* The number of @name in *@number, which is new if the name is. Returns 0 or -ENOMEM. */
+/* Return the number of @name in *@number, and add @name if it is new. Returns 0 or -ENOMEM. */
 int foreign_names_add(struct foreign_names *names, const char *name, size_t *number);
 void foreign_names_free(struct foreign_names *names);
 

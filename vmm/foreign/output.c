@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From the parts of a foreign trace to a .vpt file: streams, then address spaces, then code. */
+/* Writes a foreign trace to a .vpt file: streams, then address spaces, then code. */
 #include "foreign/output.h"
 
 #include <errno.h>

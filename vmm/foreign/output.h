@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A foreign trace as a .vpt file.
+ * Conversion of a foreign trace to a .vpt file.
  *
- * Each stream is a vCPU. SWITCH blocks say which process it has from where on, unless the kernel
- * is traced and PIPs tell. A stretch in which no code changes is a session. Its counter of
- * instructions is made up, so that versions of code are in order: it is the number of the session,
- * shifted by FOREIGN_COUNTER.
+ * Each stream becomes a vCPU. SWITCH blocks name the process of each part, unless the kernel is
+ * traced and PIPs do. A part without changes of code is a session. Its counter of instructions is
+ * synthetic, and only orders versions of code. It is the number of the session, shifted by
+ * FOREIGN_COUNTER.
  */
 #ifndef VMM_FOREIGN_OUTPUT_H
 #define VMM_FOREIGN_OUTPUT_H
@@ -16,15 +16,18 @@
 
 #define FOREIGN_COUNTER 40
 
-/* Ids of address spaces: no processor has memory there. The first one is the kernel's. */
+/*
+ * Ids of address spaces. No processor has memory at these addresses. The first id is the kernel's.
+ */
 #define FOREIGN_FIRST_ID 0x000f000000000000ull
 
 /*
- * Write all of @t, which is from the file @source, to @writer, which stays the caller's. Returns 0, -ENODATA: there is no trace, or
- * -errno. foreign_info() fills in what the writer is begun with.
+ * Write all of @t, which comes from the file @source, to @writer, which stays the caller's. Returns
+ * 0, -ENODATA if there is no trace, or -errno. foreign_info() fills in the INFO block for creating
+ * the writer.
  */
 int foreign_write(struct foreign_trace *t, const char *source, struct trace_writer *writer);
-/* The ORIGIN block of it. */
+/* Write its ORIGIN block. */
 int foreign_write_origin(const struct foreign_trace *t, const char *source, struct trace_writer *w);
 void foreign_info(const struct foreign_trace *t, struct trace_file_info *info);
 

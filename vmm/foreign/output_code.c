@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The code of the processes that ran, from the files that they mapped. */
+/* Writes the code of the traced processes, from the files that they mapped. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "foreign/output_state.h"
 #include "trace/vec.h"
 
-/* Entries of MAP blocks, beyond which a trace is taken for damaged. */
+/* Limit for entries of MAP blocks. A trace with more is treated as damaged. */
 #define ENTRIES_MAX (1u << 24)
 #define BATCH	    1024u
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ELF images, for the names of functions. A .vpt file has one view of addresses for names, and
- * processes have many: images that overlap are left out, so that no name is wrong.
+ * Writes ELF images, for the names of functions. A .vpt file has one view of addresses for names,
+ * and processes have many. Images that overlap are omitted, so that no name is wrong.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,15 +12,15 @@
 #include "foreign/output_state.h"
 #include "trace/vec.h"
 
-#define IMAGE_MAX (64u << 20)  /* bytes of one, */
-#define BYTES_MAX (256u << 20) /* and of all */
+#define IMAGE_MAX (64u << 20)  /* limit for one image, */
+#define BYTES_MAX (256u << 20) /* and for all images */
 #define LIST_MAX  4096u
 
 struct image {
-	uint64_t first, last; /* addresses that are mapped */
+	uint64_t first, last; /* the mapped addresses */
 	uint64_t bias;
 	uint32_t file;
-	bool overlaps; /* another one */
+	bool overlaps; /* overlaps another image */
 };
 
 struct images {
@@ -32,7 +32,10 @@ struct images {
 	} list;
 };
 
-/* Run-time less link-time address of a mapping. False: the file does not say. */
+/*
+ * Compute run-time minus link-time address of a mapping. Returns false if the file does not have
+ * it.
+ */
 static bool find_bias(const struct foreign_code *code, const struct foreign_map *map,
 		      uint64_t *bias)
 {
@@ -54,7 +57,7 @@ static bool find_bias(const struct foreign_code *code, const struct foreign_map 
 	return found;
 }
 
-/* Is the image listed? Note which overlap it. */
+/* Returns true if the image is already listed. Marks images that overlap it. */
 static bool is_listed(struct images *m, struct image *image)
 {
 	size_t i;
@@ -107,7 +110,7 @@ static int take_map(struct images *m, const struct foreign_map *map)
 
 	if (!foreign_code_size(&m->o->code, map->file) || !map->len || m->list.n == LIST_MAX)
 		return 0;
-	/* What is no ELF file has its place too. */
+	/* A file that is not ELF also occupies its addresses. */
 	if (!find_bias(&m->o->code, map, &image.bias))
 		image.bias = 0;
 	if (is_listed(m, &image))
@@ -134,7 +137,7 @@ static int write_images(struct images *m)
 	return err;
 }
 
-/* Of processes that ran. */
+/* Write the images of processes that ran. */
 int foreign_write_images(struct foreign_output *o)
 {
 	struct images m = {.o = o};

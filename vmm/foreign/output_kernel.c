@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The kernel's code, from an ELF file of its memory: the parts that mappings of the kernel name. */
+/*
+ * Writes the kernel's code from an ELF file of its memory: the parts that mappings of the kernel
+ * name.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,12 +14,12 @@
 #include "foreign/output_state.h"
 #include "vpt/msr.h"
 
-/* 512 MiB. Beyond, the file is not one of code. */
+/* 512 MiB. A larger file does not contain code. */
 #define PAGES_MAX (1u << 17)
 
 #define KERNEL_HALF 0xffff800000000000ull
 
-/* Is the page among the kernel's mappings? All of it is, if there are none. */
+/* Returns true if the page is in one of the kernel's mappings, or if there are no such mappings. */
 static bool is_wanted(const struct foreign_output *o, uint64_t vaddr)
 {
 	const struct foreign_maps *maps = &o->tasks.kernel;
@@ -52,7 +55,7 @@ static int write_load(struct foreign_output *o, int fd, const struct foreign_loa
 	struct stat st;
 	int err = 0;
 
-	/* A segment may say that it has more than the file. */
+	/* A segment may claim more bytes than the file has. */
 	if (fstat(fd, &st) || load->offset >= (uint64_t)st.st_size)
 		return 0;
 	for (; !err && at < load->len && at < (uint64_t)st.st_size - load->offset;
@@ -70,7 +73,7 @@ static int write_load(struct foreign_output *o, int fd, const struct foreign_loa
 	return err;
 }
 
-/* Open the kernel's code. Returns 0, or -errno; *fd is -1: there is none. */
+/* Open the kernel's code. Returns 0, or -errno; *fd is -1 if there is none. */
 static int open_kernel(struct foreign_trace *t, int *fd, struct foreign_loads *loads)
 {
 	int err;
@@ -99,7 +102,7 @@ int foreign_write_kernel(struct foreign_output *o)
 	err = open_kernel(t, &fd, &loads);
 	if (err || fd < 0) {
 		t->report.no_kernel = true;
-		/* BPF programs are there nevertheless. */
+		/* BPF programs exist even without the kernel's code. */
 		return err ? err : foreign_write_pokes(o, -1, &loads);
 	}
 	for (i = 0; i < loads.n && !err; i++)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Changes of the kernel's code: from the page as it is in the file of the kernel's memory, each
- * change makes another version, which counts on each vCPU from the time of the change on.
+ * Writes changes of the kernel's code. The first version of a page is that in the file of the
+ * kernel's memory. Each change makes another version, which takes effect on each vCPU at the time
+ * of the change.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,15 +12,15 @@
 #include "foreign/output_state.h"
 #include "trace/vec.h"
 
-/* Versions of pages, beyond which a trace is taken for damaged: 256 MiB. */
+/* Limit for versions of pages, 256 MiB. A trace with more is treated as damaged. */
 #define VERSIONS_MAX 65536u
 
-/* Pages that were changed, as they are by now. */
+/* Changed pages with their current content. */
 struct poked {
 	struct foreign_output *o;
 	int fd;
 	const struct foreign_loads *loads;
-	struct trace_pairs numbers; /* (address, 0) to the place in `pages` */
+	struct trace_pairs numbers; /* maps (address, 0) to the index in `pages` */
 	struct {
 		uint8_t (*at)[TRACE_CODE_BYTES];
 		size_t n, room;
@@ -27,7 +28,7 @@ struct poked {
 	uint64_t versions;
 };
 
-/* The page as the file has it. False: it has none. */
+/* Read the page from the file. Returns false if the file does not have it. */
 static bool read_page(const struct poked *p, uint64_t vaddr, uint8_t *bytes)
 {
 	size_t i;
@@ -45,8 +46,8 @@ static bool read_page(const struct poked *p, uint64_t vaddr, uint8_t *bytes)
 }
 
 /*
- * The page as it is by now in *@bytes, NULL: there is none; with @make it is all zeros then.
- * Returns 0 or -ENOMEM.
+ * Find the current page and store it in *@bytes. NULL if there is none; with @make it is then all
+ * zeros. Returns 0 or -ENOMEM.
  */
 static int find_page(struct poked *p, uint64_t vaddr, bool make, uint8_t **bytes)
 {

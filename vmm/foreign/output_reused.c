@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A CR3 names page tables, and those of a process that ended are another one's later. Where that
- * was so, PIPs do not tell the process. In their place, on each vCPU that has such a PIP, a SWITCH
- * block names the address space at each PIP: the process that had most packets up to the next PIP,
- * or the one before with that CR3.
+ * Handles reused CR3s. A CR3 names page tables, and another process can reuse those of an ended
+ * process. PIPs then do not identify the process. Instead, on each vCPU with such a PIP, a SWITCH
+ * block names the address space at each PIP. The space is that of the process with most packets up
+ * to the next PIP, or else the previous space of this CR3.
  */
 #include <errno.h>
 
@@ -21,7 +21,7 @@ static bool has_reused(const struct foreign_output *o, unsigned int vcpu)
 	return false;
 }
 
-/* The space of a visit; @last has that of the visit before of each CR3. */
+/* Find the space of a visit. @last has the space of the previous visit of each CR3. */
 static int find_space(const struct foreign_output *o, const struct foreign_visit *visit,
 		      struct trace_pairs *last, uint64_t *space)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * SPACE blocks. If the kernel is not traced there are no PIPs, and CR3 blocks name the processes'
- * address spaces. Else each CR3 of a PIP is the address space of the process that had most
- * packets in user space under it, and an address space without code of its own if none had.
+ * Writes SPACE blocks. If the kernel is not traced, there are no PIPs, and CR3 blocks name the
+ * processes' address spaces. Otherwise each CR3 of a PIP is the address space of the process with
+ * most packets in user space under that CR3. If there was no such packet, the space has no code of
+ * its own.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "trace/vec.h"
 #include "vpt/msr.h"
 
-/* As few packets of a process may be there because times are estimates. */
+/* Because times are estimates, fewer packets than this do not count as a process. */
 #define REUSED_LEAST 4
 
 static int add(struct foreign_output *o, const struct trace_space *space)
@@ -39,7 +40,7 @@ static struct trace_space space_of(const struct foreign_output *o, size_t mm)
 	return space;
 }
 
-/* Without PIPs: the processes. */
+/* List the processes, for a trace without PIPs. */
 static int list_used(struct foreign_output *o)
 {
 	struct trace_pairs listed = {0};
@@ -59,7 +60,7 @@ static int list_used(struct foreign_output *o)
 	return err;
 }
 
-/* The votes of processes: threads of the kernel run in any address space. */
+/* Returns true if the process counts. Threads of the kernel run in any address space. */
 static bool counts(const struct foreign_output *o, const struct trace_pair *vote)
 {
 	size_t maps;
@@ -68,7 +69,7 @@ static bool counts(const struct foreign_output *o, const struct trace_pair *vote
 	return maps;
 }
 
-/* Who had most packets under each CR3, and which CR3s more than one process had. */
+/* Find the process with most packets under each CR3, and the CR3s that several processes had. */
 static int count_votes(struct foreign_output *o)
 {
 	size_t i;
@@ -97,7 +98,7 @@ static int count_votes(struct foreign_output *o)
 	return 0;
 }
 
-/* The space of a PIP's CR3, and of NR. */
+/* Add the space for a PIP's CR3 and NR. */
 static int list_pip(struct foreign_output *o, const struct trace_pair *pip)
 {
 	const struct trace_pair *vote = trace_pairs_find(&o->best, pip->a, 0);
@@ -136,7 +137,7 @@ int foreign_write_spaces(struct foreign_output *o)
 	size_t i;
 	int err = add(o, &kernel);
 
-	/* Behind those of all processes. */
+	/* Its id follows those of all processes. */
 	o->next_id = foreign_mm_id(o->tasks.mms.n);
 	if (!err && !o->pips.n)
 		err = list_used(o);
@@ -144,7 +145,7 @@ int foreign_write_spaces(struct foreign_output *o)
 		err = count_votes(o);
 	for (i = 0; i < o->pips.n && !err; i++)
 		err = list_pip(o, &o->pips.at[i]);
-	/* Those that are not the one of their CR3. */
+	/* Add the spaces of the other processes with the same CR3. */
 	if (!err && o->reused.n)
 		err = list_used(o);
 	return err ? err : trace_writer_spaces(o->writer, o->spaces.at, o->spaces.n);

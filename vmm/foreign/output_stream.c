@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One stream: join it, find where things change in it, write it as sessions. */
+/* Writes one stream: joins it, finds the places of changes in it, and writes it as sessions. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -12,8 +12,8 @@ struct out {
 	unsigned int vcpu;
 	struct foreign_joined joined;
 	struct foreign_changes changes;
-	bool pips;	   /* PIPs tell the address space */
-	uint64_t sessions; /* that were begun */
+	bool pips;	   /* PIPs report the address space */
+	uint64_t sessions; /* number of sessions so far */
 };
 
 static int add_change(struct out *w, uint64_t time, size_t mm)
@@ -28,7 +28,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct foreign_change *x = a, *y = b;
 
-	/* At one time first who runs, then what changes. */
+	/* At equal times, sort switches before changes of code. */
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
 	if ((x->mm == FOREIGN_NONE) != (y->mm == FOREIGN_NONE))
@@ -36,7 +36,7 @@ static int by_time(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* Who ran on the CPU of a stream, or which address space its thread had. */
+/* List the processes that ran on the CPU of a stream, or the address spaces of its thread. */
 static int list_owners(struct out *w)
 {
 	const struct foreign_stream *s = &w->o->trace->streams.at[w->vcpu];
@@ -56,7 +56,7 @@ static int list_owners(struct out *w)
 	return err;
 }
 
-/* A thread of which no event has said that it ran, or when it did. */
+/* Add a thread without an event that says when it ran. */
 static int list_thread(struct out *w)
 {
 	const struct foreign_stream *s = &w->o->trace->streams.at[w->vcpu];
@@ -77,7 +77,7 @@ static int list_thread(struct out *w)
 	return mm == FOREIGN_NONE ? 0 : add_change(w, 0, mm);
 }
 
-/* Changes of code that some process of the stream maps, at any time. */
+/* List changes of code that a process of the stream maps, at any time. */
 static int list_remaps(struct out *w)
 {
 	const struct foreign_tasks *k = &w->o->tasks;
@@ -105,7 +105,7 @@ static int list_code(struct out *w)
 		if (t->events.at[i].kind == FOREIGN_POKE)
 			err = add_change(w, t->events.at[i].time, FOREIGN_NONE);
 	}
-	/* Equal ones stay in their order. */
+	/* Use a stable order for equal times. */
 	for (i = 0; i < w->changes.n; i++)
 		w->changes.at[i].offset = i;
 	if (w->changes.n)
@@ -129,7 +129,7 @@ static int session(struct out *w, enum trace_session_edge edge, enum trace_sessi
 
 static int start(struct out *w)
 {
-	/* A counter of 0 would be taken for one that is not known. */
+	/* A counter of 0 would mean that it is not known. */
 	w->sessions++;
 	return session(w, TRACE_SESSION_START, TRACE_END_NONE);
 }
@@ -140,7 +140,7 @@ static int write_bytes(struct out *w, size_t from, size_t to)
 				   to - from);
 }
 
-/* The address spaces of the stream: where one takes effect, and which it has code of. */
+/* Write the address spaces of the stream: the places where each takes effect, and its code. */
 static int write_switches(struct out *w)
 {
 	size_t i;
@@ -163,7 +163,9 @@ static int write_switches(struct out *w)
 	return err;
 }
 
-/* The changes of code at one place, which begin the next session; *next is behind them. */
+/*
+ * Take the changes of code at one place, which begin the next session. Advance *next behind them.
+ */
 static int take_changes(struct out *w, size_t *next, size_t at)
 {
 	struct foreign_marks *marks = &w->o->marks[w->vcpu];
@@ -178,7 +180,7 @@ static int take_changes(struct out *w, size_t *next, size_t at)
 	return 0;
 }
 
-/* The place of the next change of code. */
+/* Return the place of the next change of code. */
 static size_t next_change(const struct out *w, size_t next)
 {
 	while (next < w->changes.n && w->changes.at[next].mm != FOREIGN_NONE)

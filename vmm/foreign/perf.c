@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Read perf.data: open what it consists of, then its header, its records, and what they amount to. */
+/* Reads perf.data: opens its files, then reads the header and the records. */
 #include "foreign/perf.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "trace/vec.h"
 
 #define PATH_BYTES 4400
-#define FILES_MAX  4096u /* data.N of a directory */
+#define FILES_MAX  4096u /* limit for data.N of a directory */
 
 static int open_source(struct foreign_trace *t, const char *path)
 {

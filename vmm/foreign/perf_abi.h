@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Numbers of perf.data that <linux/perf_event.h> lacks, as of Linux 7.3: they are of the perf
+ * Numbers of perf.data that <linux/perf_event.h> lacks, as of Linux 7.3. They belong to the perf
  * tool (tools/lib/perf/include/perf/event.h, tools/perf/util/header.h).
  */
 #ifndef VMM_FOREIGN_PERF_ABI_H
@@ -8,7 +8,7 @@
 
 #define PERF_FILE_MAGIC 0x32454c4946524550ull /* "PERFILE2" */
 
-/* Records of the kernel that may be newer than the header that vpt is built with. */
+/* Records of the kernel that the header for building vpt may lack. */
 enum {
 	REC_MMAP = 1,
 	REC_LOST = 2,
@@ -94,7 +94,7 @@ enum {
 /* Of branch_sample_type. */
 #define BRANCH_HW_INDEX (1ull << 17)
 
-/* Features of the header: bits, and what FEATURE records have. */
+/* Features of the header as bits, and as types of FEATURE records. */
 enum {
 	FEAT_BUILD_ID = 2,
 	FEAT_OSRELEASE = 4,
@@ -127,7 +127,7 @@ enum {
 	PRIV_HAVE_SCHED_SWITCH,
 	PRIV_SNAPSHOT_MODE,
 	PRIV_PER_CPU_MMAPS,
-	PRIV_LEAST, /* a file has at least those above */
+	PRIV_LEAST, /* minimum number of entries in a file */
 	PRIV_MTC_BIT = PRIV_LEAST,
 	PRIV_MTC_FREQ_BITS,
 	PRIV_TSC_CTC_N,

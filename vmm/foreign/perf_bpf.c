@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * BPF programs: feature 25 of perf.data has each one as the kernel described it when it was loaded,
- * with the machine code, and BPF_EVENT records say when that was. A program makes a change of the
- * kernel's code for each of its functions.
+ * Reads BPF programs. Feature 25 of perf.data has the kernel's description of each loaded program,
+ * with its machine code. BPF_EVENT records have the time of the load. A program becomes a change of
+ * the kernel's code for each of its functions.
  */
 #include <errno.h>
 
 #include "foreign/perf_file.h"
 #include "trace/vec.h"
 
-/* Offsets in struct bpf_prog_info, which only grows, of what is looked at. */
+/* Offsets of used fields in struct bpf_prog_info, which only grows. */
 enum info_field {
 	INFO_ID = 4,
 	INFO_CODE_LEN = 16,
@@ -21,7 +21,7 @@ enum info_field {
 	INFO_MIN = 128,
 };
 
-/* Of f->programs: what a pair is by its second number. */
+/* Meaning of the second number of a pair in f->programs. */
 enum { FUNCTION, FIRST_EVENT, EVENTS };
 
 struct program {
@@ -37,7 +37,7 @@ static uint32_t info_u32(const struct program *p, enum info_field at)
 	return value;
 }
 
-/* Bytes of the data, at an offset that a field of the description has. */
+/* Return bytes of the data, at an offset from a field of the description. */
 static struct span part(const struct program *p, enum info_field at, uint64_t len)
 {
 	struct span s = {.bad = true};
@@ -90,7 +90,7 @@ static int add_program(struct perf_file *f, const struct program *p)
 	struct span code = part(p, INFO_CODE, info_u32(p, INFO_CODE_LEN));
 	int err = 0;
 
-	/* Who may not read the addresses gets zeros. */
+	/* A user without permission to read the addresses gets zeros. */
 	if (n != info_u32(p, INFO_LENGTHS_N) || addresses.bad || lengths.bad || code.bad)
 		n = 0;
 	for (i = 0; i < n && !err; i++) {
@@ -115,7 +115,7 @@ int perf_bpf_programs(struct perf_file *f, struct span body)
 		uint32_t info_len = span_u32(&body);
 		struct program p = {.data_len = span_u32(&body)};
 
-		(void)span_u64(&body); /* which of the arrays there are */
+		(void)span_u64(&body); /* bit mask of the arrays that are present */
 		p.info = span_bytes(&body, info_len);
 		p.data = span_bytes(&body, p.data_len);
 		if (body.bad || info_len < INFO_MIN)
@@ -132,7 +132,7 @@ void perf_bpf_loaded(struct perf_file *f, uint32_t id, uint64_t time)
 
 	if (!first || !n)
 		return;
-	/* Each is loaded once. */
+	/* Each program is loaded once. */
 	while (n->value)
 		f->trace->events.at[first->value + --n->value].time = time;
 }

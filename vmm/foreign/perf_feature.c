@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Features of perf.data: which processor, which kernel, which files by build-id. */
+/* Reads features of perf.data: the processor, the kernel, and files by build-id. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include "trace/origin.h"
 
 #define BUILD_ID_AREA 24u
-#define BUILD_ID_SIZE 20u /* place of the size in that area */
+#define BUILD_ID_SIZE 20u /* position of the size in that area */
 
-/* A string with its length before it. NULL: there is none. */
+/* Read a string with its length before it. Returns NULL if there is none. */
 static const char *text(struct span *body)
 {
 	uint32_t len = span_u32(body);
@@ -19,7 +19,7 @@ static const char *text(struct span *body)
 	return bytes && len && memchr(bytes, 0, len) ? (const char *)bytes : NULL;
 }
 
-/* "GenuineIntel,6,94,3" as CPUID.1.EAX has it. Returns 0 if it is none of Intel's. */
+/* Convert "GenuineIntel,6,94,3" to CPUID.1.EAX. Returns 0 if it is not an Intel processor. */
 static uint32_t signature(const char *cpuid)
 {
 	unsigned int family, model, stepping;
@@ -29,7 +29,7 @@ static uint32_t signature(const char *cpuid)
 	return trace_cpu_signature(family, model, stepping);
 }
 
-/* What a BUILD_ID record has behind its header: pid, id, name. */
+/* Read the body of a BUILD_ID record: pid, id, name. */
 int perf_build_id(struct perf_file *f, uint16_t misc, struct span body)
 {
 	uint8_t area[BUILD_ID_AREA];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The header of perf.data: events, features, where the records are. */
+/* Reads the header of perf.data: events, features, and the position of the records. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define ATTR_LEAST   64u /* PERF_ATTR_SIZE_VER0 */
 #define ATTR_MOST    4096u
 #define ATTRS_MAX    65536u
-#define SECTION_MOST (16u << 20) /* bytes of a feature that are looked at */
+#define SECTION_MOST (16u << 20) /* maximum bytes of a feature */
 
 struct section {
 	uint64_t offset, size;
@@ -43,7 +43,7 @@ int perf_attr_add(struct perf_file *f, struct span attr, struct span ids)
 	a.flags = span_u64(&attr);
 	if (attr.bad || size < ATTR_LEAST || f->attrs.n >= ATTRS_MAX)
 		return -EINVAL;
-	/* Newer fields may not be there. */
+	/* Newer fields may be absent. */
 	(void)span_bytes(&attr, 3 * sizeof(uint64_t));
 	a.branches = span_u64(&attr);
 	a.regs_user = span_u64(&attr);
@@ -62,7 +62,10 @@ int perf_attr_add(struct perf_file *f, struct span attr, struct span ids)
 	return 0;
 }
 
-/* The bytes of a section, to be freed. NULL: it is not in the file, or too large. */
+/*
+ * Read the bytes of a section, which the caller frees. Returns NULL if it is not in the file, or
+ * too large.
+ */
 static uint8_t *read_section(struct perf_file *f, const struct section *s, uint64_t most)
 {
 	uint8_t *bytes;
@@ -115,7 +118,7 @@ static int incomplete(struct perf_file *f, uint64_t at)
 	return 0;
 }
 
-/* A feature that is too large is one that the file does not have. */
+/* Treat a feature that is too large as absent. */
 static int read_features(struct perf_file *f, const uint64_t *bits)
 {
 	unsigned int i;
@@ -152,7 +155,7 @@ static int read_file(struct perf_file *f, struct span *h)
 	unsigned int i;
 	int err;
 
-	(void)span_u64(h); /* event types, of which there are none today */
+	(void)span_u64(h); /* event types, which are always empty today */
 	(void)span_u64(h);
 	for (i = 0; i < FEAT_BITS / 64; i++)
 		features[i] = span_u64(h);
@@ -163,7 +166,7 @@ static int read_file(struct perf_file *f, struct span *h)
 		return wrong(f, "its records are not in the file");
 	f->data = data.offset;
 	f->end = first(f)->size;
-	/* A perf that was killed has not set the size. */
+	/* A killed perf has not set the size. */
 	if (!data.size || data.size > f->end - data.offset) {
 		f->damage = "perf did not complete the file";
 		f->where = f->end;

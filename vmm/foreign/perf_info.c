@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What perf says of Intel PT: the clock, the crystal, and the registers by the event's config. */
+/*
+ * Reads perf's description of Intel PT: the clock, the crystal, and the registers from the event's
+ * config.
+ */
 #include <errno.h>
 #include <stdio.h>
 
 #include "foreign/perf_file.h"
 #include "vpt/msr.h"
 
-/* The bits of config that the driver puts in IA32_RTIT_CTL as they are (pt.c, PT_CONFIG_MASK). */
+/* The bits of config that the driver copies to IA32_RTIT_CTL (pt.c, PT_CONFIG_MASK). */
 #define CONFIG_PASSED                                                                 \
 	(VPT_CTL_MASK(CYC_EN) | VPT_CTL_MASK(PWR_EVT_EN) | VPT_CTL_MASK(FUP_ON_PTW) | \
 	 VPT_CTL_MASK(MTC_EN) | VPT_CTL_MASK(TSC_EN) | VPT_CTL_MASK(DIS_RETC) |       \
 	 VPT_CTL_MASK(PTW_EN) | VPT_CTL_MASK(EVENT_EN) | VPT_CTL_MASK(DIS_TNT) |      \
 	 VPT_CTL_MASK(MTC_FREQ) | VPT_CTL_MASK(CYC_THRESH) | VPT_CTL_MASK(PSB_FREQ))
-/* Of perf: BranchEn is as config has it, else it is set. */
+/* perf: BranchEn follows config if this bit is set, and is 1 otherwise. */
 #define CONFIG_PT 1ull
 
 #define GIGA 1000000000ull

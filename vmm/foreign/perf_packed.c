@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Compressed records. Each holds a part of a zstd stream, of which the content is records; one of
- * those may begin in one part and end in the next. Each file of a directory has its own stream.
+ * Reads compressed records. Each holds a part of a zstd stream that contains records. A record may
+ * begin in one part and end in the next. Each file of a directory has its own stream.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,18 +9,20 @@
 #include "foreign/perf_file.h"
 #include "foreign/unpack.h"
 
-/* Room for a record that began before and a piece of what is unpacked next. */
+/* Room for an incomplete record and the next unpacked piece. */
 #define ROOM (3u * 65536u)
 
-/* A small file must not take hours: this many times the bytes of all compressed records. */
+/*
+ * Bounds the ratio of all unpacked to all compressed bytes, so that a small file cannot take hours.
+ */
 #define RATIO_MAX 1024u
 #define FREE_PASS (16u << 20)
 
 struct perf_unpack {
 	struct foreign_unpack *stream;
-	size_t source; /* whose stream it is */
+	size_t source; /* the source of the stream */
 	uint64_t packed, unpacked;
-	size_t have; /* bytes of a record that is not whole */
+	size_t have; /* bytes of an incomplete record */
 	uint8_t bytes[ROOM];
 };
 
@@ -31,7 +33,7 @@ void perf_packed_free(struct perf_unpack *u)
 	free(u);
 }
 
-/* The state of the source's stream. NULL: memory. */
+/* Return the state of the source's stream, or NULL if there is no memory. */
 static struct perf_unpack *of_source(struct perf_file *f, size_t source)
 {
 	struct perf_unpack *u = f->unpack;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Take one record of perf.data: each type that says something of the trace. */
+/* Processes one record of perf.data, for each type that describes the trace. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@ enum { MISC_CPUMODE = 7, MODE_KERNEL = 1, MODE_USER = 2 };
 enum { KSYMBOL_UNREGISTER = 1 };
 enum { BPF_LOADED = 1 };
 
-/* A damaged record counts, and is left out. */
+/* Count a damaged record, and skip it. */
 static int bad(struct perf_file *f)
 {
 	f->trace->report.bad_records++;
@@ -115,7 +115,9 @@ static int take_fork(struct perf_file *f, struct perf_record *r)
 	return err;
 }
 
-/* Who runs from here on: who the record is of, or with a switch out, who comes next. */
+/*
+ * Note the thread that runs from here on: the record's thread, or the next thread for a switch out.
+ */
 static int take_switch(struct perf_file *f, struct perf_record *r)
 {
 	bool out = r->misc & MISC_SWITCH_OUT;
@@ -171,7 +173,7 @@ static int take_trace(struct perf_file *f, struct perf_record *r)
 
 	piece.len = span_u64(&r->body);
 	piece.offset = span_u64(&r->body);
-	(void)span_u64(&r->body); /* a reference, of perf's own */
+	(void)span_u64(&r->body); /* a reference that perf uses itself */
 	key.idx = span_u32(&r->body);
 	key.tid = span_u32(&r->body);
 	key.cpu = span_u32(&r->body);
@@ -256,7 +258,7 @@ static int take_lost(struct perf_file *f, struct perf_record *r)
 	return 0;
 }
 
-/* HEADER_ATTR of a pipe: an event, then its ids. */
+/* Process HEADER_ATTR of a pipe: an event, then its ids. */
 static int take_attr(struct perf_file *f, struct perf_record *r)
 {
 	struct span head = r->body, attr = r->body;
@@ -321,7 +323,7 @@ int perf_record_take(struct perf_file *f, struct perf_record *r)
 		return take_feature(f, r);
 	case REC_BPF_EVENT:
 		return take_bpf(f, r);
-	/* What they say is not needed, or said elsewhere. */
+	/* The other types are not needed, or other records have the same facts. */
 	case REC_EXIT:
 	case REC_EVENT_TYPE:
 	case REC_TRACING_DATA:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The sample id that records of the kernel end with, and samples that have packets. */
+/* Reads the sample id at the end of the kernel's records, and samples with packets. */
 #include <errno.h>
 #include <stdio.h>
 
 #include "foreign/perf_file.h"
 
-/* The event of an id, else the first one: perf gives all events the same layout. */
+/* Return the event of an id, or else the first one: perf gives all events the same layout. */
 static const struct perf_attr *attr_of(const struct perf_file *f, const struct span *body)
 {
 	const struct perf_attr *a = f->attrs.n ? &f->attrs.at[0] : NULL;
@@ -52,7 +52,7 @@ void perf_sample_id(const struct perf_file *f, struct span *body, struct perf_sa
 		id->cpu = span_u32(&s);
 }
 
-/* Values of counters, alone or of a group. */
+/* Skip values of counters, single or in a group. */
 static void skip_read(struct span *s, uint64_t format)
 {
 	const unsigned int each = 1u + !!(format & READ_ID) + !!(format & READ_LOST);
@@ -65,7 +65,7 @@ static void skip_read(struct span *s, uint64_t format)
 		(void)span_bytes(s, ((size_t)n * each + times) * 8);
 }
 
-/* @n items of @size bytes, of which the count is hostile. */
+/* Skip @n items of @size bytes. The count is hostile. */
 static void skip_items(struct span *s, uint64_t n, size_t size)
 {
 	if (n > s->left)
@@ -76,7 +76,7 @@ static void skip_items(struct span *s, uint64_t n, size_t size)
 
 static void skip_registers(struct span *s, uint64_t mask)
 {
-	/* Without an ABI there are none. */
+	/* Without an ABI there are no registers. */
 	if (span_u64(s))
 		skip_items(s, (uint64_t)__builtin_popcountll(mask), 8);
 }
@@ -90,7 +90,7 @@ static void skip_stack(struct span *s)
 		(void)span_u64(s);
 }
 
-/* What comes before the time, or is of no interest until the trace. */
+/* Read the fields before the time, and skip unused fields. */
 static void read_head(const struct perf_attr *a, struct span *s, struct perf_sample_id *id)
 {
 	const uint64_t type = a->sample_type;
@@ -111,7 +111,7 @@ static void read_head(const struct perf_attr *a, struct span *s, struct perf_sam
 	skip_items(s, !!(type & SAMPLE_PERIOD), 8);
 }
 
-/* From there up to the trace, in the order of struct perf_event_mmap_page's documentation. */
+/* Skip the fields up to the trace, in the order of struct perf_event_mmap_page's documentation. */
 static void skip_middle(const struct perf_attr *a, struct span *s)
 {
 	const uint64_t type = a->sample_type;
@@ -140,7 +140,10 @@ static void skip_middle(const struct perf_attr *a, struct span *s)
 	skip_items(s, !!(type & SAMPLE_DATA_PAGE_SIZE) + !!(type & SAMPLE_CODE_PAGE_SIZE), 8);
 }
 
-/* The event of a sample, which has its id first, if anywhere that can be found without it. */
+/*
+ * Return the event of a sample. The id is the sample's first field, if it can be found without the
+ * event.
+ */
 static const struct perf_attr *attr_of_sample(const struct perf_file *f, const struct span *body)
 {
 	const struct perf_attr *a = f->attrs.n ? &f->attrs.at[0] : NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Records of perf.data, one after the other. */
+/* Walks the records of perf.data. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 
 #define HEADER	    8u
 #define RECORD_MOST 65535u
-#define AUX_HEADER  56u /* of an AUXTRACE record, with its header */
+#define AUX_HEADER  56u /* size of an AUXTRACE record with its header */
 
 static bool read_head(struct span *s, struct perf_record *r, uint16_t *size)
 {
@@ -43,14 +43,14 @@ int perf_walk_bytes(struct perf_file *f, size_t source, const uint8_t *bytes, si
 	return err;
 }
 
-/* What follows a record and belongs to it. */
+/* Return the number of bytes behind a record that belong to it. */
 static uint64_t behind(const struct perf_record *r)
 {
 	struct span body = r->body;
 
 	if (r->type == REC_AUXTRACE)
 		return span_u64(&body);
-	/* The events' formats, which are for other tools. */
+	/* These data are the events' formats for other tools. */
 	if (r->type == REC_TRACING_DATA)
 		return (span_u32(&body) + 7ull) & ~7ull;
 	return 0;
@@ -101,7 +101,7 @@ int perf_walk(struct perf_file *f)
 
 	f->damage = NULL;
 	err = walk_source(f, 0, f->data, f->end);
-	/* Of a directory with a file for each thread of perf. */
+	/* Walk the other files of a directory, one for each thread of perf. */
 	for (i = 1; i < f->trace->sources.n && !err; i++)
 		err = walk_source(f, i, 0, f->trace->sources.at[i].size);
 	if (!f->damage && incomplete) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Find the places of changes in a stream.
+ * Finds the places of changes in a stream.
  *
- * If only user space is traced, a change takes effect where tracing resumes: at the first
- * TIP.PGE that is not earlier. Its place is behind the TIP.PGD before it. If the kernel is traced
- * too, the place is before the first packet of the flow that is not earlier. In both cases it is
- * behind a packet that completes what it belongs to, so that the decoder has nothing pending.
+ * If only user space is traced, a change takes effect where tracing resumes: at the first TIP.PGE
+ * that is not earlier. Its place is behind the TIP.PGD before it. If the kernel is traced too, the
+ * place is before the first packet of the flow that is not earlier. In both cases the packet before
+ * the place is complete, so that the decoder has no pending state.
  *
- * Before the first TSC packet there is no time: the first change whose time is known counts.
+ * Before the first TSC packet there is no time: the first change with a known time takes effect.
  */
 #include "foreign/place.h"
 
@@ -24,10 +24,10 @@ struct walk {
 	bool user_only, kernel_only;
 	bool in_psb;
 	bool has_time;
-	uint64_t time; /* of the packet that was read last */
-	size_t quiet;  /* the last place at which nothing is pending */
+	uint64_t time; /* time of the last packet */
+	size_t quiet;  /* the last place without pending state */
 	size_t next;   /* change */
-	size_t mm;     /* that counts here */
+	size_t mm;     /* the current address space */
 	uint64_t cr3;
 	bool has_cr3;
 	uint64_t last_ip;
@@ -50,7 +50,7 @@ static void read_time(struct walk *w, size_t offset)
 		w->time = ns_of(&w->p->trace->clock, when.tsc);
 }
 
-/* The changes up to now take effect at @offset. */
+/* Apply the changes up to now at @offset. */
 static void apply(struct walk *w, size_t offset)
 {
 	struct foreign_changes *c = w->p->changes;
@@ -94,7 +94,9 @@ static bool completes(enum vpt_pkt_kind kind)
 	}
 }
 
-/* Boyer and Moore: the one that has more than half of the packets of a visit, if there is one. */
+/*
+ * Boyer and Moore: find the process with more than half of the packets of a visit, if there is one.
+ */
 static void count_visit(struct walk *w)
 {
 	struct foreign_visits *v = w->p->visits;
@@ -130,7 +132,7 @@ static int vote(struct walk *w, const struct vpt_packet *packet)
 	if (vpt_ip_expand(w->last_ip, packet->ip_bytes, packet->value, &ip) != VPT_OK)
 		return 0;
 	w->last_ip = ip;
-	/* If only the kernel is traced, all that it does for a process counts. */
+	/* If only the kernel is traced, its work for a process counts. */
 	if ((ip >> 63 && !w->kernel_only) || !w->has_cr3 || !w->has_time || w->mm == FOREIGN_NONE)
 		return 0;
 	count_visit(w);
@@ -211,7 +213,7 @@ static int walk(struct walk *w)
 	return err;
 }
 
-/* The time at the first packet that has one: what was so by then was so from the beginning. */
+/* Apply the changes before the first packet with a time: they are valid from the beginning. */
 static void begin(struct walk *w)
 {
 	const struct foreign_joined *j = w->p->joined;
@@ -230,7 +232,7 @@ static void begin(struct walk *w)
 	}
 }
 
-/* Without any time only what was so from the beginning is known. */
+/* Without any time, only changes from before the trace are known. */
 static void begin_untimed(struct walk *w)
 {
 	struct foreign_changes *c = w->p->changes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Packets of one processor, without side-band, as a .vpt file. */
+/* Converts the packets of one processor, without side-band, to a .vpt file. */
 #include "foreign/raw.h"
 
 #include <errno.h>
@@ -11,13 +11,13 @@
 #include "foreign/place.h"
 #include "trace/vec.h"
 
-/* The bits of a CR3 that name page tables, as PIPs and users have them. */
+/* The bits of a CR3 that address page tables, as in PIPs. */
 #define TABLES (~(uint64_t)(TRACE_CODE_BYTES - 1))
 
-/* The CR3 of a trace that has none. */
+/* The CR3 for a trace without any. */
 #define ONLY_SPACE 0x1000u
 
-/* Pages of all address spaces, beyond which a trace is taken for damaged. */
+/* Limit for pages of all address spaces. A trace with more is treated as damaged. */
 #define MAPS_MAX (1u << 22)
 
 struct out {
@@ -27,7 +27,7 @@ struct out {
 	struct trace_writer *writer;
 	struct foreign_joined joined;
 	struct trace_pairs votes, pips;
-	struct trace_pairs spaces; /* (CR3, 0) */
+	struct trace_pairs spaces; /* set of (CR3, 0) */
 	uint64_t maps;
 	uint64_t *contents; /* ids of the pages */
 };
@@ -79,7 +79,7 @@ static int write_session(struct out *o, enum trace_session_edge edge)
 
 static int write_trace(struct out *o)
 {
-	/* Until the first PIP, and if there is none. */
+	/* This space is valid until the first PIP, or always if there is none. */
 	const struct trace_cr3_switch sw = {.cr3 = o->spaces.at[0].a, .insns = 1};
 	int err = write_session(o, TRACE_SESSION_START);
 
@@ -90,7 +90,7 @@ static int write_trace(struct out *o)
 	return err ? err : write_session(o, TRACE_SESSION_END);
 }
 
-/* The address spaces: those of PIPs, those that have code of their own, or one. */
+/* List the address spaces: those of PIPs and of files with code, or a single one. */
 static int list_spaces(struct out *o)
 {
 	size_t i;
@@ -125,7 +125,7 @@ static int write_map(struct out *o, uint64_t cr3, const struct trace_pair *page)
 	return trace_writer_map(o->writer, 0, &map, 1);
 }
 
-/* The pages of any CR3 are in all spaces that have no page of their own there. */
+/* Pages of any CR3 belong to all spaces without their own page at that address. */
 static int write_code(struct out *o)
 {
 	const struct trace_pairs *numbers = &o->pages->numbers;

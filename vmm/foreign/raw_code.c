@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files of code as pages at their addresses. */
+/* Loads files of code into pages at their addresses. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static uint8_t *page_at(struct foreign_raw_pages *p, uint64_t cr3, uint64_t vadd
 	return p->pages.at[entry->value];
 }
 
-/* Copy bytes of a file, as far as it has them, to an address. */
+/* Copy bytes of a file to an address, up to the end of the file. */
 static int copy(struct foreign_raw_pages *p, uint64_t cr3, uint64_t vaddr, int fd, uint64_t offset,
 		uint64_t len)
 {
@@ -75,7 +75,7 @@ static int load_elf(struct foreign_raw_pages *p, const struct foreign_raw_code *
 	return err;
 }
 
-/* Pages that follow each other, each at the address that the list has. */
+/* Load consecutive pages, each at its address in the list. */
 static int load_pages(struct foreign_raw_pages *p, const struct foreign_raw_code *code, int fd,
 		      int list)
 {
@@ -90,7 +90,7 @@ static int load_pages(struct foreign_raw_pages *p, const struct foreign_raw_code
 	return err;
 }
 
-/* A regular file, or -errno. */
+/* Open a regular file. Returns a descriptor or -errno. */
 static int open_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A cursor over bytes of a foreign file. Reads never leave the span: a read beyond the end
- * returns 0 and sets @bad, which the caller checks once.
+ * A cursor over bytes of a foreign file. A read beyond the end returns 0 and sets @bad, which the
+ * caller checks once. No read leaves the span.
  */
 #ifndef VMM_FOREIGN_SPAN_H
 #define VMM_FOREIGN_SPAN_H
@@ -17,7 +17,7 @@ struct span {
 	bool bad;
 };
 
-/* The next @len bytes, or NULL and @bad. */
+/* Return the next @len bytes, or NULL and @bad. */
 static inline const uint8_t *span_bytes(struct span *s, size_t len)
 {
 	const uint8_t *at = s->at;
@@ -65,7 +65,7 @@ static inline uint64_t span_u64(struct span *s)
 	return value;
 }
 
-/* A string that ends with NUL within the span. NULL and @bad if none does. */
+/* Return a string that ends with NUL within the span, or NULL and @bad. */
 static inline const char *span_text(struct span *s)
 {
 	const uint8_t *end = s->bad || !s->left ? NULL : memchr(s->at, 0, s->left);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Processes and their address spaces: follow COMM, FORK, MMAP and switches in the order of time. */
+/*
+ * Follows processes and their address spaces, by COMM, FORK, MMAP and switches in the order of
+ * time.
+ */
 #include "foreign/tasks.h"
 
 #include <errno.h>
@@ -8,7 +11,10 @@
 
 #include "trace/vec.h"
 
-/* Executable mappings of one process, and of all, beyond which a trace is taken for damaged. */
+/*
+ * Limits for executable mappings of one process and of all processes. A trace with more is treated
+ * as damaged.
+ */
 #define MAPS_MAX    8192u
 #define ENTRIES_MAX (1u << 22)
 
@@ -33,7 +39,7 @@ static int mm_of(struct foreign_tasks *k, uint32_t pid, size_t *number)
 	return 0;
 }
 
-/* Mappings of @mm that may be changed: others that share them keep what they have. */
+/* Return mappings of @mm that may be changed. Other processes that share them keep the old ones. */
 static struct foreign_maps *own_maps(struct foreign_tasks *k, size_t mm)
 {
 	size_t old = k->mms.at[mm].maps, i;
@@ -65,7 +71,7 @@ static bool overlaps(const struct foreign_map *a, const struct foreign_map *b)
 	return a->addr - b->addr < b->len || b->addr - a->addr < a->len;
 }
 
-/* Does another content come to where @map is? */
+/* Returns true if the content at the address of @map changes. */
 static bool replaces(const struct foreign_maps *maps, const struct foreign_map *map)
 {
 	size_t i;
@@ -145,7 +151,7 @@ static int take_exec(struct foreign_tasks *k, const struct foreign_event *e)
 	if (new_mm(k, e->pid, &mm))
 		return -ENOMEM;
 	memcpy(k->mms.at[mm].comm, e->comm, sizeof(e->comm));
-	/* The thread that calls exec runs. */
+	/* The thread that calls exec is running. */
 	return add_owner(k, e, mm);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Address spaces of processes, and which of them ran where and when, by the events of a trace.
+ * Address spaces of processes, with the times and CPUs at which each ran, from the events of a
+ * trace.
  *
  * A process has a new address space after each exec. A forked process has its parent's mappings
  * until either of them changes.
@@ -26,17 +27,17 @@ struct foreign_maps {
 struct foreign_mm {
 	uint32_t pid;
 	char comm[FOREIGN_COMM];
-	size_t maps; /* which of struct foreign_tasks; FOREIGN_NONE: it has none */
+	size_t maps; /* index into struct foreign_tasks; FOREIGN_NONE: it has none */
 };
 
-/* From @time on, the address space @mm is the one of the CPU or the thread. */
+/* From @time on, the CPU or the thread has the address space @mm. */
 struct foreign_owner {
 	uint64_t time, order;
 	uint32_t cpu, tid;
 	size_t mm;
 };
 
-/* At @time, a mapping of @mm took the place of another one. */
+/* At @time, a mapping of @mm replaced another one. */
 struct foreign_remap {
 	uint64_t time;
 	size_t mm;
@@ -52,27 +53,27 @@ struct foreign_tasks {
 		size_t n, room;
 	} maps;
 	struct {
-		struct foreign_owner *at; /* by CPU, then by time */
+		struct foreign_owner *at; /* sorted by CPU, then by time */
 		size_t n, room;
 	} owners;
 	struct {
-		struct foreign_remap *at; /* by time */
+		struct foreign_remap *at; /* sorted by time */
 		size_t n, room;
 	} remaps;
 	struct foreign_maps kernel;
-	struct trace_pairs by_pid; /* to the address space that it has now */
-	struct trace_pairs by_cpu; /* to the thread that runs */
-	size_t entries;		   /* of all maps */
+	struct trace_pairs by_pid; /* maps to the current address space */
+	struct trace_pairs by_cpu; /* maps to the running thread */
+	size_t entries;		   /* number of entries in all maps */
 };
 
 /* Follow the events of @t, which are sorted. Returns 0 or -ENOMEM. */
 int foreign_tasks_follow(struct foreign_tasks *tasks, struct foreign_trace *t);
 void foreign_tasks_free(struct foreign_tasks *tasks);
 
-/* The mappings of an address space, *n of them. */
+/* Return the *n mappings of an address space. */
 const struct foreign_map *foreign_tasks_maps(const struct foreign_tasks *tasks, size_t mm,
 					     size_t *n);
-/* The address space that a process had last, FOREIGN_NONE: it is not known. */
+/* Return the last address space of a process, or FOREIGN_NONE if it is not known. */
 size_t foreign_tasks_last(const struct foreign_tasks *tasks, uint32_t pid);
 
 #endif /* VMM_FOREIGN_TASKS_H */

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Decompression of what perf record -z writes: one zstd stream for all records of a file. */
+/* Decompresses the output of perf record -z: one zstd stream for all records of a file. */
 #include "foreign/unpack.h"
 
 #include <stdlib.h>
 #include <zstd.h>
 
-/* 8 MiB, which is what perf's levels need at most: a frame may ask for more. */
+/* 8 MiB, the maximum of perf's levels. A frame may request more. */
 #define WINDOW_LOG_MAX 23
 
 struct foreign_unpack {
 	ZSTD_DStream *stream;
 	ZSTD_inBuffer in;
-	bool more; /* the last call filled all of its room */
+	bool more; /* the last call filled its whole buffer */
 };
 
 struct foreign_unpack *foreign_unpack_new(void)

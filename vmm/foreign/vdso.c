@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The vDSO, which no file has: a copy of what the kernel mapped into this process. */
+/* Copies the vDSO, which is in no file, from the kernel's mapping in this process. */
 #include "foreign/vdso.h"
 
 #include <inttypes.h>
@@ -11,10 +11,10 @@
 
 #include "foreign/elf_note.h"
 
-/* It has a few pages. */
+/* The vDSO has a few pages. */
 #define VDSO_MAX (1u << 20)
 
-/* Where it is, and how long. False: there is none. */
+/* Find the address and length. Returns false if there is no vDSO. */
 static bool find(uint64_t *at, size_t *len)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");

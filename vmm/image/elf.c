@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* ELF cores of a machine: PT_LOAD segments by their physical addresses. */
+/* Reads ELF cores of a machine: PT_LOAD segments by their physical addresses. */
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "image/inside.h"
 #include "trace/vec.h"
 
-/* More than any dump has, with 56 bytes each. */
+/* A limit above that of any dump. Each segment has 56 bytes. */
 #define SEGMENTS_MAX (1u << 20)
 #define PHYSICAL_MAX (1ull << 52)
 
@@ -87,12 +87,12 @@ static int read_segment(const struct core *c, uint32_t i, Elf64_Phdr *p)
 	return 0;
 }
 
-/* Memory that a dump leaves out has no bytes in the file. */
+/* Memory that a dump omits has no bytes in the file. */
 static int add_segment(const struct core *c, const Elf64_Phdr *p)
 {
 	uint64_t bytes = p->p_filesz < p->p_memsz ? p->p_filesz : p->p_memsz;
 
-	/* /proc/kcore has virtual memory too, which is at no physical address. */
+	/* /proc/kcore also has virtual memory, without a physical address. */
 	if (!bytes || p->p_paddr == UINT64_MAX)
 		return 0;
 	if (p->p_paddr >= PHYSICAL_MAX || bytes > PHYSICAL_MAX - p->p_paddr ||

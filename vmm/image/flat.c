@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Files that makedumpfile -F flattened, as QEMU's dump-guest-memory -z writes them. A header of
- * 4096 bytes is followed by pieces, each behind its offset and its length, both big-endian.
+ * Reads files that makedumpfile -F flattened, as QEMU's dump-guest-memory -z writes them. A header
+ * of 4096 bytes is followed by pieces. Each piece follows its offset and its length, both
+ * big-endian.
  */
 #include <endian.h>
 #include <errno.h>
@@ -18,7 +19,7 @@ struct piece_header {
 	uint64_t offset, bytes; /* big-endian, all ones at the end */
 };
 
-/* Of pieces with one offset the last one of the file counts: headers are written again. */
+/* The last of several pieces with one offset is valid, because headers are rewritten. */
 static int by_offset(const void *a, const void *b)
 {
 	const struct image_piece *x = a, *y = b;
@@ -48,7 +49,7 @@ static int next_piece(const struct image_image *image, uint64_t *at, struct imag
 	return 1;
 }
 
-/* Drop pieces that were written again. Returns 0, or -EINVAL if others overlap. */
+/* Drop pieces that were rewritten. Returns 0, or -EINVAL if others overlap. */
 static int resolve(struct image_image *image, const struct image_why *why)
 {
 	struct image_piece *all = image->pieces.at;
@@ -88,7 +89,7 @@ int image_flat_open(struct image_image *image, const struct image_why *why)
 	return resolve(image, why);
 }
 
-/* The last piece that begins at or before @offset, NULL: it does not have that. */
+/* Return the last piece that begins at or before @offset, or NULL. */
 static const struct image_piece *find_piece(const struct image_image *image, uint64_t offset)
 {
 	size_t n = trace_vec_before(image->pieces.at, image->pieces.n, e, e->offset <= offset);

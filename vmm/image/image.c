@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens images, and keeps the pages of them that were asked for. */
+/* Opens images, and keeps the pages that were requested. */
 #include "image/inside.h"
 
 #include <errno.h>
@@ -80,7 +80,7 @@ void image_ranges_sort(struct image_image *image)
 	image->ranges.n = n;
 }
 
-/* The range that contains @address, NULL: there is none. */
+/* Return the range that contains @address, or NULL. */
 static const struct image_range *find_range(const struct image_image *image, uint64_t address)
 {
 	size_t n = trace_vec_before(image->ranges.at, image->ranges.n, e, e->address <= address);
@@ -89,7 +89,7 @@ static const struct image_range *find_range(const struct image_image *image, uin
 	return r && address - r->address < r->bytes ? r : NULL;
 }
 
-/* Put a page together, which more than one range can have bytes of. */
+/* Assemble a page from the ranges that contain its bytes. */
 static int read_ranges(const struct image_image *image, uint64_t address, uint8_t *bytes)
 {
 	size_t done = 0;
@@ -143,7 +143,7 @@ static int read_page(struct image_image *image, uint64_t number, uint8_t *bytes)
 	int err = image->kdump ? image_kdump_page(image, number, bytes)
 			       : read_ranges(image, number * IMAGE_PAGE_BYTES, bytes);
 
-	/* A process has no memory at some addresses of a range, as a hole of a file is none. */
+	/* A process has no memory at some addresses of a range, like the holes of a file. */
 	if (err && err != -ENODATA && err != -EIO && !image->damage)
 		image->damage = strerror(-err);
 	return err;
@@ -214,7 +214,7 @@ static int open_raw(struct image_image *image, uint64_t base, const struct image
 	return 0;
 }
 
-/* Find out what it is by its first bytes. */
+/* Detect the format by the first bytes. */
 static int open_format(struct image_image *image, uint64_t base, const struct image_why *why)
 {
 	char magic[16] = "";

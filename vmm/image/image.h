@@ -14,7 +14,7 @@
 
 struct image_image;
 
-/* The most pages that an image keeps in memory, 1 GiB. Beyond them no page is there. */
+/* The maximum number of pages of an image in memory, 1 GiB. Further pages are not found. */
 #define IMAGE_PAGES_MAX (1u << 18)
 
 /*
@@ -24,14 +24,14 @@ struct image_image;
  */
 int image_open(const char *path, uint64_t base, struct image_image **image, char *why, size_t size);
 
-/* A range of physical memory, and where its bytes are in a file. */
+/* A range of physical memory, and the position of its bytes in a file. */
 struct image_range {
 	uint64_t address, bytes, offset;
 };
 
 /*
- * Make an image of ranges of an open file, as /proc/PID/mem. The image owns @fd from then on,
- * also after an error. Returns 0 or -ENOMEM.
+ * Create an image from ranges of an open file, such as /proc/PID/mem. The image owns @fd from then
+ * on, also after an error. Returns 0 or -ENOMEM.
  */
 int image_of_ranges(int fd, const struct image_range *ranges, size_t count,
 		    struct image_image **image);
@@ -48,15 +48,15 @@ const uint8_t *image_page(struct image_image *image, uint64_t address);
 /* Copy bytes, as struct image_memory has it. @image is a struct image_image. */
 bool image_read(void *image, uint64_t address, void *to, size_t len);
 
-/* Bytes of memory in the image. */
+/* Return the number of bytes of memory in the image. */
 uint64_t image_bytes(const struct image_image *image);
-/* "raw", "ELF core" or "compressed dump". */
+/* Return "raw", "ELF core" or "compressed dump". */
 const char *image_format(const struct image_image *image);
 
 /* The paging that the file's notes tell of. IMAGE_PAGINGS: they do not tell. */
 enum image_paging image_known_paging(const struct image_image *image);
 
-/* A line about the first page that could not be read, NULL: there was none. */
+/* Return a line about the first page that could not be read, or NULL. */
 const char *image_damage(const struct image_image *image);
 
 #endif /* VMM_IMAGE_IMAGE_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The state of an image, for the files of its formats alone. */
+/* The state of an image, for the files of its formats only. */
 #ifndef VMM_IMAGE_INSIDE_H
 #define VMM_IMAGE_INSIDE_H
 
@@ -7,7 +7,7 @@
 
 /* A piece of a file that makedumpfile flattened. */
 struct image_piece {
-	uint64_t offset; /* in the file that it was flattened from */
+	uint64_t offset; /* offset in the original file */
 	uint64_t bytes;
 	uint64_t at; /* in this file */
 };
@@ -23,18 +23,18 @@ struct image_image {
 	struct {
 		struct image_piece *at;
 		size_t n, room;
-	} pieces; /* sorted; none: the file is not flattened */
+	} pieces; /* sorted; empty if the file is not flattened */
 	struct {
 		struct image_range *at;
 		size_t n, room;
-	} ranges;		   /* sorted, and apart from each other */
-	struct image_kdump *kdump; /* NULL: pages are found by range */
+	} ranges;		   /* sorted, without overlaps */
+	struct image_kdump *kdump; /* NULL if pages are found by range */
 	const char *damage;
 
-	/* Pages that were read, by page number: open addressing. */
+	/* Pages that were read, by page number, with open addressing. */
 	struct image_kept {
 		uint64_t number;
-		uint8_t *bytes; /* NULL: a free slot */
+		uint8_t *bytes; /* NULL for a free slot */
 	} * kept;
 	size_t nkept, mask;
 };
@@ -45,38 +45,38 @@ struct image_why {
 	size_t size;
 };
 
-/* Put the line into @why, and return @err. */
+/* Write the line to @why, and return @err. */
 __attribute__((format(printf, 3, 4))) int image_refuse(const struct image_why *why, int err,
 						       const char *format, ...);
 
 /*
- * Read bytes of the file, as it was before it was flattened. Returns 0 or -errno: -ENODATA if they
- * are not there.
+ * Read bytes of the file at their offset before it was flattened. Returns 0 or -errno: -ENODATA if
+ * they are missing.
  */
 int image_file_read(const struct image_image *image, uint64_t offset, void *to, size_t len);
 
-/* Sort ranges, and cut what overlaps. */
+/* Sort ranges, and remove overlaps. */
 void image_ranges_sort(struct image_image *image);
 
-/* elf.c: program headers and notes. 0 or -errno. */
+/* elf.c: read program headers and notes. Returns 0 or -errno. */
 int image_elf_open(struct image_image *image, const struct image_why *why);
 
 /*
- * notes.c: learn the paging from ELF notes at @offset. @wide: the machine is x86-64. Notes that
- * are damaged are ignored.
+ * notes.c: read the paging mode from ELF notes at @offset. @wide: the machine is x86-64. Damaged
+ * notes are ignored.
  */
 void image_notes_read(struct image_image *image, uint64_t offset, uint64_t bytes, bool wide);
-/* The same for the text of a VMCOREINFO note. */
+/* Read the paging mode from the text of a VMCOREINFO note. */
 void image_vmcoreinfo_read(struct image_image *image, uint64_t offset, uint64_t bytes, bool wide);
 
-/* flat.c: the pieces of a flattened file. 0 or -errno. */
+/* flat.c: read the pieces of a flattened file. Returns 0 or -errno. */
 int image_flat_open(struct image_image *image, const struct image_why *why);
 int image_flat_read(const struct image_image *image, uint64_t offset, void *to, size_t len);
 
-/* kdump.c: 0 or -errno. */
+/* kdump.c: open a compressed dump. Returns 0 or -errno. */
 int image_kdump_open(struct image_image *image, const struct image_why *why);
 void image_kdump_close(struct image_kdump *kdump);
-/* Returns 0, -ENODATA: there is no such page, or another error, with a line in @image. */
+/* Returns 0, -ENODATA if there is no such page, or another error with a line in @image. */
 int image_kdump_page(struct image_image *image, uint64_t number, uint8_t *bytes);
 
 #endif /* VMM_IMAGE_INSIDE_H */

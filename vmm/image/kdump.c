@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Compressed dumps of kdump ("KDUMP   "), as makedumpfile and QEMU's dump-guest-memory write them.
- * A header, a second one and two bitmaps of pages precede a descriptor for each page of the second
- * bitmap.
+ * Reads compressed dumps of kdump ("KDUMP "), as makedumpfile and QEMU's dump-guest-memory write
+ * them. A header, a second header and two bitmaps of pages precede a descriptor for each page of
+ * the second bitmap.
  */
 #include <endian.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include "image/inside.h"
 
-/* Offsets in the header, as x86-64 has it. */
+/* Offsets in the header for x86-64. */
 #define HEADER_VERSION	     8
 #define HEADER_MACHINE	     272
 #define HEADER_BLOCK_SIZE    428

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Guest-physical memory, found through EPT, and EPTPs, found in VMCS regions. */
+/* Reads guest-physical memory through EPT, and finds EPTPs in VMCS regions. */
 #include "image/nested.h"
 
 #include <string.h>
 
-/* EPTP: memory type in 2:0, length of the walk less 1 in 5:3, accessed and dirty flags in 6, CET in 7. */
+/*
+ * EPTP: memory type in 2:0, length of the walk minus 1 in 5:3, accessed and dirty flags in 6, CET
+ * in 7.
+ */
 #define EPTP_TYPE     7ull
 #define EPTP_TYPE_WB  6ull
 #define EPTP_LENGTH   (7ull << 3)
@@ -12,7 +15,7 @@
 #define EPTP_LENGTH_5 (4ull << 3)
 #define EPTP_RESERVED (0xfff0000000000f00ull)
 
-/* Behind the revision identifier and the VMX-abort indicator. */
+/* The data are behind the revision identifier and the VMX-abort indicator. */
 #define VMCS_DATA 8u
 
 static enum image_paging ept_paging(uint64_t eptp)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The memory of a guest within an image of its host's: through EPT. */
+/* The memory of a guest inside an image of its host's memory, through EPT. */
 #ifndef VMM_IMAGE_NESTED_H
 #define VMM_IMAGE_NESTED_H
 
 #include "image/image.h"
 
-/* The memory that page tables are of. */
+/* The memory that contains the page tables. */
 struct image_view {
 	struct image_image *image;
 	uint64_t eptp; /* 0: physical memory of the image */
@@ -18,16 +18,16 @@ struct image_memory image_view_memory(struct image_view *view);
 const uint8_t *image_view_page(struct image_view *view, uint64_t address);
 
 /*
- * The page that @cr3 maps at @vaddr with this paging. NULL: there is none, or the view does not
- * have it.
+ * Return the page that @cr3 maps at @vaddr with this paging mode. NULL if it is not mapped, or if
+ * the view does not have it.
  */
 const uint8_t *image_view_code(struct image_view *view, enum image_paging paging, uint64_t cr3,
 			       uint64_t vaddr);
 
-/* Is it an EPTP whose root table the image has? (table 25-9) */
+/* Returns true if @eptp is an EPTP whose root table is in the image (table 25-9). */
 bool image_is_eptp(struct image_image *image, uint64_t eptp);
 
-/* The most EPTPs that are tried for a VMCS. */
+/* The maximum number of EPTPs to try for a VMCS. */
 #define IMAGE_EPTPS_MAX 8
 
 /*

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The paging of the machine from the notes of a core: VMCOREINFO, and QEMU's CPU states. */
+/*
+ * Reads the paging mode of the machine from the notes of a core: VMCOREINFO, and QEMU's CPU states.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +9,7 @@
 
 #include "image/inside.h"
 
-/* More is not looked at: QEMU has some 800 bytes for each CPU. */
+/* Limit for notes: QEMU has some 800 bytes for each CPU. */
 #define NOTES_MAX (1u << 20)
 
 /* Offsets in QEMU's note of a CPU, version 1. */
@@ -19,7 +21,7 @@
 #define CR4_PAE	 (1ull << 5)
 #define CR4_LA57 (1ull << 12)
 
-/* Returns the bytes, with a NUL behind them, or NULL. */
+/* Return the bytes, with a NUL behind them, or NULL. */
 static char *read_bytes(const struct image_image *image, uint64_t offset, uint64_t bytes)
 {
 	char *text;
@@ -37,7 +39,7 @@ static char *read_bytes(const struct image_image *image, uint64_t offset, uint64
 	return text;
 }
 
-/* The kernel says how it pages. It counts for more than the state of one CPU. */
+/* The kernel's own paging mode takes precedence over the state of one CPU. */
 static void take_vmcoreinfo(struct image_image *image, const char *text, bool wide)
 {
 	static const char five[] = "NUMBER(pgtable_l5_enabled)=1";
@@ -59,7 +61,7 @@ static void take_cpu(struct image_image *image, const char *state, bool wide)
 	memcpy(&cr4, state + QEMU_CR4, sizeof(cr4));
 	if (image->paging != IMAGE_PAGINGS || !(cr0 & CR0_PG))
 		return;
-	/* QEMU makes it a core of x86-64 if the first CPU is in long mode. */
+	/* QEMU writes a core of x86-64 if the first CPU is in long mode. */
 	if (wide && cr4 & CR4_PAE)
 		image->paging = cr4 & CR4_LA57 ? IMAGE_LEVELS5 : IMAGE_LEVELS4;
 	else if (!wide)
@@ -84,7 +86,7 @@ void image_notes_read(struct image_image *image, uint64_t offset, uint64_t bytes
 {
 	char *all = read_bytes(image, offset, bytes);
 	size_t at = 0;
-	Elf64_Nhdr h; /* of the same layout in ELF32 */
+	Elf64_Nhdr h; /* the layout is the same in ELF32 */
 
 	while (all && bytes - at >= sizeof(h)) {
 		uint64_t name = at + sizeof(h), text;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Find the image of a CR3, and the pages that its page tables map. Missing facts are guessed: the
- * paging by the formats that map the address of the trace, the EPTP by the VMCS region. A guess
- * that led to a page is kept for that address space.
+ * Finds the image of a CR3, and the pages that its page tables map. Missing facts are guessed: the
+ * paging mode from the formats that map the address of the trace, the EPTP from the VMCS region. A
+ * guess that found a page is kept for that address space.
  */
 #include "image/set.h"
 
@@ -25,7 +25,7 @@ struct member {
 	enum image_paging last; /* the last good guess; IMAGE_PAGINGS: none yet */
 };
 
-/* An address space of which a page was found. */
+/* An address space with at least one found page. */
 struct space {
 	struct member *member;
 	struct image_view view;
@@ -37,8 +37,8 @@ struct image_set {
 	size_t n;
 	uint64_t guests[GUESTS_MAX]; /* VMCSs, in the order of their numbers from 1 on */
 	unsigned int nguests;
-	struct image_table spaces; /* number -> struct space */
-	struct image_table pages;  /* number and address -> bytes */
+	struct image_table spaces; /* maps a number to a struct space */
+	struct image_table pages;  /* maps number and address to bytes */
 	const char *damage;
 };
 
@@ -73,7 +73,7 @@ int image_set_add(struct image_set *set, struct image_image *image, const struct
 	return 0;
 }
 
-/* How well an image fits a key; 0: it does not. */
+/* Return how well an image fits a key; 0 if it does not fit. */
 static unsigned int fitness(const struct image_use *use, const struct trace_source_key *key)
 {
 	switch (use->side) {
@@ -91,7 +91,7 @@ static unsigned int fitness(const struct image_use *use, const struct trace_sour
 	return use->vmcs == key->vmcs ? 4 : 0;
 }
 
-/* The first image that fits best, NULL: none does. */
+/* Return the first image that fits best, or NULL. */
 static struct member *choose(struct image_set *set, const struct trace_source_key *key)
 {
 	struct member *best = NULL;
@@ -109,7 +109,7 @@ static struct member *choose(struct image_set *set, const struct trace_source_ke
 	return best;
 }
 
-/* The number of a VMCS, from 1 on; 0: there are too many. */
+/* Return the number of a VMCS, from 1 on, or 0 if there are too many. */
 static uint64_t guest_number(struct image_set *set, uint64_t vmcs)
 {
 	unsigned int i;
@@ -170,7 +170,9 @@ static uint64_t guess_space(void *context, uint64_t ip)
 	return TRACE_SOURCE_NONE;
 }
 
-/* The bytes at @vaddr with one of the formats, the likelier ones first. */
+/*
+ * Return the bytes at @vaddr with the first format that maps them. Likely formats are tried first.
+ */
 static const uint8_t *guess_paging(struct space *space, uint64_t cr3, uint64_t vaddr)
 {
 	static const enum image_paging all[] = {IMAGE_LEVELS4, IMAGE_LEVELS5, IMAGE_PAE,
@@ -184,7 +186,7 @@ static const uint8_t *guess_paging(struct space *space, uint64_t cr3, uint64_t v
 		bytes = image_view_code(&space->view, last, cr3, vaddr);
 	}
 	for (i = 0; i < sizeof(all) / sizeof(all[0]) && !bytes; i++) {
-		/* Before paging is enabled CR3 is 0. */
+		/* Before paging is enabled, CR3 is 0. */
 		if (all[i] == last || (all[i] == IMAGE_FLAT && cr3))
 			continue;
 		space->paging = all[i];
@@ -199,7 +201,7 @@ static const uint8_t *try_view(struct space *space, uint64_t eptp, uint64_t cr3,
 	enum image_paging known = use->paging;
 
 	space->view.eptp = eptp;
-	/* Notes are of the machine that the image is of, not of its guests. */
+	/* Notes describe the machine of the image, not its guests. */
 	if (known == IMAGE_PAGINGS && !eptp)
 		known = image_known_paging(space->member->image);
 	if (known == IMAGE_PAGINGS)
@@ -208,7 +210,7 @@ static const uint8_t *try_view(struct space *space, uint64_t eptp, uint64_t cr3,
 	return image_view_code(&space->view, known, cr3, vaddr);
 }
 
-/* A guest in its host's memory: through an EPT of its VMCS, or by shadow page tables. */
+/* Find a guest in its host's memory: through an EPT of its VMCS, or through shadow page tables. */
 static const uint8_t *try_guest(struct space *space, const struct trace_source_key *key,
 				uint64_t vaddr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A hash table of pointers by two numbers, from which nothing is removed. Zero is empty. */
+/* A hash table of pointers with two numbers as key, without removal. Zero is empty. */
 #ifndef VMM_IMAGE_TABLE_H
 #define VMM_IMAGE_TABLE_H
 
@@ -11,7 +11,7 @@
 struct image_table {
 	struct image_slot {
 		uint64_t key, key2;
-		const void *value; /* NULL: free */
+		const void *value; /* NULL if free */
 	} * slots;
 	size_t mask, used;
 };
@@ -27,13 +27,13 @@ static inline struct image_slot *image_table_slot(const struct image_table *t, u
 	return &t->slots[i];
 }
 
-/* NULL: it is not there. */
+/* Returns NULL if the key is not in the table. */
 static inline const void *image_table_find(const struct image_table *t, uint64_t key, uint64_t key2)
 {
 	return t->slots ? image_table_slot(t, key, key2)->value : NULL;
 }
 
-/* Add what is not there yet. False: no memory. */
+/* Add a new key. Returns false if there is no memory. */
 static inline bool image_table_add(struct image_table *t, uint64_t key, uint64_t key2,
 				   const void *value)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Page walks: the formats differ in a table of levels and in which bits are reserved. */
+/* Walks page tables. A table of levels and the reserved bits distinguish the formats. */
 #include "image/walk.h"
 
 #define P	  (1ull << 0)
@@ -8,11 +8,11 @@
 #define ADDRESS	  0x000ffffffffff000ull
 #define EPT_RIGHT 7ull /* present: any of read, write and execute */
 
-/* Reserved in a PDPTE of PAE paging; it has no rights. */
+/* Reserved bits of a PDPTE of PAE paging, which has no access rights. */
 #define PDPTE_RESERVED (0xfff00000000001e6ull)
 /* In other entries of PAE paging bits 62:52 are reserved. */
 #define PAE_RESERVED 0x7ff0000000000000ull
-/* A 4 MiB page's bits 39:32, in bits 20:13 of its entry. Bit 21 is reserved. */
+/* Bits 39:32 of a 4 MiB page's address are in bits 20:13 of its entry. Bit 21 is reserved. */
 #define PSE36_SHIFT 13
 #define PSE36_BITS  0xffull
 #define PSE36_TOP   (1ull << 21)
@@ -21,11 +21,11 @@ enum level_flags {
 	NO_PS = 1 << 0,	  /* bit 7 is reserved */
 	MAY_MAP = 1 << 1, /* a page if bit 7 is set, else a table */
 	MAPS = 1 << 2,	  /* always a page */
-	PDPTE = 1 << 3,	  /* one of PAE paging */
+	PDPTE = 1 << 3,	  /* a PDPTE of PAE paging */
 };
 
 struct level {
-	uint8_t shift, bits; /* which part of the address is the index */
+	uint8_t shift, bits; /* the part of the address that is the index */
 	uint8_t flags;
 };
 
@@ -86,12 +86,12 @@ static uint64_t first_table(enum image_paging paging, uint64_t root)
 	}
 }
 
-/* EPT misconfigurations that do not depend on the processor (29.3.3.1). */
+/* Return EPT misconfigurations that do not depend on the processor (29.3.3.1). */
 static uint64_t ept_reserved(const struct level *level, uint64_t entry, bool page)
 {
 	uint64_t type = entry >> 3 & 7;
 
-	/* Writable but not readable. */
+	/* The entry is writable but not readable. */
 	if ((entry & 3) == 2)
 		return entry;
 	if (page)
@@ -99,7 +99,7 @@ static uint64_t ept_reserved(const struct level *level, uint64_t entry, bool pag
 	return entry & (level->flags & NO_PS ? 0xf8 : 0x78);
 }
 
-/* Returns the reserved bits that are set. */
+/* Return the reserved bits that are set. */
 static uint64_t reserved(enum image_paging paging, const struct level *level, uint64_t entry,
 			 bool page)
 {
@@ -107,7 +107,10 @@ static uint64_t reserved(enum image_paging paging, const struct level *level, ui
 
 	if (paging == IMAGE_LEGACY)
 		return page && level->flags & MAY_MAP ? entry & PSE36_TOP : 0;
-	/* Below the number of a large page, but for PAT in bit 12. EPT has no PAT there. */
+	/*
+	 * The bits below the number of a large page are reserved, except PAT in bit 12. EPT has no
+	 * PAT there.
+	 */
 	if (page && !(level->flags & MAPS))
 		bits = ((1ull << level->shift) - 1) & ~(is_ept(paging) ? 0xfffull : 0x1fffull);
 	if (is_ept(paging))

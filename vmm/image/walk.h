@@ -2,9 +2,9 @@
 /*
  * Page walks over a copy of physical memory (SDM vol. 3, chapter 4, and 29.3 for EPT).
  *
- * The walk is a pure function: it reads entries through a callback, writes nothing and keeps
- * nothing. The tables are hostile. A walk reads one entry a level, so tables that point to
- * themselves end it after five entries.
+ * The walk is a pure function: it reads entries through a callback and has no other effect. The
+ * tables are hostile. A walk reads one entry a level, so tables that point to themselves end it
+ * after five entries.
  */
 #ifndef VMM_IMAGE_WALK_H
 #define VMM_IMAGE_WALK_H
@@ -16,7 +16,7 @@
 #define IMAGE_PAGE_BYTES 4096u
 
 enum image_paging {
-	IMAGE_FLAT,    /* no paging: linear addresses below 4 GiB are physical ones */
+	IMAGE_FLAT,    /* no paging: linear addresses below 4 GiB are physical addresses */
 	IMAGE_LEGACY,  /* 32-bit paging, with CR4.PSE set */
 	IMAGE_PAE,     /* PAE paging */
 	IMAGE_LEVELS4, /* 4-level paging */
@@ -27,7 +27,7 @@ enum image_paging {
 };
 
 struct image_memory {
-	/* Copy @len bytes at physical @address. Returns false if some of them are not there. */
+	/* Copy @len bytes at physical @address. Returns false if some of them are missing. */
 	bool (*read)(void *context, uint64_t address, void *to, size_t len);
 	void *context;
 };
@@ -37,8 +37,8 @@ enum image_walk_result {
 	IMAGE_NOT_PRESENT,   /* an entry is not present */
 	IMAGE_RESERVED,	     /* a present entry has a reserved bit set */
 	IMAGE_NO_EXECUTE,    /* an entry forbids instruction fetches */
-	IMAGE_OUTSIDE,	     /* an entry is outside of the memory that can be read */
-	IMAGE_NOT_CANONICAL, /* there is no such linear address with this paging */
+	IMAGE_OUTSIDE,	     /* an entry is outside the readable memory */
+	IMAGE_NOT_CANONICAL, /* the linear address is invalid with this paging mode */
 };
 
 /*

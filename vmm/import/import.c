@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Make a .vpt file from oracle logs. */
+/* Creates a .vpt file from oracle logs. */
 #include "import/import.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static int scan(struct import *m, char *why, size_t size)
 		struct import_log *log = &m->logs[i];
 
 		err = import_index_log(&m->index, log, i);
-		/* A log that is cut off has what comes before. */
+		/* A truncated log supplies the records before the end. */
 		if (!err && log->why && log->at < log->size &&
 		    strcmp(log->why, "a record is cut off")) {
 			snprintf(why, size, "log %zu, byte %zu: %s", i, log->at, log->why);
@@ -138,7 +138,7 @@ int import_write(struct import *m, const char *path)
 		err = trace_writer_spaces(writer, m->index.spaces.at, m->index.spaces.n);
 	for (i = 0; i < m->nlogs && !err; i++)
 		err = import_replay(&m->index, &m->logs[i], i, m->config.lip, writer, &m->no_code);
-	/* Nor is the file whole where a log is not: the trace may say more than that. */
+	/* If a log is incomplete, the file is too: the trace may contain more than the log. */
 	if (!all_closed(m)) {
 		if (!err)
 			err = trace_writer_sync(writer);
@@ -149,7 +149,7 @@ int import_write(struct import *m, const char *path)
 	return err ? err : closed;
 }
 
-/* Where two pieces first differ: `n` if they do not. */
+/* Return the position of the first difference of two pieces, or `n`. */
 static size_t first_difference(const uint8_t *a, const uint8_t *b, size_t n)
 {
 	size_t i = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Find the sessions, streams and address spaces in oracle logs. */
+/* Finds the sessions, streams and address spaces in oracle logs. */
 #include "import/index.h"
 
 #include <errno.h>
@@ -10,10 +10,10 @@
 
 #define FIRST_SLOTS 256u
 
-/* Trace that goes to guest-physical memory (oracle_log.h). */
+/* Marks trace in guest-physical memory (oracle_log.h). */
 #define GUEST_PHYSICAL (1ull << 63)
 
-/* Where ids begin: no machine has memory there, and none has a CR3. */
+/* The first id. No machine has memory at this address, and no CR3 has it. */
 #define FIRST_ID 0x000f000000000000ull
 
 static struct trace_space key_of(const struct import_log_record *r)
@@ -23,7 +23,7 @@ static struct trace_space key_of(const struct import_log_record *r)
 
 	return (struct trace_space){
 		.cr3 = r->cr3 & 0x000fffffffffffffull & ~low,
-		/* A host's address spaces are the same whatever VMCS is current. */
+		/* A host's address spaces do not depend on the current VMCS. */
 		.vmcs = guest ? r->vmcs : TRACE_SPACE_ANY_VMCS,
 		.flags = guest ? TRACE_SPACE_NON_ROOT : 0,
 		.vm = TRACE_SPACE_NO_VM,
@@ -112,7 +112,7 @@ static int rise(struct import_index *x, const struct import_log_record *r, size_
 	*s = (struct import_session){
 		.log = log,
 		.at = at,
-		/* Until there are bytes that tell. */
+		/* This is valid until the first bytes show the side. */
 		.side = context->flags & VPT_LOG_NON_ROOT ? IMPORT_GUEST : IMPORT_HOST,
 		.vmcs = context->vmcs,
 		.ip = r->ip,
@@ -131,8 +131,8 @@ static struct import_session *open_session(struct import_index *x, size_t log)
 }
 
 /*
- * A log that was off for a while says once more that TriggerEn is set as it goes on. What
- * came before has lost its end.
+ * Handle a TRIGGER record. A log that was off for a while repeats that TriggerEn is set when it
+ * resumes. The session before has then lost its end.
  */
 static int trigger(struct import_index *x, struct import_log *log,
 		   const struct import_log_record *r, size_t number, uint64_t at,
@@ -165,8 +165,8 @@ static void trace(struct import_index *x, const struct import_log_record *r, siz
 }
 
 /*
- * With TraceEn loaded by a VM entry, the context comes after the edge. It may also come after the
- * instruction's record and the first packets.
+ * If a VM entry loads TraceEn, the context follows the edge. It may also follow the instruction's
+ * record and the first packets.
  */
 static void context_came(struct import_index *x, const struct import_log_record *r, size_t number)
 {
@@ -226,7 +226,7 @@ static bool wanted(const struct import_config *c, const struct import_session *s
 	return c->guest && (!c->one_vmcs || c->vmcs == s->vmcs);
 }
 
-/* Sessions without a byte go where others with the same output base go. */
+/* Assign sessions without a byte to the stream of others with the same output base. */
 static int settle_sides(struct import_index *x)
 {
 	struct {
@@ -286,7 +286,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Ids that no CR3 of the logs is. */
+/* Choose ids that are no CR3 in the logs. */
 static int number_spaces(struct import_index *x)
 {
 	uint64_t *cr3s = calloc(x->spaces.n + 1, sizeof(*cr3s));

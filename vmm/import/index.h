@@ -5,10 +5,10 @@
 
 #include "import/import.h"
 
-/* A VMCS as it was loaded last. */
+/* The last loaded state of a VMCS. */
 struct import_vmcs {
 	struct trace_vmcs vmcs;
-	uint64_t *written; /* by stream: the `generation` that its last block is of */
+	uint64_t *written; /* by stream: the `generation` of its last block */
 	uint64_t generation;
 };
 
@@ -26,7 +26,7 @@ struct import_index {
 		struct trace_space *at;
 		size_t n, room;
 	} spaces;
-	size_t *slots; /* by what tells a space: index + 1 */
+	size_t *slots; /* hash slots for spaces: index + 1 */
 	size_t nslots;
 	struct {
 		struct import_vmcs *at;
@@ -35,17 +35,17 @@ struct import_index {
 	uint64_t stray;
 };
 
-/* Go through a log, number `number`, which is at its first record. 0 or -errno. */
+/* Index log number `number`, which is at its first record. Returns 0 or -errno. */
 int import_index_log(struct import_index *index, struct import_log *log, size_t number);
-/* Then, once: which sessions are wanted, and in which stream; and ids for spaces. */
+/* Then call this once, to select sessions, assign streams and number spaces. */
 int import_index_finish(struct import_index *index, const struct import_config *config);
 void import_index_free(struct import_index *index);
 
-/* The space that a CONTEXT record leads to, NULL: memory. */
+/* Return the space of a CONTEXT record, or NULL if there is no memory. */
 struct trace_space *import_index_space(struct import_index *index,
 				       const struct import_log_record *r);
 
-/* The VMCS of a VMX record, with what that says. NULL: memory. */
+/* Return the VMCS of a VMX record, updated from the record. NULL if there is no memory. */
 struct import_vmcs *import_index_vmcs(struct import_index *index,
 				      const struct import_log_record *r);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Read the records of an oracle log. */
+/* Reads the records of an oracle log. */
 #include "import/log.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static bool wrong(struct import_log *log, const char *why)
 	return false;
 }
 
-/* Bytes of a record behind its kind, without those that it counts itself. */
+/* Return the size of a record behind its kind, without the bytes that it counts itself. */
 static size_t fixed_bytes(uint8_t kind)
 {
 	switch (kind) {
@@ -76,7 +76,7 @@ static uint64_t get(const uint8_t *p, unsigned int bytes)
 	return value;
 }
 
-/* Fields of a record, all there but for the bytes that it counts. */
+/* Read the fields of a record. All are present except the bytes that it counts. */
 static void take_fields(struct import_log_record *r, const uint8_t *p)
 {
 	switch (r->kind) {

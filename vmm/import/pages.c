@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keep the pages of code that a log has, with their versions. */
+/* Keeps the code pages of a log with their versions. */
 #include "import/pages.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Replay the records of a log into a .vpt file. */
+/* Replays the records of a log into a .vpt file. */
 #include "import/replay.h"
 
 #include <errno.h>
@@ -16,16 +16,16 @@
 #define CTL_ADDR_CFG(n) (32 + 4 * (n))
 #define RANGE_STOP	2
 
-/* An instruction that has retired: what it is shows in what comes next. */
+/* A retired instruction. The next record shows its flags. */
 struct insn {
-	uint64_t ip; /* as packets have it */
+	uint64_t ip; /* IP as in packets */
 	uint8_t cpl;
 	uint16_t flags; /* enum trace_oracle_insn_flags */
 	bool enters;	/* is VMLAUNCH or VMRESUME */
 	bool there;
 };
 
-/* Do TRIGGER records come before the instruction that made them, or after it? */
+/* The order of a TRIGGER record and its instruction. */
 enum order { NOT_KNOWN, BEFORE, AFTER };
 
 struct replay {
@@ -37,25 +37,26 @@ struct replay {
 	struct import_pages pages;
 	uint64_t *insns; /* counters, by stream */
 
-	/* The processor. */
+	/* The state of the processor. */
 	struct import_log_record context;
-	uint64_t base; /* added to an IP as logged: as packets have it */
+	uint64_t base; /* offset from a logged IP to the IP in packets */
 	uint64_t space;
 	uint64_t next; /* IP behind the last instruction */
-	bool moved;    /* the context is new */
-	bool left;     /* since the last instruction there was an event, or a new start */
+	bool moved;    /* the context changed */
+	bool left;     /* there was an event or a new start since the last instruction */
 	bool packet_en;
 	enum order order;
 
-	/* The session: NULL where there is none, or it is not wanted. */
+	/* The current session; NULL if there is none, or if it is not selected. */
 	const struct import_session *session;
 	size_t next_session;
-	bool in_session; /* of any kind */
+	bool in_session; /* in a session, selected or not */
 	struct trace_session regs;
 	bool quiet;	 /* no instruction yet */
-	uint64_t starts; /* its first IP, `starting`: which its maker has yet to retire */
+	uint64_t starts; /* its first IP; `starting`: the instruction that started it has not
+	                  * retired yet */
 	bool starting;
-	bool falling; /* a fall that waits for the instruction that made it */
+	bool falling; /* a fall of TriggerEn waits for its instruction */
 	struct import_log_record fall;
 
 	struct insn insn;
@@ -78,7 +79,7 @@ static uint8_t cpl(const struct replay *m)
 	return m->context.flags & VPT_LOG_CPL;
 }
 
-/* The IP behind an instruction, in the mode that it runs in. */
+/* Return the IP behind an instruction, in its mode. */
 static uint64_t ip_after(const struct replay *m, uint64_t ip, unsigned int length)
 {
 	ip += length;
@@ -87,7 +88,7 @@ static uint64_t ip_after(const struct replay *m, uint64_t ip, unsigned int lengt
 	return m->context.flags & VPT_LOG_CS_D ? (uint32_t)ip : (uint16_t)ip;
 }
 
-/* Give out the instruction that waits. */
+/* Write the waiting instruction. */
 static int flush(struct replay *m)
 {
 	if (!m->insn.there)
@@ -96,7 +97,7 @@ static int flush(struct replay *m)
 	return record(m, TRACE_ORACLE_INSN, m->insn.ip, m->insn.cpl, m->insn.flags);
 }
 
-/* The page that has `vaddr`, in the file as it is now. NULL: no record told of it. */
+/* Return the page of `vaddr` with its current content in the file, or NULL if no record had it. */
 static int need_page(struct replay *m, uint64_t linear, struct import_page **found)
 {
 	struct import_page *page =
@@ -112,7 +113,7 @@ static int need_page(struct replay *m, uint64_t linear, struct import_page **fou
 		.gpa = page->physical,
 		.insns = m->insns[stream(m)],
 	};
-	/* Where IPs are no linear addresses, and bases odd, there is no such page. */
+	/* If IPs are not linear addresses and bases are unaligned, there is no such page. */
 	if (code.vaddr % PAGE_BYTES) {
 		*found = NULL;
 		return 0;
@@ -133,7 +134,7 @@ static bool is_vm_entry(const uint8_t *op)
 	return op[0] == 0x0f && op[1] == 0x01 && (op[2] == 0xc2 || op[2] == 0xc3);
 }
 
-/* MOV to CR3, whatever prefixes it has: it has neither displacement nor immediate. */
+/* Detect MOV to CR3 with any prefixes: it has neither displacement nor immediate. */
 static bool is_cr3_write(const uint8_t *op, unsigned int length)
 {
 	static const uint8_t prefixes[] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65,
@@ -156,7 +157,7 @@ static const uint8_t *code_of(const struct replay *m, uint64_t linear, unsigned 
 		       linear, length);
 }
 
-/* See that the code of a traced instruction is in the file. */
+/* Write the code of a traced instruction to the file, if it is missing. */
 static int need_code(struct replay *m, uint64_t linear, unsigned int length)
 {
 	struct import_page *page = NULL, *second = NULL;
@@ -170,7 +171,7 @@ static int need_code(struct replay *m, uint64_t linear, unsigned int length)
 	return err;
 }
 
-/* Note what the instruction is, as far as that matters. */
+/* Note the properties of the instruction that matter. */
 static int look_at(struct replay *m, uint64_t ip, unsigned int length)
 {
 	uint64_t linear = ip + m->context.cs_base;
@@ -188,7 +189,7 @@ static int look_at(struct replay *m, uint64_t ip, unsigned int length)
 
 static int end_session(struct replay *m);
 
-/* The instruction is a VMLAUNCH or VMRESUME. */
+/* Returns true if the instruction is a VMLAUNCH or VMRESUME. */
 static bool enters(const struct replay *m, uint64_t ip, unsigned int length)
 {
 	const uint8_t *op = code_of(m, ip + m->context.cs_base, length);
@@ -196,7 +197,7 @@ static bool enters(const struct replay *m, uint64_t ip, unsigned int length)
 	return length == 3 && op && is_vm_entry(op);
 }
 
-/* Is this the instruction that started the session, told of after it has done so? */
+/* Returns true if this instruction started the session and is logged after the start. */
 static bool started_it(struct replay *m, uint64_t ip, unsigned int length)
 {
 	bool it = m->starting && ip != m->starts &&
@@ -234,16 +235,16 @@ static int insn(struct replay *m, uint64_t ip, unsigned int length, bool arrived
 	return err;
 }
 
-/* One that did not fall through, or is the first of a session or context. */
+/* Handle an instruction that did not fall through, or is the first of a session or context. */
 static int insn_at(struct replay *m, const struct import_log_record *r)
 {
-	/* MOV CR3 and the like change the context and fall through. */
+	/* MOV CR3 and similar instructions change the context and fall through. */
 	return insn(m, r->ip, r->length, m->left || !m->moved || r->ip != m->next);
 }
 
 /*
- * VMLAUNCH or VMRESUME, and no guest: a late failure is like a VM exit, but leads on from
- * that instruction (table 33-54).
+ * VMLAUNCH or VMRESUME without a guest: a late failure resembles a VM exit, but its source is that
+ * instruction (table 33-54).
  */
 static bool entry_failed(const struct replay *m)
 {
@@ -259,7 +260,7 @@ static int event(struct replay *m, const struct import_log_record *r)
 	int err;
 
 	m->starting = false;
-	/* A VM entry injects one without its instruction. */
+	/* A VM entry injects an INT n without its instruction. */
 	if (r->event == VPT_LOG_SOFTWARE && m->insn.there && !m->insn.enters) {
 		m->insn.flags |= TRACE_ORACLE_SOFT_INT;
 		ip = m->insn.ip;
@@ -280,7 +281,7 @@ static int event(struct replay *m, const struct import_log_record *r)
 	return err;
 }
 
-/* Tell the session's stream which space is in use, also where no PIP does. */
+/* Write the current space to the session's stream, also where no PIP has it. */
 static int tell_space(struct replay *m)
 {
 	const struct trace_cr3_switch sw = {
@@ -308,7 +309,7 @@ static int context(struct replay *m, const struct import_log_record *r)
 	m->context = *r;
 	m->base = m->lip ? r->cs_base : 0;
 	m->moved = true;
-	/* Nothing falls through from one privilege level or operation to another. */
+	/* No instruction falls through to another privilege level or operation. */
 	if ((was ^ r->flags) & (VPT_LOG_CPL | VPT_LOG_NON_ROOT))
 		m->left = true;
 	if (err || space->id == m->space)
@@ -317,7 +318,7 @@ static int context(struct replay *m, const struct import_log_record *r)
 	return tell_space(m);
 }
 
-/* The VMCSs that the file's stream does not have yet. */
+/* Write the VMCSs that the stream does not have yet. */
 static int tell_vmcs(struct replay *m)
 {
 	size_t i;
@@ -385,7 +386,7 @@ static int begin_session(struct replay *m, const struct import_log_record *r)
 	return err ? err : tell_vmcs(m);
 }
 
-/* STOPPED is TraceStop, where a range asks for one, or a ToPA entry. */
+/* STOPPED means TraceStop if a range requests it, and otherwise a ToPA entry. */
 static bool in_stop_range(const struct trace_session *s, uint64_t ip)
 {
 	unsigned int n;
@@ -421,7 +422,7 @@ static int end_session(struct replay *m)
 	m->starting = false;
 	if (!m->session)
 		return flush(m);
-	/* It left while it was there: that is how the guest was entered. */
+	/* The instruction left while it was waiting: it entered the guest. */
 	if (m->insn.there && m->insn.enters && why(m) == TRACE_END_DISABLED)
 		m->insn.flags |= TRACE_ORACLE_VM_ENTRY;
 	err = flush(m);
@@ -444,7 +445,7 @@ static int trigger(struct replay *m, const struct import_log_record *r)
 	if (m->falling) {
 		err = end_session(m);
 	} else if (r->flags && m->in_session) {
-		/* The log was off: nobody knows how this one ended. */
+		/* The log was off, so the cause of the end is not known. */
 		m->fall = *r;
 		m->fall.end = VPT_LOG_ERROR;
 		err = end_session(m);
@@ -502,7 +503,7 @@ static int take(struct replay *m, const struct import_log_record *r)
 	}
 }
 
-/* The first session of the log: those of a log are in a row. */
+/* Return the first session of the log: those of a log are consecutive. */
 static size_t first_session(const struct import_index *x, size_t number)
 {
 	size_t i = 0;
@@ -534,7 +535,7 @@ int import_replay(struct import_index *index, const struct import_log *log, size
 	m.insns = calloc(index->streams.n + 1, sizeof(*m.insns));
 	if (!m.insns)
 		return -ENOMEM;
-	/* Until the first CONTEXT record. */
+	/* This space is valid until the first CONTEXT record. */
 	m.space = TRACE_SPACE_ID_MASK;
 	while (!err && import_log_next(&again, &r))
 		err = take(&m, &r);

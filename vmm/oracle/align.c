@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compare sequences of steps, and find where they meet again after a difference. */
+/* Compares sequences of steps, and finds where they match again after a difference. */
 #include "oracle/align.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ bool oracle_same_step(const struct oracle_step *a, const struct oracle_step *b)
 	}
 }
 
-/* Knuth, Morris, Pratt: loops make for many near misses. */
+/* Knuth, Morris, Pratt: loops cause many partial matches. */
 int oracle_align(const struct oracle_expect *expect, const struct oracle_step *step, size_t end,
 		 const struct oracle_step *pattern, size_t n, bool last, uint64_t *before)
 {
@@ -34,7 +34,7 @@ int oracle_align(const struct oracle_expect *expect, const struct oracle_step *s
 
 	if (!back)
 		return -ENOMEM;
-	/* back[i]: the longest proper beginning of the first i steps that ends them. */
+	/* back[i]: the longest proper prefix of the first i steps that is also their suffix. */
 	for (i = 1; i < n; i++) {
 		while (k && !oracle_same_step(&pattern[k], &pattern[i]))
 			k = back[k];
@@ -44,7 +44,7 @@ int oracle_align(const struct oracle_expect *expect, const struct oracle_step *s
 	for (k = 0; (last || !found) && s.kind != ORACLE_STEP_END && s.kind != ORACLE_STEP_WRONG &&
 		    s.session < end;) {
 		if (s.told) {
-			/* The event that tells it may be lost, and then it is the last step. */
+			/* The event behind this step may be lost, and then it is the last step. */
 			if (k + 1 == n && oracle_same_step(&pattern[k], &s)) {
 				found = true;
 				*before = seen - k;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compare the instructions that perf prints with those that ran. */
+/* Compares the instructions that perf prints with the executed ones. */
 #include "oracle/by_perf.h"
 
 #include <errno.h>
@@ -14,10 +14,10 @@
 
 enum line { LINE_END, LINE_IP, LINE_LOST, LINE_WRONG };
 
-/* A list of ours, one by one: the oracle's, or the decoder's. */
+/* A list of instructions from the oracle or from the decoder. */
 struct ours {
 	struct oracle_expect expect;
-	struct decode_flow *flow; /* NULL: the oracle's */
+	struct decode_flow *flow; /* NULL for the oracle's list */
 	struct oracle_hold hold;
 };
 
@@ -74,7 +74,7 @@ static int next_of_oracle(struct ours *o, uint64_t *ip, struct oracle_by_perf *r
 	}
 }
 
-/* Read the next instruction of @flow, by way of @hold unless that is NULL. Returns as above. */
+/* Read the next instruction of @flow, through @hold unless that is NULL. Returns as above. */
 static int next_of_flow(struct decode_flow *flow, struct oracle_hold *hold, uint64_t *ip)
 {
 	struct decode_item item;
@@ -96,7 +96,7 @@ static int next_of_ours(struct ours *o, uint64_t *ip, struct oracle_by_perf *r)
 	return o->flow ? next_of_flow(o->flow, &o->hold, ip) : next_of_oracle(o, ip, r);
 }
 
-/* Find a piece at or behind *from, which is then behind it. */
+/* Find a piece at or behind *from, and advance *from behind it. */
 static bool find(const struct list *ours, size_t *from, const struct list *piece)
 {
 	size_t i;
@@ -131,7 +131,7 @@ static int read_all(struct ours *o, struct list *list, struct oracle_by_perf *r)
 	return more;
 }
 
-/* Return 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static int find_pieces(const struct list *ours, struct list *piece, FILE *lines,
 		       struct oracle_by_perf *r)
 {
@@ -174,8 +174,8 @@ static int compare_pieces(struct ours *o, FILE *lines, struct oracle_by_perf *r)
 }
 
 /*
- * Pass over the instructions that the export leaves out. Their number is the decoder's, which
- * counts an INT n before its event. Returns 0 or -errno.
+ * Skip the instructions that the export omits. The decoder supplies their number, and counts an INT
+ * n before its event. Returns 0 or -errno.
  */
 static int skip_ours(struct ours *o, uint64_t n, struct oracle_by_perf *r)
 {
@@ -196,7 +196,7 @@ static int skip_ours(struct ours *o, uint64_t n, struct oracle_by_perf *r)
 	return 0;
 }
 
-/* One by one, up to a loss. Returns 0 or -errno. */
+/* Compare one by one, up to a loss. Returns 0 or -errno. */
 static int compare_lists(struct ours *o, FILE *lines, struct oracle_by_perf *r)
 {
 	uint64_t theirs = 0, ours = 0;
@@ -229,7 +229,7 @@ static int compare_lists(struct ours *o, FILE *lines, struct oracle_by_perf *r)
 	return 0;
 }
 
-/* Which list, and is it right? Returns 0 or -errno. */
+/* Select the list, and check it against the oracle. Returns 0 or -errno. */
 static int choose(struct trace_reader *reader, unsigned int vcpu, struct oracle_by_perf *r)
 {
 	struct oracle_comparison c = {0};

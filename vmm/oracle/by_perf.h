@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The instructions that perf finds in an export of a trace, against what ran. */
+/* Comparison of perf's instructions, from an export of a trace, with the executed ones. */
 #ifndef VMM_ORACLE_BY_PERF_H
 #define VMM_ORACLE_BY_PERF_H
 
@@ -9,31 +9,33 @@
 
 /* The list with which perf's instructions are compared. */
 enum oracle_perf_list {
-	ORACLE_PERF_ORACLE, /* what ran, all of which is in the trace */
+	ORACLE_PERF_ORACLE, /* the executed instructions, all of which are in the trace */
 	/*
-	 * Pieces of what ran, from one loss of packets to the next. Each must be somewhere in
-	 * what ran, in this order.
+	 * Pieces of the executed instructions, between losses of packets. Each must occur in the
+	 * execution, in this order.
 	 */
 	ORACLE_PERF_PIECES,
-	/* The decoder's, which agrees with what ran where it should: the output was full. */
+	/*
+	 * The decoder's list, which agrees with the execution up to the end: the output was full.
+	 */
 	ORACLE_PERF_DECODER,
 };
 
 struct oracle_by_perf {
 	enum oracle_perf_list list;
-	uint64_t retired; /* that should be in the trace; PIECES: that ran */
-	uint64_t found;	  /* by perf */
-	uint64_t skipped; /* instructions before the first one that is compared */
+	uint64_t retired; /* instructions that the trace should contain; PIECES: executed ones */
+	uint64_t found;	  /* instructions that perf found */
+	uint64_t skipped; /* instructions before the first compared one */
 	uint64_t pieces;
-	uint64_t mismatches; /* 0 or 1: nothing behind the first one is compared */
-	char first[256];     /* the first one */
+	uint64_t mismatches; /* 0 or 1; the comparison ends at the first mismatch */
+	char first[256];     /* description of the first mismatch */
 };
 
 /*
- * @lines: what perf script --itrace=i0nse -F ip prints for the export of @vcpu. Without PIECES
- * nothing is kept of them; with PIECES 8 bytes for each instruction that ran. @skip: how many
- * instructions the export leaves out at its beginning. Returns 0 or -errno; what cannot be compared
- * at all is a mismatch.
+ * @lines: the output of perf script --itrace=i0nse -F ip for the export of @vcpu. PIECES needs 8
+ * bytes of memory for each executed instruction; the other lists need none. @skip: number of
+ * instructions that the export omits at its beginning. Returns 0 or -errno. Lists that cannot be
+ * compared at all are a mismatch.
  */
 int oracle_by_perf(struct trace_reader *reader, unsigned int vcpu, uint64_t skip, FILE *lines,
 		   struct oracle_by_perf *result);

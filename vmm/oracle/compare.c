@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compare a decoded trace with what ran. */
+/* Compares a decoded trace with the executed instructions. */
 #include "oracle/compare.h"
 
 #include <errno.h>
@@ -14,17 +14,17 @@
 #include "trace/vec.h"
 #include "vpt/atom_msr.h"
 
-/* The most decoded steps that are looked at to find where a trace sets in. */
+/* The maximum number of decoded steps in the search for the start of a trace. */
 #define ALIGN_MAX 65536
 
-/* The decoder's items, without those for which there is no expectation. */
+/* The decoder's items, except those without an expectation. */
 enum said { SAID_STEP, SAID_SEGMENT, SAID_ERROR, SAID_OVERFLOW, SAID_END };
 
 struct saying {
 	enum said said;
 	uint64_t offset;
 	uint64_t skipped; /* SEGMENT: bytes before a PSB */
-	uint64_t pips;	  /* before it */
+	uint64_t pips;	  /* PIPs before this item */
 	const char *text; /* ERROR */
 	struct oracle_diff_line line;
 };
@@ -33,40 +33,40 @@ struct compare {
 	struct oracle_comparison *c;
 	struct trace_reader *reader;
 	unsigned int vcpu;
-	bool closed; /* the file is whole */
+	bool closed; /* the file is complete */
 	const struct trace_period *periods;
 	size_t nperiods;
-	bool has_spaces; /* a CR3 is not all that tells an address space */
-	bool atom;	 /* FUP.PGD does not tell an event from an instruction */
+	bool has_spaces; /* address spaces need more than CR3 */
+	bool atom;	 /* FUP.PGD does not distinguish an event from an instruction */
 
 	struct oracle_expect expect;
-	struct oracle_step step; /* the next one that is expected */
+	struct oracle_step step; /* the next expected step */
 
 	struct oracle_stretches_match match;
 	struct decode_flow *flow;
-	struct decode_disasm *disasm; /* NULL until it is needed */
+	struct decode_disasm *disasm; /* NULL before the first use */
 	struct {
 		struct saying *at;
 		size_t n, room;
-	} ahead; /* read and not yet used, from `head` on */
+	} ahead; /* items that were read and not used yet, from `head` on */
 	size_t head;
 	uint64_t pips;	 /* read */
-	uint64_t placed; /* of these, before the last step in the right address space */
+	uint64_t placed; /* number of these before the last step in the right address space */
 	char text[160];
 
 	struct decode_segment segment;
 	bool in_segment;
-	bool align; /* where the trace sets in has yet to be found */
-	bool dead;  /* nothing more can be said of this segment */
+	bool align; /* the start of the trace has yet to be found */
+	bool dead;  /* the rest of this segment cannot be compared */
 	uint64_t insns;
-	size_t session; /* that these count for: */
+	size_t session; /* session of the following counters: */
 	uint64_t session_retired, session_decoded;
 
 	struct oracle_diff_line common[ORACLE_DIFF_CONTEXT];
 	unsigned int ncommon;
 };
 
-/* False if nothing is expected for this item. */
+/* Convert an item. Returns false if there is no expectation for it. */
 static bool to_saying(const struct compare *m, struct saying *s, const struct decode_item *item)
 {
 	struct oracle_step *step = &s->line.step;
@@ -123,7 +123,7 @@ static bool to_saying(const struct compare *m, struct saying *s, const struct de
 	}
 }
 
-/* Note what was decoded, if it is to be compared. 0 or -ENOMEM. */
+/* Queue a decoded item, if it is to be compared. Returns 0 or -ENOMEM. */
 static int put_ahead(struct compare *m, const struct decode_item *item)
 {
 	struct saying s;
@@ -133,7 +133,7 @@ static int put_ahead(struct compare *m, const struct decode_item *item)
 	if (!to_saying(m, &s, item))
 		return 0;
 	s.pips = m->pips;
-	/* The text lives as long as the item; nothing is read past an error. */
+	/* The text lives as long as the item, and no item is read after an error. */
 	if (s.text) {
 		snprintf(m->text, sizeof(m->text), "%s", s.text);
 		s.text = m->text;
@@ -146,7 +146,7 @@ static int put_ahead(struct compare *m, const struct decode_item *item)
 	return 0;
 }
 
-/* See to it that saying `i` from here is read, unless one before it is no step. */
+/* Read up to item `i` from here, or up to an item that is not a step. */
 static int read_ahead(struct compare *m, size_t i)
 {
 	while (m->ahead.n <= m->head + i) {
@@ -164,7 +164,7 @@ static int read_ahead(struct compare *m, size_t i)
 	return 0;
 }
 
-/* Saying `i` from here, or the last there is. */
+/* Return item `i` from here, or the last one. */
 static const struct saying *ahead(const struct compare *m, size_t i)
 {
 	size_t at = m->head + i;
@@ -172,7 +172,7 @@ static const struct saying *ahead(const struct compare *m, size_t i)
 	return &m->ahead.at[at < m->ahead.n ? at : m->ahead.n - 1];
 }
 
-/* Use up the expected step. */
+/* Advance the expected step. */
 static void take_step(struct compare *m)
 {
 	if (m->step.kind == ORACLE_STEP_INSN) {
@@ -192,7 +192,7 @@ static bool is_over(const struct oracle_step *step)
 	return step->kind == ORACLE_STEP_END || step->kind == ORACLE_STEP_WRONG;
 }
 
-/* Is what is expected next part of this segment? */
+/* Returns true if the next expected step belongs to this segment. */
 static bool expected_here(const struct compare *m, const struct oracle_step *step)
 {
 	return !is_over(step) && step->session < m->segment.first + m->segment.count;
@@ -210,7 +210,7 @@ static void expected_line(const struct compare *m, const struct oracle_step *ste
 					      line->raw, sizeof(line->raw));
 }
 
-/* Note a difference here; the first one with what is around it. */
+/* Record a difference here; keep the first one with its context. */
 static int differ(struct compare *m, const char *text)
 {
 	struct oracle_diff *diff = &m->c->diff;
@@ -263,7 +263,7 @@ static void agree(struct compare *m, const struct oracle_diff_line *line)
 	m->head++;
 }
 
-/* INT n, or what can clear TraceEn: WRMSR, XSAVES. */
+/* Returns true for INT n, and for instructions that can clear TraceEn: WRMSR, XSAVES. */
 static bool may_be_untold(const struct oracle_diff_line *line)
 {
 	const uint8_t *op = line->raw;
@@ -278,7 +278,7 @@ static bool may_be_untold(const struct oracle_diff_line *line)
 	return op[i + 1] == 0x30 || (op[i + 1] == 0xc7 && (op[i + 2] >> 3 & 7) == 5);
 }
 
-/* Does the step ahead tell nothing that the one behind it does not? */
+/* Returns true if the next step is implied by the step behind it. */
 static bool is_told(struct compare *m, size_t i)
 {
 	const struct oracle_diff_line *line = &ahead(m, i)->line;
@@ -293,7 +293,7 @@ static bool is_told(struct compare *m, size_t i)
 		(m->atom && next->kind == ORACLE_STEP_DISABLED));
 }
 
-/* Find out where in what ran the trace sets in. */
+/* Find the place in the execution where the trace starts. */
 static int align(struct compare *m)
 {
 	struct oracle_step *pattern;
@@ -331,16 +331,16 @@ static int align(struct compare *m)
 	return 0;
 }
 
-/* Of a file that was cut, the one side may have lost more than the other. */
+/* In a file that was cut, either side may have lost more than the other. */
 static bool beyond_records(const struct compare *m)
 {
 	return m->step.kind == ORACLE_STEP_END && !m->closed;
 }
 
 /*
- * The same IP, but of another address space? Guests and hosts often have the same code
- * at the same address. VM entries and exits that are concealed send no PIP (33.5.1):
- * until there is one the trace does not tell.
+ * Returns true if the IP is equal, but belongs to another address space. Guests and hosts often
+ * have the same code at the same address. VM entries and exits that are concealed send no PIP
+ * (33.5.1), so the trace cannot show the space before the next PIP.
  */
 static bool elsewhere(struct compare *m, const struct saying *s)
 {
@@ -372,7 +372,9 @@ static void matched_line(const struct compare *m, unsigned int i, struct oracle_
 			       insn->len);
 }
 
-/* Compare whole stretches as far as they are equal. The last two instructions are compared again. */
+/*
+ * Compare whole stretches as long as they are equal. The last two instructions are compared again.
+ */
 static int match(struct compare *m)
 {
 	struct oracle_stretches_match *match = &m->match;
@@ -408,8 +410,8 @@ static int match(struct compare *m)
 }
 
 /*
- * Go on as long as the instructions are those that are expected, which is nearly
- * always. What is not is put where the rest finds it.
+ * Advance as long as the instructions are the expected ones, which is the usual case. Queue the
+ * first different item for the other functions.
  */
 static int run_on(struct compare *m)
 {
@@ -422,7 +424,7 @@ static int run_on(struct compare *m)
 		struct decode_item item;
 		int err = match(m);
 
-		/* Address spaces need a closer look. */
+		/* Address spaces need the slow comparison. */
 		if (err || m->head != m->ahead.n || m->has_spaces)
 			return err;
 		err = decode_flow_next(m->flow, &item);
@@ -449,8 +451,9 @@ static unsigned int mode_here(const struct compare *m)
 }
 
 /*
- * Does what is expected next run in a loop of direct branches, and go on with @decoded after it?
- * NULL: it may go on with anything. Then the loop is used up. Returns 1, 0 or -ENOMEM.
+ * Returns 1 if the expected steps run in a loop of direct branches and continue with @decoded after
+ * the loop, or 0. With NULL they may continue with any step. Consumes the loop. Returns -ENOMEM on
+ * failure.
  */
 static int leave_loop(struct compare *m, const struct oracle_step *decoded)
 {
@@ -482,8 +485,8 @@ static int leave_loop(struct compare *m, const struct oracle_step *decoded)
 }
 
 /*
- * An event came in the place of the instruction at its address. The packets are those of an INT n
- * that runs (table 33-23), or of a write to CTL that ends the trace.
+ * Returns true if an event replaced the instruction at its address. The packets are those of an INT
+ * n that runs (table 33-23), or of a write to CTL that ends the trace.
  */
 static bool is_untold(const struct compare *m, const struct saying *s)
 {
@@ -495,7 +498,7 @@ static bool is_untold(const struct compare *m, const struct saying *s)
 	       m->step.ip == decoded->ip && may_be_untold(&s->line);
 }
 
-/* A step was decoded. */
+/* Compare a decoded step. */
 static int compare_step(struct compare *m)
 {
 	const struct saying *s;
@@ -536,7 +539,7 @@ static int compare_step(struct compare *m)
 	return err;
 }
 
-/* The decoder could not go on. In a loop of direct branches that is no difference. */
+/* Handle an error of the decoder. In a loop of direct branches an error is not a difference. */
 static int compare_error(struct compare *m)
 {
 	const char *text = ahead(m, 0)->text;
@@ -563,7 +566,7 @@ static bool falls_short(const struct compare *m)
 	end = m->periods[m->segment.first + m->segment.count - 1].end;
 	if (!end || end->end == TRACE_END_TOPA_STOP || end->end == TRACE_END_ERROR)
 		return true;
-	/* Packets are being lost, since when nobody knows. */
+	/* The processor is losing packets, from an unknown time on. */
 	return m->atom && VPT_ATOM_GET(STATUS, BUFFER_OVERFLOW, end->status);
 }
 
@@ -584,7 +587,7 @@ static int note_shortfall(struct compare *m, size_t session)
 	return 0;
 }
 
-/* The decoder has no more of this segment: was that all? */
+/* The decoder has reached the end of this segment: compare the end with the expected one. */
 static int end_segment(struct compare *m)
 {
 	size_t last = m->segment.first + m->segment.count - 1;
@@ -682,7 +685,7 @@ int oracle_compare(struct trace_reader *reader, unsigned int vcpu, struct oracle
 		return err;
 
 	err = run(&m);
-	/* Steps that are left without a segment. */
+	/* Steps remain without a segment. */
 	if (!err && !is_over(&m.step) && m.closed)
 		err = differ(&m, "what ran has no trace");
 	while (!err && !is_over(&m.step))

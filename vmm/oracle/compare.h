@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A decoded trace against what should be in it: instructions and events, in order,
+ * Comparison of a decoded trace with its expected contents: instructions and events, in order,
  * session by session.
  */
 #ifndef VMM_ORACLE_COMPARE_H
@@ -9,10 +9,10 @@
 #include "judge/judge.h"
 #include "oracle/expect.h"
 
-/* Lines around a difference that are shown of each side. */
+/* Number of lines around a difference that are shown of each side. */
 #define ORACLE_DIFF_CONTEXT 8
 
-/* A step with what is needed to show it. */
+/* A step with the data for showing it. */
 struct oracle_diff_line {
 	struct oracle_step step;
 	uint8_t mode;
@@ -23,9 +23,9 @@ struct oracle_diff_line {
 struct oracle_diff {
 	unsigned int vcpu;
 	size_t session;
-	uint64_t insns;	  /* that agreed before it, since decoding set in */
-	uint64_t offset;  /* in the stream */
-	const char *text; /* what it is, NULL: the first lines below differ */
+	uint64_t insns;	  /* instructions that agreed before it, since the start of decoding */
+	uint64_t offset;  /* position in the stream */
+	const char *text; /* description; NULL: the first lines below differ */
 	struct oracle_diff_line common[ORACLE_DIFF_CONTEXT];
 	struct oracle_diff_line expected[ORACLE_DIFF_CONTEXT];
 	struct oracle_diff_line decoded[ORACLE_DIFF_CONTEXT];
@@ -33,25 +33,25 @@ struct oracle_diff {
 	char buf[160];
 };
 
-/* A session of which the trace does not have everything, and need not. */
+/* A session that is incomplete in the trace, for a valid reason. */
 struct oracle_shortfall {
 	unsigned int vcpu;
 	size_t session;
-	uint32_t end; /* enum trace_session_end, NONE: the file is cut */
+	uint32_t end; /* enum trace_session_end, NONE if the file is cut */
 	bool atom;
 	uint64_t retired, decoded;
 };
 
-/* A loop of direct branches: the trace does not say how often it ran. */
+/* A loop of direct branches, whose number of iterations the trace does not show. */
 struct oracle_loop_seen {
 	unsigned int vcpu;
 	size_t session;
-	uint64_t after; /* instructions that agreed before it, since decoding set in */
+	uint64_t after; /* instructions that agreed before it, since the start of decoding */
 	uint64_t ip;
 	bool ends; /* nothing else ran in the session */
 };
 
-/* The unit of comparison. The result is the same; tests use STEPS, which is slower. */
+/* The unit of comparison. Both give the same result; STEPS is slower and for tests. */
 enum oracle_compare_unit { ORACLE_COMPARE_STRETCHES, ORACLE_COMPARE_STEPS };
 
 struct oracle_comparison {
@@ -59,31 +59,35 @@ struct oracle_comparison {
 	enum judge_flow_by by; /* the decoder of Intel PT */
 	enum oracle_compare_unit unit;
 
-	uint64_t retired;    /* instructions that should be in the trace */
-	uint64_t decoded;    /* that are */
-	uint64_t matched;    /* of these, as whole stretches */
-	uint64_t events;     /* that agreed */
-	uint64_t mismatches; /* at most one per segment */
+	uint64_t retired;    /* instructions that the trace should contain */
+	uint64_t decoded;    /* instructions that the trace contains */
+	uint64_t matched;    /* number of these that were compared as whole stretches */
+	uint64_t events;     /* events that agreed */
+	uint64_t mismatches; /* mismatches, at most one per segment */
 	uint64_t sessions;
-	uint64_t skipped; /* retired, but before a PSB or in an overflow */
-	uint64_t errors;  /* of the decoder */
+	uint64_t skipped; /* instructions that retired before a PSB or in an overflow */
+	uint64_t errors;  /* errors of the decoder */
 	/*
-	 * Instructions that raised an exception or left by a VM exit, and look in the trace as if
-	 * they had run. They are INT n and instructions that clear TraceEn. They are decoded, and
-	 * not retired.
+	 * Instructions that raised an exception or caused a VM exit, but whose packets are those of
+	 * a retired instruction. They are INT n and instructions that clear TraceEn. They are
+	 * decoded, and have not retired.
 	 */
 	uint64_t untold;
-	uint64_t loops;		      /* of direct branches */
-	uint64_t looped;	      /* retired in these, and not in what was decoded */
-	struct oracle_loop_seen loop; /* one that ends a session, or else the first */
+	uint64_t loops;		      /* loops of direct branches */
+	uint64_t looped;	      /* instructions that retired in these loops and were not
+	                	       * decoded */
+	struct oracle_loop_seen loop; /* a loop that ends a session, or else the first loop */
 	struct {
 		struct oracle_shortfall *at;
 		size_t n, room;
 	} shortfalls;
-	struct oracle_diff diff; /* the first, if there are mismatches */
+	struct oracle_diff diff; /* the first difference, if there are mismatches */
 };
 
-/* Compare a vCPU and add to `c`, zero to begin with but for what the caller sets. 0 or -errno. */
+/*
+ * Compare a vCPU and add the result to `c`, which is zero at first except for the caller's
+ * settings. Returns 0 or -errno.
+ */
 int oracle_compare(struct trace_reader *reader, unsigned int vcpu, struct oracle_comparison *c);
 void oracle_comparison_free(struct oracle_comparison *c);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Work out from the oracle and the registers what a trace must contain. */
+/* Computes the expected contents of a trace from the oracle and the registers. */
 #include "oracle/expect_system.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ static void wrong(struct oracle_expect *e, uint64_t ip, const char *text)
 	e->over = true;
 }
 
-/* A step waits here until it is known whether the trace continues, and where. */
+/* A step waits here until the continuation of the trace is known. */
 static void tell_pending(struct oracle_expect *e, bool on, uint64_t to)
 {
 	struct oracle_step *p = &e->pending;
@@ -44,8 +44,8 @@ static void tell_pending(struct oracle_expect *e, bool on, uint64_t to)
 }
 
 /*
- * Execution has come to a point: work out the enables for it. Returns whether a TraceStop
- * hits; with `ends` it, or one that was held, ends the session.
+ * Compute the enables for the point that execution has reached. Returns true if a TraceStop is hit.
+ * With `ends`, this TraceStop or a held one ends the session.
  */
 static bool come_to(struct oracle_expect *e, const struct oracle_point *p, bool ends)
 {
@@ -60,7 +60,7 @@ static bool come_to(struct oracle_expect *e, const struct oracle_point *p, bool 
 	return stop;
 }
 
-/* The same where the session goes on. False: it cannot. */
+/* Compute the enables where the session continues. Returns false if it cannot continue. */
 static bool goes_on_at(struct oracle_expect *e, const struct oracle_point *p)
 {
 	if (!come_to(e, p, false))
@@ -74,7 +74,7 @@ static bool goes_on_at(struct oracle_expect *e, const struct oracle_point *p)
 	return true;
 }
 
-/* Only INSN records need to say that paging is PAE. */
+/* Only INSN records have to mark PAE paging. */
 static struct oracle_point point_of(const struct oracle_expect *e,
 				    const struct trace_oracle_record *r, unsigned int flags)
 {
@@ -104,7 +104,7 @@ static void insn(struct oracle_expect *e, const struct trace_oracle_record *r)
 
 	if (!goes_on_at(e, &p))
 		return;
-	/* INT n sends FUP and TIP as an event does (table 33-23). */
+	/* INT n sends FUP and TIP like an event (table 33-23). */
 	e->pending_soft = r->aux & TRACE_ORACLE_SOFT_INT;
 	if (e->pending_soft && e->tells_all && e->packet_en) {
 		tell(e, ORACLE_STEP_INSN, r->ip, 0);
@@ -112,7 +112,7 @@ static void insn(struct oracle_expect *e, const struct trace_oracle_record *r)
 	}
 	wait_for(e, e->pending_soft ? ORACLE_STEP_ASYNC : ORACLE_STEP_INSN, r->ip);
 	e->after_event = e->pending_soft;
-	/* VM entry: the guest is arrived at, whatever its first IP (33.5.2.1). */
+	/* A VM entry counts as a branch to the guest, with any first IP (33.5.2.1). */
 	e->pending_entry = r->aux & TRACE_ORACLE_VM_ENTRY;
 	e->after_event = e->after_event || e->pending_entry;
 	e->after_cr3 = r->aux & TRACE_ORACLE_CR3_WRITE;
@@ -123,13 +123,13 @@ static void insn(struct oracle_expect *e, const struct trace_oracle_record *r)
 	e->steady = !e->after_event && !e->after_cr3 && !e->walks && !e->stands;
 }
 
-/* An engine need not say how it came here: no instruction is that long, or 0. */
+/* An engine may omit the arrival flag: no instruction has this length, or length 0. */
 static bool is_far(const struct oracle_expect *e, uint64_t ip)
 {
 	return !e->first && ip - e->last_ip - 1 >= INSN_MAX;
 }
 
-/* Interrupts, exceptions and VM exits: control leaves ip. */
+/* Handle interrupts, exceptions and VM exits: control leaves ip. */
 static void event(struct oracle_expect *e, const struct trace_oracle_record *r)
 {
 	struct oracle_point p = point_of(e, r, TRACE_ORACLE_AUX_FLAGS(r->aux));
@@ -162,7 +162,7 @@ static void start(struct oracle_expect *e, const struct trace_oracle_record *r)
 	e->system->begin(e);
 	e->first = true;
 	e->last_ip = r->ip;
-	/* The record of the WRMSR that changed a register has yet to come. */
+	/* The record of the WRMSR that changed a register has not been read yet. */
 	if (e->changed) {
 		e->changed = false;
 		return;
@@ -177,9 +177,9 @@ static void start(struct oracle_expect *e, const struct trace_oracle_record *r)
 }
 
 /*
- * A WRMSR of the guest cleared TraceEn. With PT: FUP with its IP, TIP.PGD (33.7). So does a
- * VM exit, with the guest's IP, and an SMI (table 33-56, rows 9 and 11). A VM entry has
- * the IP after it, since it is done.
+ * A WRMSR of the guest cleared TraceEn. PT sends FUP with its IP, then TIP.PGD (33.7). A VM exit
+ * sends the same with the guest's IP, and so does an SMI (table 33-56, rows 9 and 11). A VM entry
+ * has the IP after it, because it has completed.
  */
 static void disabled_by_guest(struct oracle_expect *e)
 {
@@ -198,7 +198,10 @@ static void disabled_by_guest(struct oracle_expect *e)
 	e->pending.kind = ORACLE_STEP_END;
 }
 
-/* A host did, between two instructions: the same with the IP of the next one. */
+/*
+ * A host cleared TraceEn between two instructions: the same packets, with the IP of the next
+ * instruction.
+ */
 static void disabled_by_host(struct oracle_expect *e, struct oracle_point *p)
 {
 	p->arrived = p->arrived || is_far(e, p->ip);
@@ -206,7 +209,7 @@ static void disabled_by_host(struct oracle_expect *e, struct oracle_point *p)
 		tell(e, e->system->off, p->ip, 0);
 }
 
-/* The WRMSR before may have called for it: the registers are as they are left. */
+/* The previous WRMSR may have caused it. The registers have their final values. */
 static void trace_stop(struct oracle_expect *e, struct oracle_point *p)
 {
 	if (e->periods[e->session].end)
@@ -224,7 +227,7 @@ static void trace_stop(struct oracle_expect *e, struct oracle_point *p)
 static void stop(struct oracle_expect *e, const struct trace_oracle_record *r)
 {
 	struct oracle_point p = point_of(e, r, TRACE_ORACLE_AUX_FLAGS(r->aux));
-	/* In VMX operation it takes an instruction, or a transition. */
+	/* In VMX operation a TraceStop needs an instruction or a transition. */
 	bool guest = trace_reader_info(e->reader)->owner != TRACE_OWNER_HOST || e->nspaces;
 
 	if (!e->regs) {
@@ -251,7 +254,10 @@ static void stop(struct oracle_expect *e, const struct trace_oracle_record *r)
 		e->session++;
 		return;
 	default:
-		/* The output ended it: what of this is in the trace, nobody knows. */
+		/*
+		 * The output ended the session, so the contents of the trace for this step are not
+		 * known.
+		 */
 		if (e->pending.kind == ORACLE_STEP_INSN)
 			e->queue[e->queued++] = e->pending;
 		break;
@@ -261,7 +267,7 @@ static void stop(struct oracle_expect *e, const struct trace_oracle_record *r)
 	e->session++;
 }
 
-/* The address space is another one. CR3 filtering goes by what is in CR3. */
+/* The address space changes. CR3 filtering uses the value in CR3. */
 static void space(struct oracle_expect *e, uint64_t cr3)
 {
 	size_t i;
@@ -296,7 +302,7 @@ static void take(struct oracle_expect *e, const struct trace_oracle_record *r)
 		wrong(e, r->ip, "a record is of no known kind");
 		return;
 	}
-	/* Instructions that run without a trace do not concern it. */
+	/* Instructions outside a trace do not matter. */
 	if (!e->regs)
 		return;
 	if (r->kind == TRACE_ORACLE_INSN)
@@ -338,9 +344,7 @@ void oracle_expect_next(struct oracle_expect *e, struct oracle_step *step)
 		e->taken = 0;
 		e->queued = 0;
 		r = trace_reader_oracle(e->reader, e->vcpu, &e->cursor);
-		/*
-		 * A waiting step is not reported: it may have been the WRMSR that ends the trace.
-		 */
+		/* Do not report a waiting step: it may have been the WRMSR that ends the trace. */
 		if (!r) {
 			e->over = true;
 			break;
@@ -362,7 +366,7 @@ void oracle_expect_next(struct oracle_expect *e, struct oracle_step *step)
 		return;
 	}
 	*step = e->queue[e->taken++];
-	/* There is no way on from here. */
+	/* The walk cannot continue from here. */
 	if (step->kind == ORACLE_STEP_WRONG)
 		e->taken--;
 }

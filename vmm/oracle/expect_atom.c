@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The enables of Atom's RTIT ("RTIT Programming Reference" v1.05, 2.1, 2.4, 3.3.5, 4.2.11). */
+/*
+ * Computes the enables of Atom's RTIT ("RTIT Programming Reference" v1.05, 2.1, 2.4, 3.3.5,
+ * 4.2.11).
+ */
 #include "oracle/expect_system.h"
 
-/* Bits of RTIT_CTL (table 4) and RTIT_STATUS (3.3.3), not the library's. */
+/* Bits of RTIT_CTL (table 4) and RTIT_STATUS (3.3.3), independent of the library's. */
 #define CTL_OS		(1u << 2)
 #define CTL_USER	(1u << 3)
 #define CTL_CR3EN	(1u << 7)
 #define STATUS_FILTER	(1u << 0)
 #define STATUS_OVERFLOW (1u << 3)
 
-/* A LIP has 48 bits (table 8); of CR3 35:5 count (table 10). */
+/* A LIP has 48 bits (table 8). Bits 35:5 of CR3 are compared (table 10). */
 #define LIP_MASK 0xffffffffffffull
 #define CR3_MASK 0xfffffffe0ull
 
-/* Event IDs (table 7); the others match nothing. */
+/* Event IDs (table 7); other values match nothing. */
 enum { RANGE0, RANGE1, EITHER, NEVER = 6, ALWAYS = 7 };
 
-/* Where a SESSION block has LIP0 to LIP3 and EVENTS: trace/atom_session.h. */
+/* The position of LIP0 to LIP3 and EVENTS in a SESSION block: trace/atom_session.h. */
 static unsigned int filter_id(const struct trace_session *s)
 {
 	return s->addr[4] & 7;
@@ -32,7 +35,7 @@ static bool uses(unsigned int id, unsigned int range)
 	return id == range || id == EITHER;
 }
 
-/* Is the LIP inside (2.4.3: the limit is not), and do the bounds of ranges say so? */
+/* The position of a LIP relative to a range. The limit is outside (2.4.3). */
 enum place { NOWHERE, AT_LIMIT, INSIDE, AT_BASE };
 
 static enum place place_of(const struct trace_session *s, unsigned int range, uint64_t lip)
@@ -46,7 +49,10 @@ static enum place place_of(const struct trace_session *s, unsigned int range, ui
 	return lip > base && lip < limit ? INSIDE : NOWHERE;
 }
 
-/* Is it arrived at inside of what an ID stands for (3.3.5)? An empty range has no inside. */
+/*
+ * Returns true if the LIP is inside the ranges of an ID when a branch leads there (3.3.5). An empty
+ * range has no inside.
+ */
 static bool is_inside(const struct trace_session *s, unsigned int id, uint64_t lip)
 {
 	unsigned int n;
@@ -59,7 +65,7 @@ static bool is_inside(const struct trace_session *s, unsigned int id, uint64_t l
 	return false;
 }
 
-/* One that falls through comes in at the base of a range, and leaves it at the limit. */
+/* Sequential execution enters at the base of a range, and leaves it at the limit. */
 static bool walks_onto(const struct trace_session *s, unsigned int id, uint64_t lip,
 		       enum place place)
 {
@@ -67,7 +73,7 @@ static bool walks_onto(const struct trace_session *s, unsigned int id, uint64_t 
 	       (uses(id, RANGE1) && place_of(s, RANGE1, lip) == place);
 }
 
-/* 2.1.2; VMX root operation is what the records and spaces tell. */
+/* See 2.1.2. The records and spaces show VMX root operation. */
 static bool in_context(const struct oracle_expect *e, const struct oracle_point *p)
 {
 	const struct trace_session *s = e->regs;
@@ -78,8 +84,8 @@ static bool in_context(const struct oracle_expect *e, const struct oracle_point 
 }
 
 /*
- * By the WRMSR between two sessions: then it stands. Where STATUS was written and FilterEn is as
- * it was, the WRMSR is an instruction like any.
+ * Returns true if the WRMSR between two sessions wrote FilterEn, which then holds. If STATUS was
+ * written with the same FilterEn, the WRMSR is an ordinary instruction.
  */
 static bool wrote_filter(const struct trace_period *before, const struct trace_session *now)
 {
@@ -91,7 +97,7 @@ static bool is_lossy(const struct trace_session *s)
 	return s->status & STATUS_OVERFLOW;
 }
 
-/* Frozen out of context (2.1.3); it begins as the registers have it (3.3.3). */
+/* FilterEn is frozen out of context (2.1.3). It starts with the value in the registers (3.3.3). */
 static void begin(struct oracle_expect *e)
 {
 	e->walks = filter_id(e->regs) <= EITHER || stop_id(e->regs) <= EITHER;
@@ -114,7 +120,7 @@ static void move_filter(struct oracle_expect *e, bool arrived, uint64_t lip)
 		e->filter = false;
 }
 
-/* The same places, with another ID (4.2.11). */
+/* Same places, with another ID (4.2.11). */
 static bool stops(const struct oracle_expect *e, bool arrived, uint64_t lip)
 {
 	unsigned int id = stop_id(e->regs);
@@ -124,13 +130,13 @@ static bool stops(const struct oracle_expect *e, bool arrived, uint64_t lip)
 	return arrived ? is_inside(e->regs, id, lip) : walks_onto(e->regs, id, lip, AT_BASE);
 }
 
-/* The WRMSR that starts a session is no branch, however a host's came there. */
+/* The WRMSR that starts a session is not a branch, even if a host's trace starts there. */
 static bool come_to(struct oracle_expect *e, const struct oracle_point *p, bool *stop)
 {
 	bool arrived = e->after_event || (p->arrived && !e->first);
 	uint64_t lip = p->ip & LIP_MASK;
 
-	/* If execution did not walk into the range that stopped it, a branch led there. */
+	/* If sequential execution did not enter the range that stopped the trace, a branch did. */
 	arrived = arrived || (p->stopped && !stops(e, false, lip));
 	*stop = false;
 	e->context = in_context(e, p);

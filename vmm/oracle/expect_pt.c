@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Intel PT's enables (33.2.5, 33.2.6). */
+/* Computes Intel PT's enables (33.2.5, 33.2.6). */
 #include "oracle/expect_system.h"
 
-/* Bits of CTL (33.2.8.2), stated here so as not to rely on the library's. */
+/* Bits of CTL (33.2.8.2), independent of the library's. */
 #define CTL_OS		(1ull << 2)
 #define CTL_USER	(1ull << 3)
 #define CTL_CR3FILTER	(1ull << 7)
@@ -36,7 +36,9 @@ static bool has_range(const struct trace_session *s, unsigned int cfg)
 	return false;
 }
 
-/* ContextEn (33.2.6.3); CR3 counts by 63:12, or 63:5 with PAE paging (33.2.5.2). */
+/*
+ * Compute ContextEn (33.2.6.3). CR3 is compared by bits 63:12, or 63:5 with PAE paging (33.2.5.2).
+ */
 static bool in_context(const struct oracle_expect *e, const struct oracle_point *p)
 {
 	const struct trace_session *s = e->regs;
@@ -54,9 +56,9 @@ static void begin(struct oracle_expect *e)
 }
 
 /*
- * FilterEn moves only with a taken branch or event, or when ContextEn rises (33.2.5.3,
- * 33.2.6.5). TraceStop counts for these too, for MOV CR3 and for the WRMSR that sets TraceEn
- * (33.4.2.9), and only in context.
+ * FilterEn changes only with a taken branch or event, or when ContextEn rises (33.2.5.3, 33.2.6.5).
+ * TraceStop applies to these, and also to MOV CR3 and to the WRMSR that sets TraceEn (33.4.2.9). It
+ * applies only in context.
  */
 static bool come_to(struct oracle_expect *e, const struct oracle_point *p, bool *stop)
 {
@@ -64,7 +66,7 @@ static bool come_to(struct oracle_expect *e, const struct oracle_point *p, bool 
 	bool rises = context && !e->context;
 	bool arrived = e->first || e->after_event || p->arrived;
 
-	/* Only what is arrived at or follows MOV CR3 can have stopped it. */
+	/* Only a branch or MOV CR3 can have caused the stop. */
 	arrived = arrived || (p->stopped && !e->after_cr3);
 
 	*stop = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Hold an instruction back until it is known whether an event stands for it. */
+/* Holds an instruction back until it is known whether the next event implies it. */
 #include "oracle/hold.h"
 
 int oracle_hold_next(struct oracle_hold *h, struct decode_flow *flow, struct decode_item *item)

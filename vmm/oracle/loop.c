@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Loops of direct branches: found in the code, and left in what ran. */
+/* Finds loops of direct branches in the code, and skips them in the execution. */
 #include "oracle/loop.h"
 
-/* The instruction behind the one at @ip, if that sends no packet. False: it may send one. */
+/*
+ * Advance to the next instruction if the one at @ip sends no packet. Returns false if it may send
+ * one.
+ */
 static bool follow(const struct decode_code_store *code, struct decode_disasm *disasm,
 		   unsigned int mode, uint64_t cr3, uint64_t *ip)
 {

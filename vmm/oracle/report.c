@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Print differences with their context. */
+/* Prints differences with their context. */
 #include "oracle/report.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compare runs of a decoder with stretches that ran. */
+/* Compares runs of a decoder with executed stretches. */
 #include "oracle/stretches.h"
 
 #include <errno.h>
@@ -9,21 +9,24 @@
 #include "decode/code.h"
 #include "trace/vec.h"
 
-/* Pieces that are kept for the tail. Each has at least one instruction. A power of two. */
+/*
+ * Number of pieces that are kept for the tail, a power of two. Each has at least one instruction.
+ */
 #define PIECES 16u
 
-/* Words of runs that may come again: of each, and of all. */
+/* Limits for words of runs that may recur: for each run, and for all. */
 #define WORDS_MAX     1024u
 #define ALL_WORDS_MAX ((size_t)1 << 26)
 
 /* Flags of instructions that change more than the IP. */
 #define CHANGES (TRACE_ORACLE_CR3_WRITE | TRACE_ORACLE_VM_ENTRY)
 
-/* A stretch as it is looked up by its id. */
+/* A stretch, found by its id. */
 struct oracle_stretch_known {
-	const struct trace_stretch *stretch; /* NULL: not looked at yet */
+	const struct trace_stretch *stretch; /* NULL before the first use */
 	uint64_t ip;
-	uint32_t block; /* the run of this block and of as many instructions is equal, see below */
+	uint32_t block; /* the run of this block with the same number of instructions is equal,
+	                 * see below */
 	uint16_t insns;
 	uint16_t setting; /* setting_of() */
 	uint8_t ends;	  /* enum ends */
@@ -31,19 +34,19 @@ struct oracle_stretch_known {
 
 enum ends {
 	ENDS_PLAIN,
-	ENDS_OPEN,  /* a REP or an INT n: the next word tells whether it retired */
-	ENDS_NEVER, /* its instructions change the state of expect.c: only that can follow */
+	ENDS_OPEN,  /* a REP or an INT n: the next word shows whether it retired */
+	ENDS_NEVER, /* its instructions change the state of expect.c, which must process them */
 };
 
 /* Equal instructions of one stretch, or of all stretches of some words. */
 struct piece {
-	const struct trace_stretch_insn *insns; /* NULL: of words */
+	const struct trace_stretch_insn *insns; /* NULL for a piece of words */
 	union {
-		uint64_t ip; /* of the first instruction */
+		uint64_t ip; /* address of the first instruction */
 		const uint32_t *words;
 	};
 	uint64_t offset;
-	uint32_t count; /* of instructions, or of words */
+	uint32_t count; /* number of instructions or words */
 	uint8_t mode;
 };
 
@@ -51,9 +54,9 @@ struct match {
 	struct oracle_stretches_match *m;
 	const struct trace_stretch *const *table;
 	size_t ntable;
-	const uint32_t *at, *end;			       /* words that are left, */
-	const struct trace_oracle_record *record, *record_end; /* or records */
-	uint64_t plain; /* what is behind the IP of a record that changes nothing */
+	const uint32_t *at, *end;			       /* remaining words, */
+	const struct trace_oracle_record *record, *record_end; /* or remaining records */
+	uint64_t plain; /* the bytes behind the IP of a record that changes nothing */
 	uint16_t setting;
 	bool spaces;
 	uint64_t space;
@@ -61,20 +64,22 @@ struct match {
 	/* The two steps whose records the cursor has passed. */
 	uint64_t ahead[2];
 	struct trace_stretch_insn ahead_insn[2];
-	unsigned int passed; /* of these */
+	unsigned int passed; /* number of these that were compared */
 
-	const struct trace_stretch *s; /* the current stretch; NULL: none yet */
-	unsigned int insn, insns;      /* its next instruction, and how many retired */
-	uint64_t ip;		       /* of the next instruction, if insn < insns */
+	const struct trace_stretch *s; /* the current stretch; NULL before the first */
+	unsigned int insn, insns;      /* index of its next instruction, and number of retired
+	                                * ones */
+	uint64_t ip;		       /* address of the next instruction, if insn < insns */
 
 	uint64_t agreed;
-	uint8_t mode; /* of the last instruction */
+	uint8_t mode; /* mode of the last instruction */
 	struct piece piece[PIECES];
 	unsigned int npieces;
-	struct trace_stretch_insn own[PIECES][ORACLE_STRETCHES_TAIL]; /* of pieces of records */
+	struct trace_stretch_insn own[PIECES][ORACLE_STRETCHES_TAIL]; /* instructions for pieces
+	                                                               * of records */
 };
 
-/* The state, and what it was at begin_runs(). */
+/* The state, and a copy of it from begin_runs(). */
 struct attempt {
 	struct match now, before;
 };
@@ -89,13 +94,13 @@ static uint16_t setting_of(uint8_t cpl, bool pae)
 	return (uint16_t)(cpl << 1 | pae);
 }
 
-/* The file can change while it is read: a word that is checked is read once. */
+/* The file can change during a read, so a word that is checked is read once. */
 static uint32_t word_at(const uint32_t *at)
 {
 	return *(const volatile uint32_t *)at;
 }
 
-/* Note instructions, of which @run tells mode and offset. */
+/* Note instructions, whose mode and offset @run has. */
 static void note(struct match *m, const struct trace_stretch_insn *insns, uint64_t ip,
 		 uint32_t count, const struct decode_flow_run *run)
 {
@@ -105,7 +110,7 @@ static void note(struct match *m, const struct trace_stretch_insn *insns, uint64
 	m->mode = run->mode;
 }
 
-/* The address of instruction @n. */
+/* Return the address of instruction @n. */
 static uint64_t ip_of(const struct trace_stretch *s, unsigned int n)
 {
 	uint64_t ip = s->ip;
@@ -147,15 +152,15 @@ static struct oracle_stretch_known *known(struct match *m, uint32_t word)
 	return k;
 }
 
-/* Is a stretch whole if @next is the word after it? */
+/* Returns true if a stretch is whole, given that @next is the word after it. */
 static bool is_whole(uint32_t next)
 {
 	return next < TRACE_RUN_CUT || next == TRACE_RUN_RECORD;
 }
 
 /*
- * Returns how many instructions of the next stretch retired: all, or all but a REP that continues. It
- * also returns 0 if the words that are left do not tell.
+ * Returns how many instructions of the next stretch retired: all, or all but a REP that continues.
+ * Returns 0 if the remaining words do not decide it.
  */
 static unsigned int retired(struct match *m, const struct oracle_stretch_known *k)
 {
@@ -173,7 +178,7 @@ static unsigned int retired(struct match *m, const struct oracle_stretch_known *
 	return k->insns;
 }
 
-/* Pass iterations of a REP, except its last one, with which it retires. */
+/* Skip iterations of a REP, except its last one, with which the REP retires. */
 static void pass_iterations(struct match *m)
 {
 	const uint32_t word = m->at[0];
@@ -184,7 +189,7 @@ static void pass_iterations(struct match *m)
 	m->at += trace_words_same(m->at + 1, (size_t)(m->end - m->at) - 1, word);
 }
 
-/* Begin the next stretch. Returns false if only the cursor can tell what comes next. */
+/* Begin the next stretch. Returns false if only the cursor can determine the next step. */
 static bool begin(struct match *m)
 {
 	const struct oracle_stretch_known *k;
@@ -209,7 +214,7 @@ static bool begin(struct match *m)
 	return true;
 }
 
-/* Returns how many instructions of the run, from number @from on, the stretch has, too. */
+/* Returns how many instructions of the run, from number @from on, equal those of the stretch. */
 static uint32_t compare(struct match *m, const struct decode_flow_run *run, uint32_t from)
 {
 	const struct trace_stretch_insn *insns = insns_of(m->s) + m->insn;
@@ -236,7 +241,7 @@ static bool take_ahead(struct match *m, const struct decode_flow_run *run, uint3
 	return true;
 }
 
-/* Compare instruction by instruction. Returns how many are equal. */
+/* Compare instruction by instruction. Returns the number of equal ones. */
 static uint32_t take_parts(struct match *m, const struct decode_flow_run *run)
 {
 	uint64_t ip = run->ip, begun;
@@ -291,8 +296,8 @@ static uint32_t take(void *context, const struct decode_flow_run *run)
 }
 
 /*
- * Behind its IP a record has 8 bytes: kind, CPL and flags. In those of PLAIN_MASK all records of the same
- * CPL and paging that change nothing are equal.
+ * Behind its IP a record has 8 bytes: kind, CPL and flags. All records of the same CPL and paging
+ * that change nothing are equal under PLAIN_MASK.
  */
 #define PLAIN_FLAGS (CHANGES | TRACE_ORACLE_SOFT_INT | TRACE_ORACLE_PAE)
 #define PLAIN_MASK  (0xffffull | (uint64_t)PLAIN_FLAGS << 16)
@@ -310,7 +315,7 @@ static bool is_plain(const struct match *m, const struct trace_oracle_record *r)
 	return (rest & PLAIN_MASK) == m->plain;
 }
 
-/* Note instructions whose lengths nothing but the run has. Of many, the last ones do. */
+/* Note instructions whose lengths only the run has. Of a long run, keep the last ones. */
 static void note_own(struct match *m, const struct decode_flow_run *run, uint32_t from, uint32_t to,
 		     uint64_t end)
 {
@@ -367,7 +372,7 @@ static int make_room(struct oracle_stretches_match *m, size_t n)
 	return 0;
 }
 
-/* Is the state between two stretches? */
+/* Returns true if the state is between two stretches. */
 static bool is_between(const struct match *m)
 {
 	return m->passed == 2 && m->insn == m->insns;
@@ -380,7 +385,7 @@ static void begin_runs(void *context)
 	a->before = a->now;
 }
 
-/* A mark has the place of the words behind their setting, and how many there are below it. */
+/* A mark holds the position behind its words, and the number of words in its low bits. */
 static uint64_t end_runs(void *context, bool whole)
 {
 	struct attempt *a = context;
@@ -406,7 +411,7 @@ static uint64_t end_runs(void *context, bool whole)
 	return (uint64_t)(out->words.n - n) << 16 | n;
 }
 
-/* Are the words that come next those of a mark? What they say is the same then. */
+/* Returns true if the next words equal those of a mark, and therefore have the same meaning. */
 static bool again(void *context, uint64_t mark, uint32_t insns, uint64_t offset)
 {
 	struct match *m = &((struct attempt *)context)->now;
@@ -427,7 +432,9 @@ static bool again(void *context, uint64_t mark, uint32_t insns, uint64_t offset)
 	return true;
 }
 
-/* Put the last instructions of a piece at the end of @n places. Returns how many places are left. */
+/*
+ * Copy the last instructions of a piece to the end of @n places. Returns the number of free places.
+ */
 static unsigned int fill(const struct piece *p, struct oracle_stretches_insn *tail, unsigned int n)
 {
 	const uint32_t skip = p->count > n ? p->count - n : 0;
@@ -444,7 +451,7 @@ static unsigned int fill(const struct piece *p, struct oracle_stretches_insn *ta
 	return n;
 }
 
-/* The pieces that words stand for. */
+/* Expand words into their pieces. */
 static void replay(const struct match *m, const struct piece *p, struct match *pieces)
 {
 	const struct decode_flow_run run = {.offset = p->offset, .mode = p->mode};
@@ -461,7 +468,7 @@ static const struct piece *piece_before(const struct match *m, unsigned int i)
 	return i < m->npieces && i < PIECES ? &m->piece[(m->npieces - 1 - i) % PIECES] : NULL;
 }
 
-/* Copy the last instructions that are equal. */
+/* Copy the last equal instructions. */
 static void keep_tail(const struct match *m, struct oracle_stretches_match *out)
 {
 	const struct piece *p, *q;

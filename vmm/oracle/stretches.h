@@ -11,7 +11,7 @@
 #include "decode/flow.h"
 #include "oracle/expect.h"
 
-/* The eight instructions that a report of a difference shows, and the two that are compared again. */
+/* The eight instructions in a report of a difference, and the two that are compared again. */
 #define ORACLE_STRETCHES_TAIL 10u
 
 struct oracle_stretches_insn {
@@ -22,26 +22,26 @@ struct oracle_stretches_insn {
 
 /* One for each flow. Zero-initialise it. */
 struct oracle_stretches_match {
-	struct oracle_stretch_known *known; /* by the stretch's id */
+	struct oracle_stretch_known *known; /* indexed by the stretch's id */
 	size_t nknown;
 	struct {
 		uint32_t *at;
 		size_t n, room;
-	} words; /* that equal runs which may come again, see end() */
+	} words; /* words of equal runs that may recur, see end_runs() */
 	/* The result of oracle_stretches_match(): */
 	uint64_t agreed; /* instructions that are equal */
 	struct oracle_stretches_insn
 		tail[ORACLE_STRETCHES_TAIL]; /* the last of them, oldest first */
 	unsigned int ntail;
 	uint64_t cr3;	    /* the address space of all of them, as in an item */
-	unsigned int again; /* how many of the last are expected again, 2 at most */
+	unsigned int again; /* number of the last instructions that are expected again, at most 2 */
 };
 
 /*
  * Compare the next runs of @flow with the steps from @step on, until they differ or something other
  * than an instruction comes. @flow continues behind the instructions that are equal. @expect and
- * @step continue with the last two of these, because a record is only complete when the next one is
- * known. oracle_expect_is_steady() must be true for @expect and @step. With @spaces, an instruction of
+ * @step continue with the last two of these, because a record is only complete when the next one
+ * is known. The caller ensures that oracle_expect_is_steady() is true for @expect and @step. With @spaces, an instruction of
  * another address space than that of @step is a difference. Returns 0 or -errno.
  */
 int oracle_stretches_match(struct oracle_stretches_match *m, struct decode_flow *flow,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compare the targets and events of a trace without TNT packets with what ran. */
+/* Compares the targets and events of a trace without TNT packets with the execution. */
 #include "oracle/targets.h"
 
 #include <inttypes.h>
@@ -13,9 +13,9 @@ struct match {
 	struct oracle_targets *t;
 	unsigned int vcpu;
 	struct oracle_expect expect;
-	struct oracle_step step; /* the next one that is expected */
-	bool over;		 /* no more of this vCPU is compared */
-	bool cut;		 /* the trace may end before what ran does */
+	struct oracle_step step; /* the next expected step */
+	bool over;		 /* the rest of this vCPU is not compared */
+	bool cut;		 /* the trace may end before the execution */
 };
 
 bool oracle_targets_needed(const struct trace_reader *reader)
@@ -54,12 +54,12 @@ static bool ends(const struct match *m)
 	return m->step.kind == ORACLE_STEP_END || m->step.kind == ORACLE_STEP_WRONG;
 }
 
-/* Execution came to `ip`. */
+/* Compare a target at which execution arrived. */
 static void take_target(struct match *m, uint64_t ip, uint64_t offset)
 {
 	while (m->step.kind == ORACLE_STEP_INSN && m->step.ip != ip)
 		next_step(m);
-	/* An event came before anything ran there. */
+	/* An event occurred before any instruction ran there. */
 	if ((m->step.kind == ORACLE_STEP_ASYNC || m->step.kind == ORACLE_STEP_ASYNC_OFF) &&
 	    m->step.ip == ip) {
 		m->t->targets++;
@@ -140,7 +140,7 @@ static void take_item(struct match *m, const struct decode_flow *flow,
 		take_event(m, item);
 		break;
 	case DECODE_ITEM_ERROR:
-		/* Every such segment begins with the error that says so. */
+		/* Every such segment begins with the error for missing TNTs. */
 		if (!is_no_tnt(flow, item))
 			differ(m, item->text, item->ip, item->offset);
 		break;

@@ -38,8 +38,8 @@ struct trace_outfile {
 
 /*
  * Begin to write @path. Returns 0, or -errno with one line in @why, without the path. -EBUSY:
- * another process is writing the file. -EEXIST: a file that is not a part file has the part file's
- * name. End it with
+ * another process is writing the file. -EEXIST: another file has the part
+ * file's name. End it with
  * trace_outfile_commit(), _keep() or _drop().
  */
 int trace_outfile_open(struct trace_outfile *o, const char *path, enum trace_outfile_kind kind,

@@ -30,7 +30,7 @@ static struct trace_period *open_period(struct trace_reader_vcpu *v)
 	return last && !last->end ? last : NULL;
 }
 
-/* Make a session edge that the file lacks, with the registers of the previous session. */
+/* Make a session edge that the file lacks, with the registers of the session before. */
 static struct trace_session *make_edge(struct trace_reader *r, const struct trace_reader_vcpu *v,
 				       enum trace_session_edge edge, uint64_t offset)
 {
