@@ -104,20 +104,10 @@ enum vptd_status dec_atom_pass(struct dec_atom *r)
 {
 	const struct dec_block *block = r->flow->cur;
 	bool direct = block->end == DEC_END_JUMP || block->end == DEC_END_CALL;
-	enum vptd_status status;
+	enum vptd_status status = dec_flow_lacks(block);
 
-	switch ((enum dec_end)block->end) {
-	case DEC_END_COND:
-		return VPTD_E_NO_OUTCOME;
-	case DEC_END_RET:
-	case DEC_END_JUMP_IND:
-	case DEC_END_CALL_IND:
-	case DEC_END_FAR:
-		return VPTD_E_NO_TARGET;
-	default:
-		break;
-	}
-	status = dec_flow_through(r->flow, direct ? DEC_TAKEN : DEC_FALL);
+	if (!status)
+		status = dec_flow_through(r->flow, direct ? DEC_TAKEN : DEC_FALL);
 	if (!status)
 		dec_atom_note(r, block, direct);
 	return status;

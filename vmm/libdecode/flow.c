@@ -260,20 +260,12 @@ static enum vptd_status one_block(struct dec_flow *f)
 
 	if (vpt_unlikely(changes_within(f)))
 		return change_code(f);
-	switch ((enum dec_end)f->cur->end) {
-	case DEC_END_COND:
-		return VPTD_E_NO_OUTCOME;
-	case DEC_END_RET:
-	case DEC_END_JUMP_IND:
-	case DEC_END_CALL_IND:
-	case DEC_END_FAR:
-		return VPTD_E_NO_TARGET;
-	case DEC_END_HOLE:
-	case DEC_END_BAD:
+	status = dec_flow_lacks(f->cur);
+	if (status)
+		return status;
+	if (f->cur->end == DEC_END_HOLE || f->cur->end == DEC_END_BAD) {
 		status = dec_flow_finish(f);
 		return status ? status : no_more(f);
-	default:
-		break;
 	}
 	return dec_flow_through(f, is_direct(f->cur) ? DEC_TAKEN : DEC_FALL);
 }

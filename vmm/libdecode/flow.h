@@ -188,6 +188,22 @@ static inline bool dec_flow_at_end(const struct dec_flow *f)
  */
 enum vptd_status dec_flow_seek(struct dec_flow *f, uint32_t ends, struct dec_block **found);
 
+/* Returns VPTD_OK, or the error if a packet must say where execution goes from this block. */
+static inline enum vptd_status dec_flow_lacks(const struct dec_block *block)
+{
+	switch ((enum dec_end)block->end) {
+	case DEC_END_COND:
+		return VPTD_E_NO_OUTCOME;
+	case DEC_END_RET:
+	case DEC_END_JUMP_IND:
+	case DEC_END_CALL_IND:
+	case DEC_END_FAR:
+		return VPTD_E_NO_TARGET;
+	default:
+		return VPTD_OK;
+	}
+}
+
 /* Run the rest of the current block, and continue behind it or at its direct target. */
 enum vptd_status dec_flow_through(struct dec_flow *f, unsigned int which);
 

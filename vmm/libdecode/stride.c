@@ -17,8 +17,7 @@ static void forget_all(struct dec_strides *s, const struct dec_flow *f)
 	dec_strides_expand(s, f);
 	memset(s->slot, 0, (s->mask + 1) * sizeof(*s->slot));
 	s->used = 0;
-	s->naddresses = 0;
-	s->npath = 0;
+	dec_paths_clear(&s->paths);
 }
 
 bool dec_strides_fits(struct dec_strides *s, const struct dec_flow *f, uint64_t last_ip)
@@ -67,7 +66,7 @@ static inline struct dec_stride *find(const struct dec_strides *s, const struct 
 		if (!is_of(w, f->cur, key))
 			continue;
 		*found = w->view == f->views[w->of_all] &&
-			 dec_flow_has_on_top(f, s->addresses + w->stack, w->pops);
+			 dec_flow_has_on_top(f, s->paths.addresses + w->stack, w->pops);
 		if (vpt_likely(*found) || dec_flow_is_past(f, w->view, w->of_all) ||
 		    ++twins == TWINS_MAX)
 			return w;
@@ -226,35 +225,6 @@ static bool walk(struct dec_flow *f, const struct dec_stride_key *key, struct ma
 	return true;
 }
 
-static bool grow(void **array, uint32_t *room, uint32_t used, uint32_t more, size_t size)
-{
-	uint32_t want = *room ? 2 * *room : DEC_STRIDE_ROOM;
-	void *grown;
-
-	if (*room - used >= more)
-		return true;
-	grown = realloc(*array, want * size);
-	if (!grown)
-		return false;
-	*array = grown;
-	*room = want;
-	return true;
-}
-
-/* Make room for a stride in the arrays beside the slots. Returns false if there is no memory. */
-static bool has_room(struct dec_strides *s)
-{
-	void *addresses = s->addresses, *path = s->path;
-	bool ok = grow(&addresses, &s->room, s->naddresses, DEC_STRIDE_STACK + 1,
-		       sizeof(*s->addresses)) &&
-		  (!s->keeps_paths ||
-		   grow(&path, &s->path_room, s->npath, DEC_STRIDE_STEPS + 1, sizeof(*s->path)));
-
-	s->addresses = addresses;
-	s->path = path;
-	return ok;
-}
-
 static struct dec_stride *free_slot(const struct dec_strides *s, const struct dec_stride *w)
 {
 	const struct dec_stride_key key = {{w->units[0], w->units[1]}, w->n, 0};
@@ -290,42 +260,38 @@ static bool make_room(struct dec_strides *s, const struct dec_flow *f)
 {
 	bool full = s->used * 4 > s->mask * 3;
 
-	if (s->max_room - s->naddresses < DEC_STRIDE_STACK + 1 ||
-	    s->max_room - s->npath <= DEC_STRIDE_STEPS || (full && s->mask + 1 >= s->max))
+	if (s->max_room - s->paths.naddresses < DEC_STRIDE_STACK + 1 ||
+	    s->max_room - s->paths.npath <= DEC_STRIDE_STEPS || (full && s->mask + 1 >= s->max))
 		forget_all(s, f);
 	else if (full && !double_slots(s))
 		return false;
-	return has_room(s);
+	return dec_paths_make_room(&s->paths, DEC_STRIDE_STACK + 1, DEC_STRIDE_STEPS + 1,
+				   DEC_STRIDE_ROOM);
 }
 
 /* Keep a stride that was made in slot @w. */
 static void keep(struct dec_strides *s, const struct dec_flow *f, const struct dec_stride_key *key,
 		 const struct make *m, struct dec_stride *w)
 {
-	unsigned int i;
-
 	s->used += !w->from;
 	*w = (struct dec_stride){
 		.units = {key->units[0], key->units[1]},
 		.from = f->cur,
 		.to = m->at,
 		.view = f->views[m->of_all],
-		.stack = s->naddresses,
+		.stack = s->paths.naddresses,
 		.insns = m->insns & 0x1ffff,
 		.n = key->n & 7,
 		.pops = m->pops & 15,
 		.pushes = m->pushes & 15,
 		.of_all = m->of_all,
 	};
-	for (i = 0; i < m->pops; i++)
-		s->addresses[s->naddresses++] = m->pop[i];
-	for (i = 0; i < m->pushes; i++)
-		s->addresses[s->naddresses++] = m->push[i];
-	if (s->keeps_paths) {
-		s->addresses[s->naddresses++] = s->npath;
-		s->path[s->npath++] = m->steps;
-		memcpy(s->path + s->npath, m->path, m->steps * sizeof(*m->path));
-		s->npath += m->steps;
+	dec_paths_keep_stack(&s->paths, m->pop, m->pops, m->push, m->pushes);
+	if (s->paths.kept) {
+		s->paths.addresses[s->paths.naddresses++] = s->paths.npath;
+		s->paths.path[s->paths.npath++] = m->steps;
+		memcpy(s->paths.path + s->paths.npath, m->path, m->steps * sizeof(*m->path));
+		s->paths.npath += m->steps;
 	}
 }
 
@@ -351,7 +317,7 @@ static VPT_COLD struct dec_stride *make_stride(struct dec_strides *s, struct dec
 	if (!is_known(s, hash) || !walk(f, key, &m) || !make_room(s, f))
 		return NULL;
 	w = find(s, f, key, hash, &found);
-	if (w->from && s->keeps_paths)
+	if (w->from && s->paths.kept)
 		dec_stride_expand(s, f, w);
 	keep(s, f, key, &m, w);
 	return w;
@@ -359,13 +325,7 @@ static VPT_COLD struct dec_stride *make_stride(struct dec_strides *s, struct dec
 
 static inline void take(const struct dec_strides *s, struct dec_flow *f, const struct dec_stride *w)
 {
-	const uint64_t *push = s->addresses + w->stack + w->pops;
-	unsigned int i;
-
-	f->top -= w->pops;
-	f->depth -= w->pops;
-	for (i = 0; i < w->pushes; i++)
-		dec_flow_push(f, push[i]);
+	dec_paths_restack(&s->paths, f, w->stack, w->pops, w->pushes);
 	f->insns += w->insns;
 	f->cur = w->to;
 	f->ip = w->to->ip;
@@ -388,7 +348,7 @@ bool dec_strides_run(struct dec_strides *s, struct dec_flow *f, const struct dec
 	}
 	if (vpt_unlikely(f->insns + w->insns > f->limit))
 		return false;
-	if (vpt_unlikely(++w->hits == UINT32_MAX) && s->keeps_paths)
+	if (vpt_unlikely(++w->hits == UINT32_MAX) && s->paths.kept)
 		dec_stride_expand(s, f, w);
 	take(s, f, w);
 	return true;

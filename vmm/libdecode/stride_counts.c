@@ -23,10 +23,11 @@ struct dec_strides *dec_strides_new(size_t max_bytes, bool counts)
 
 	if (!s)
 		return NULL;
-	s->keeps_paths = counts;
+	s->paths.kept = counts;
 	s->mask = FIRST_SLOTS - 1;
 	s->max = power_of_two(max_bytes / sizeof(*s->slot), FIRST_SLOTS);
-	s->max_room = (uint32_t)power_of_two(max_bytes / sizeof(*s->addresses), DEC_STRIDE_ROOM);
+	s->max_room =
+		(uint32_t)power_of_two(max_bytes / sizeof(*s->paths.addresses), DEC_STRIDE_ROOM);
 	s->slot = calloc(s->mask + 1, sizeof(*s->slot));
 	if (!s->slot) {
 		free(s);
@@ -40,14 +41,13 @@ void dec_strides_free(struct dec_strides *s)
 	if (!s)
 		return;
 	free(s->slot);
-	free(s->addresses);
-	free(s->path);
+	dec_paths_free(&s->paths);
 	free(s);
 }
 
 void dec_stride_expand(const struct dec_strides *s, const struct dec_flow *f, struct dec_stride *w)
 {
-	const uint32_t *path = s->path + s->addresses[w->stack + w->pops + w->pushes];
+	const uint32_t *path = s->paths.path + s->paths.addresses[w->stack + w->pops + w->pushes];
 	uint32_t steps = *path++, i;
 
 	for (i = 0; w->hits && i < steps; i++) {
@@ -67,7 +67,7 @@ void dec_strides_expand(struct dec_strides *s, const struct dec_flow *f)
 {
 	size_t i;
 
-	for (i = 0; s->keeps_paths && i <= s->mask; i++) {
+	for (i = 0; s->paths.kept && i <= s->mask; i++) {
 		if (s->slot[i].from)
 			dec_stride_expand(s, f, &s->slot[i]);
 	}

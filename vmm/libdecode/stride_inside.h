@@ -6,7 +6,7 @@
 #ifndef VMM_LIBDECODE_STRIDE_INSIDE_H
 #define VMM_LIBDECODE_STRIDE_INSIDE_H
 
-#include "libdecode/flow.h"
+#include "libdecode/paths.h"
 #include "libdecode/stride.h"
 
 #define DEC_STRIDE_STACK 12u   /* addresses that a stride takes and leaves, together */
@@ -36,13 +36,7 @@ struct dec_strides {
 	size_t mask, used;
 	size_t max; /* slots */
 	uint32_t max_room;
-	/* For each stride what it takes, what it leaves and, with paths, its path. */
-	uint64_t *addresses;
-	uint32_t naddresses, room;
-	/* For each stride the number of blocks; their ids, shifted left by one, and the link. */
-	uint32_t *path;
-	uint32_t npath, path_room;
-	bool keeps_paths;
+	struct dec_paths paths;		/* a header is the number of blocks */
 	bool has_retc, pops;		/* the flow's, when the strides were made */
 	uint16_t seen[DEC_STRIDE_SEEN]; /* hashes of packets that came once */
 };

@@ -37,7 +37,7 @@ static inline struct dec_tracelet *find(const struct dec_tracelets *t, const str
 		if (w->from != f->cur || w->outcomes != outcomes)
 			continue;
 		*found = w->view == f->views[w->of_all] &&
-			 dec_flow_has_on_top(f, t->addresses + w->stack, w->pops);
+			 dec_flow_has_on_top(f, t->paths.addresses + w->stack, w->pops);
 		if (vpt_likely(*found) || dec_flow_is_past(f, w->view, w->of_all) ||
 		    ++twins == TWINS_MAX)
 			return w;
@@ -187,34 +187,6 @@ static void walk(struct dec_flow *f, struct make *m)
 	}
 }
 
-static bool grow(void **array, uint32_t *room, uint32_t used, uint32_t more, size_t size)
-{
-	uint32_t want = *room ? 2 * *room : DEC_TRACELET_ROOM;
-	void *grown;
-
-	if (*room - used >= more)
-		return true;
-	grown = realloc(*array, want * size);
-	if (!grown)
-		return false;
-	*array = grown;
-	*room = want;
-	return true;
-}
-
-static bool has_room(struct dec_tracelets *t)
-{
-	void *addresses = t->addresses, *path = t->path;
-	bool ok = grow(&addresses, &t->room, t->naddresses, DEC_TRACELET_STACK + 2,
-		       sizeof(*t->addresses)) &&
-		  (!t->keeps_paths || grow(&path, &t->path_room, t->npath,
-					   DEC_TRACELET_STEPS + DEC_PATH_HEADER, sizeof(*t->path)));
-
-	t->addresses = addresses;
-	t->path = path;
-	return ok;
-}
-
 /* Returns false if there is no memory: the walks stay. */
 static bool forget_all(struct dec_tracelets *t, const struct dec_flow *f)
 {
@@ -222,16 +194,15 @@ static bool forget_all(struct dec_tracelets *t, const struct dec_flow *f)
 		return false;
 	memset(t->walk, 0, (t->mask + 1) * sizeof(*t->walk));
 	t->used = 0;
-	t->naddresses = 0;
-	t->npath = 0;
+	dec_paths_clear(&t->paths);
 	return true;
 }
 
 /* Returns true if an array has no room for another walk: a replaced walk keeps its entries. */
 static bool is_full(const struct dec_tracelets *t)
 {
-	return t->max_addresses - t->naddresses < DEC_TRACELET_STACK + 2 ||
-	       t->max_path - t->npath < DEC_TRACELET_STEPS + DEC_PATH_HEADER;
+	return t->max_addresses - t->paths.naddresses < DEC_TRACELET_STACK + 2 ||
+	       t->max_path - t->paths.npath < DEC_TRACELET_STEPS + DEC_PATH_HEADER;
 }
 
 /* Double the slots, or drop all walks at the limit. Returns false if there is no memory. */
@@ -260,8 +231,6 @@ static bool make_room(struct dec_tracelets *t, const struct dec_flow *f)
 static void keep(struct dec_tracelets *t, const struct dec_flow *f, const struct make *m,
 		 struct dec_tracelet *w)
 {
-	unsigned int i;
-
 	*w = (struct dec_tracelet){
 		.from = f->cur,
 		.outcomes = m->outcomes,
@@ -269,25 +238,22 @@ static void keep(struct dec_tracelets *t, const struct dec_flow *f, const struct
 		.view = f->views[m->of_all],
 		.of_all = m->of_all,
 		.insns = m->insns & 0x3ffff,
-		.stack = t->naddresses,
+		.stack = t->paths.naddresses,
 		.used = (m->n - m->left) & 0x1f,
 		.pops = m->pops & 15,
 		.pushes = m->pushes & 15,
 	};
-	for (i = 0; i < m->pops; i++)
-		t->addresses[t->naddresses++] = m->pop[i];
-	for (i = 0; i < m->pushes; i++)
-		t->addresses[t->naddresses++] = m->push[i];
-	if (t->keeps_paths) {
-		uint32_t *path = t->path + t->npath;
+	dec_paths_keep_stack(&t->paths, m->pop, m->pops, m->push, m->pushes);
+	if (t->paths.kept) {
+		uint32_t *path = t->paths.path + t->paths.npath;
 
 		path[DEC_PATH_STEPS] = m->steps;
 		path[DEC_PATH_TO] = w->to;
-		path[DEC_PATH_PLACE] = t->naddresses;
+		path[DEC_PATH_PLACE] = t->paths.naddresses;
 		memcpy(path + DEC_PATH_HEADER, m->path, m->steps * sizeof(*m->path));
-		t->addresses[t->naddresses++] = t->npath;
-		t->addresses[t->naddresses++] = 0;
-		t->npath += DEC_PATH_HEADER + m->steps;
+		t->paths.addresses[t->paths.naddresses++] = t->paths.npath;
+		t->paths.addresses[t->paths.naddresses++] = 0;
+		t->paths.npath += DEC_PATH_HEADER + m->steps;
 	}
 }
 
@@ -312,7 +278,8 @@ static struct dec_tracelet *make_walk(struct dec_tracelets *t, struct dec_flow *
 			return NULL;
 		w = find(t, f, outcomes, &found);
 	}
-	if (!has_room(t))
+	if (!dec_paths_make_room(&t->paths, DEC_TRACELET_STACK + 2,
+				 DEC_TRACELET_STEPS + DEC_PATH_HEADER, DEC_TRACELET_ROOM))
 		return NULL;
 	if (!w->from) {
 		if (t->used * 4 > t->mask * 3) {
@@ -328,13 +295,7 @@ static struct dec_tracelet *make_walk(struct dec_tracelets *t, struct dec_flow *
 
 static inline void take(struct dec_tracelets *t, struct dec_flow *f, struct dec_tracelet *w)
 {
-	const uint64_t *push = t->addresses + w->stack + w->pops;
-	unsigned int i;
-
-	f->top -= w->pops;
-	f->depth -= w->pops;
-	for (i = 0; i < w->pushes; i++)
-		dec_flow_push(f, push[i]);
+	dec_paths_restack(&t->paths, f, w->stack, w->pops, w->pushes);
 	f->bits <<= w->used;
 	f->nbits -= w->used;
 	f->insns += w->insns;
@@ -347,11 +308,11 @@ static inline bool count(struct dec_tracelets *t, struct dec_flow *f, struct dec
 	struct dec_walk walk = {.insns = w->insns};
 
 	if (vpt_likely(!dec_tracelet_marks(f))) {
-		if (vpt_unlikely(++w->hits == UINT32_MAX) && t->keeps_paths)
+		if (vpt_unlikely(++w->hits == UINT32_MAX) && t->paths.kept)
 			dec_tracelet_keep_hits(t, w);
 		return true;
 	}
-	walk.path = t->path + *dec_tracelet_place(t, w);
+	walk.path = t->paths.path + *dec_tracelet_place(t, w);
 	walk.steps = walk.path[DEC_PATH_STEPS];
 	walk.path += DEC_PATH_HEADER;
 	walk.mark = dec_tracelet_place(t, w) + 1;
@@ -370,7 +331,7 @@ static inline bool run_one(struct dec_tracelets *t, struct dec_flow *f)
 		return false;
 	w = find(t, f, outcomes, &found);
 	if (vpt_unlikely(!found)) {
-		if (w->from && t->keeps_paths && !dec_tracelet_marks(f))
+		if (w->from && t->paths.kept && !dec_tracelet_marks(f))
 			dec_tracelet_keep_hits(t, w);
 		w = make_walk(t, f, w, outcomes, n);
 		if (!w)

@@ -25,11 +25,11 @@ struct dec_tracelets *dec_tracelets_new(size_t max_bytes, bool counts)
 
 	if (!t)
 		return NULL;
-	t->keeps_paths = counts;
+	t->paths.kept = counts;
 	t->mask = TRACELET_SLOTS - 1;
 	t->max = entries(max_bytes, sizeof(*t->walk), TRACELET_SLOTS);
-	t->max_addresses = entries(max_bytes, sizeof(*t->addresses), DEC_TRACELET_ROOM);
-	t->max_path = entries(max_bytes, sizeof(*t->path), DEC_TRACELET_ROOM);
+	t->max_addresses = entries(max_bytes, sizeof(*t->paths.addresses), DEC_TRACELET_ROOM);
+	t->max_path = entries(max_bytes, sizeof(*t->paths.path), DEC_TRACELET_ROOM);
 	t->walk = calloc(t->mask + 1, sizeof(*t->walk));
 	t->strides = dec_strides_new(max_bytes / 8, counts);
 	if (!t->walk || !t->strides) {
@@ -45,8 +45,7 @@ void dec_tracelets_free(struct dec_tracelets *t)
 		return;
 	dec_strides_free(t->strides);
 	free(t->walk);
-	free(t->addresses);
-	free(t->path);
+	dec_paths_free(&t->paths);
 	free(t);
 }
 
@@ -131,7 +130,7 @@ bool dec_tracelets_expand(struct dec_tracelets *t, const struct dec_flow *f)
 	size_t i;
 
 	dec_strides_expand(t->strides, f);
-	if (!t->keeps_paths || dec_tracelet_marks(f) || !t->npath)
+	if (!t->paths.kept || dec_tracelet_marks(f) || !t->paths.npath)
 		return true;
 	if (!begin_sum(&sum, f))
 		return false;
@@ -139,11 +138,12 @@ bool dec_tracelets_expand(struct dec_tracelets *t, const struct dec_flow *f)
 		if (t->walk[i].hits)
 			dec_tracelet_keep_hits(t, &t->walk[i]);
 	}
-	for (at = 0; at < t->npath; at += DEC_PATH_HEADER + t->path[at + DEC_PATH_STEPS]) {
-		uint64_t *count = &t->addresses[t->path[at + DEC_PATH_PLACE] + 1];
+	for (at = 0; at < t->paths.npath;
+	     at += DEC_PATH_HEADER + t->paths.path[at + DEC_PATH_STEPS]) {
+		uint64_t *count = &t->paths.addresses[t->paths.path[at + DEC_PATH_PLACE] + 1];
 
 		if (*count)
-			add_path(&sum, &t->path[at], *count);
+			add_path(&sum, &t->paths.path[at], *count);
 		*count = 0;
 	}
 	end_sum(&sum, f);

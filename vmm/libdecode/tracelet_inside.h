@@ -6,6 +6,7 @@
 #ifndef VMM_LIBDECODE_TRACELET_INSIDE_H
 #define VMM_LIBDECODE_TRACELET_INSIDE_H
 
+#include "libdecode/paths.h"
 #include "libdecode/tracelet.h"
 
 #define DEC_TRACELET_STACK 12u	/* addresses that a walk takes and leaves, together */
@@ -32,13 +33,8 @@ struct dec_tracelets {
 	size_t mask, used;
 	size_t max; /* slots */
 	uint32_t max_addresses, max_path;
-	/* For each walk what it takes, what it leaves and, with paths, its path and its mark or uses. */
-	uint64_t *addresses;
-	uint32_t naddresses, room;
-	bool keeps_paths;
-	/* For each walk a header; then for each block its id, shifted left by one, and the link. */
-	uint32_t *path;
-	uint32_t npath, path_room;
+	/* Behind the addresses of a walk are, if paths are kept, its path and its mark or uses. */
+	struct dec_paths paths;
 	struct dec_strides *strides;
 };
 
@@ -60,7 +56,7 @@ static inline bool dec_tracelet_marks(const struct dec_flow *f)
 static inline uint64_t *dec_tracelet_place(const struct dec_tracelets *t,
 					   const struct dec_tracelet *w)
 {
-	return &t->addresses[w->stack + w->pops + w->pushes];
+	return &t->paths.addresses[w->stack + w->pops + w->pushes];
 }
 
 /* Move the uses of a walk to its mark. No path is read. */
