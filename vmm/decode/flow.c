@@ -26,12 +26,12 @@ void decode_flow_close(struct decode_flow *flow)
 
 void decode_flow_keep_time(struct decode_flow *flow)
 {
-	flow->ops->keep_time(flow);
+	flow->timed = true;
 }
 
 void decode_flow_time_sum(const struct decode_flow *flow, struct decode_timeline_sum *sum)
 {
-	flow->ops->time_sum(flow, sum);
+	*sum = flow->sum;
 }
 
 int decode_flow_merge(struct decode_flow *flow, decode_flow_function *function, void *context)

@@ -10,13 +10,13 @@
 
 struct decode_flow {
 	const struct decode_flow_ops *ops;
+	bool timed;			/* see decode_flow_keep_time() */
+	struct decode_timeline_sum sum; /* of the segments that have ended */
 };
 
 /* The functions of flow.h. close() is also called for a flow that is only partly made. */
 struct decode_flow_ops {
 	void (*close)(struct decode_flow *flow);
-	void (*keep_time)(struct decode_flow *flow);
-	void (*time_sum)(const struct decode_flow *flow, struct decode_timeline_sum *sum);
 	/* NULL: nothing is merged. */
 	int (*merge)(struct decode_flow *flow, decode_flow_function *function, void *context);
 	/* NULL: nothing is counted. */

@@ -72,9 +72,9 @@ static void keep_time(struct decode_pt_flow *f, const struct trace_session *s)
 {
 	const struct dec_time_config config = time_of(f, s);
 
-	dec_timing_init(&f->ahead.timing, &config, f->timed);
+	dec_timing_init(&f->ahead.timing, &config, f->base.timed);
 	/* Events have a TSC, which nobody sees who only counts. */
-	f->ahead.pt.timing = f->timed || !f->counts.wanted ? &f->ahead.timing : NULL;
+	f->ahead.pt.timing = f->base.timed || !f->counts.wanted ? &f->ahead.timing : NULL;
 }
 
 int decode_pt_ahead_open(struct decode_pt_flow *f, const struct decode_ahead_system *system)

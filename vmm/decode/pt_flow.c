@@ -32,22 +32,10 @@ static const struct decode_segment *segment(const struct decode_flow *flow)
 
 static void end_timeline(struct decode_pt_flow *f)
 {
-	struct decode_timeline_sum sum = {0, 0};
-
-	if (f->line)
-		decode_timeline_sum(f->line, &sum);
-	f->sum.cycles += sum.cycles;
-	f->sum.ticks += sum.ticks;
-	decode_timeline_free(f->line);
+	decode_segment_end_time(f->line, &f->base.sum);
 	free(f->line_sessions);
 	f->line = NULL;
 	f->line_sessions = NULL;
-}
-
-/* RTIT: the session is the one before it with a register written. */
-static bool goes_on(const struct decode_pt_flow *f, size_t i)
-{
-	return i && f->periods[i - 1].end && f->periods[i - 1].end->end == TRACE_END_CHANGED;
 }
 
 static int start_timeline(struct decode_pt_flow *f, const struct decode_segment *s)
@@ -60,20 +48,12 @@ static int start_timeline(struct decode_pt_flow *f, const struct decode_segment 
 		.errata = TRACE_INFO_ERRATA(trace_reader_info(f->reader)->flags),
 		.nsessions = s->count,
 	};
-	size_t i;
 
-	if (!f->timed)
+	if (!f->base.timed)
 		return 0;
-	f->line_sessions = calloc(s->count + 1, sizeof(*f->line_sessions));
+	f->line_sessions = decode_segment_sessions(s, f->periods);
 	if (!f->line_sessions)
 		return -ENOMEM;
-	for (i = 0; i < s->count; i++) {
-		const struct trace_session *start = f->periods[s->first + i].start;
-
-		f->line_sessions[i].at = start->offset - s->begin;
-		f->line_sessions[i].ctl = start->ctl;
-		f->line_sessions[i].goes_on = goes_on(f, s->first + i);
-	}
 	config.sessions = f->line_sessions;
 	f->line = decode_timeline_new(&config);
 	return f->line ? 0 : -ENOMEM;
@@ -94,18 +74,6 @@ static int start_bytes(struct decode_pt_flow *f, const struct decode_segment *s)
 	err = decode_pt_is_atom(f) ? 0 : decode_guest_tsc(&input, &f->own_bytes);
 	f->bytes = f->own_bytes ? f->own_bytes : f->stream + s->begin;
 	return err;
-}
-
-/* TNT packets are disabled: where branches go is not in the trace (33.3.9). */
-static bool no_tnt(const struct decode_pt_flow *f, const struct decode_segment *s)
-{
-	size_t i;
-
-	for (i = s->first; !decode_pt_is_atom(f) && i < s->first + s->count; i++) {
-		if (f->periods[i].start->ctl & VPT_CTL_MASK(DIS_TNT))
-			return true;
-	}
-	return false;
 }
 
 /* Bytes in front of the first that can be decoded. The file has RTIT's registers from the first on. */
@@ -139,7 +107,7 @@ static int start_segment(struct decode_pt_flow *f, struct decode_item *item)
 	item->cr3 = DECODE_CR3_UNKNOWN;
 	item->value = skipped(f, s);
 	item->offset = s->begin;
-	f->told_bare = !no_tnt(f, s);
+	f->told_bare = decode_pt_is_atom(f) || !decode_segment_no_tnt(s, f->periods);
 	return 0;
 }
 
@@ -172,7 +140,7 @@ static void place(struct decode_pt_flow *f, const struct decode_told *told,
 	item->when.known = false;
 	if (f->line)
 		decode_timeline_flow(f->line, f->read, &item->when);
-	if (f->timed)
+	if (f->base.timed)
 		set_time(&f->points.at[told - f->told.at], &item->when);
 }
 
@@ -393,16 +361,6 @@ static int next(struct decode_flow *flow, struct decode_item *item)
 	return f->blocks ? next_block(f, item) : next_item(f, item);
 }
 
-static void keep_time(struct decode_flow *flow)
-{
-	of(flow)->timed = true;
-}
-
-static void time_sum(const struct decode_flow *flow, struct decode_timeline_sum *sum)
-{
-	*sum = of_const(flow)->sum;
-}
-
 static const struct decode_code_store *code(const struct decode_flow *flow)
 {
 	return of_const(flow)->store;
@@ -442,7 +400,7 @@ static int runs(struct decode_flow *flow, const struct decode_flow_takers *taker
 	struct decode_pt_flow *f = of(flow);
 	int more;
 
-	if (f->blocks || f->timed || !f->told_bare)
+	if (f->blocks || f->base.timed || !f->told_bare)
 		return 0;
 	more = decode_pt_offer_open(f, takers);
 	if (more)
@@ -463,8 +421,6 @@ static const struct decode_flow_ops pt_flow_ops = {
 	.close = close_flow,
 	.merge = decode_pt_merge,
 	.counts = counts,
-	.keep_time = keep_time,
-	.time_sum = time_sum,
 	.next = next,
 	.runs = runs,
 	.segment = segment,

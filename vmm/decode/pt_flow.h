@@ -144,7 +144,7 @@ struct decode_pt_flow {
 		struct decode_told *at;
 		size_t n, room;
 	} told;
-	/* The time of each; only if `timed`. */
+	/* The time of each; only if `base.timed`. */
 	struct {
 		struct dec_point *at;
 		size_t n, room;
@@ -178,8 +178,6 @@ struct decode_pt_flow {
 
 	struct decode_timeline *line;
 	struct decode_timeline_session *line_sessions;
-	struct decode_timeline_sum sum;
-	bool timed;
 };
 
 /* A trace system. */

@@ -208,7 +208,7 @@ int decode_pt_merge(struct decode_flow *flow, decode_flow_function *function, vo
 	struct decode_pt_flow *f = (struct decode_pt_flow *)flow;
 
 	/* Runs with a time of their own are reported alone. RTIT has an end_run() of its own. */
-	if (f->timed || !f->blocks || f->counts.wanted || decode_pt_is_atom(f))
+	if (f->base.timed || !f->blocks || f->counts.wanted || decode_pt_is_atom(f))
 		return 0;
 	f->merge.function = function;
 	f->merge.context = context;

@@ -26,7 +26,7 @@ struct decode_told *decode_pt_queue(struct decode_pt_flow *f, enum decode_told_k
 		f->ahead.no_memory = true;
 		return NULL;
 	}
-	if (f->timed && !queue_time(f, kind)) {
+	if (f->base.timed && !queue_time(f, kind)) {
 		f->ahead.no_memory = true;
 		return NULL;
 	}
@@ -64,7 +64,7 @@ struct decode_told *decode_pt_queue_run(struct decode_pt_flow *f, const struct d
 	told->class = (uint8_t)(first + count == block->insns ? decode_pt_class(block)
 							      : DECODE_INSN_OTHER);
 	told->ip = dec_code_ip(f->ahead.code, block, first);
-	if (f->timed)
+	if (f->base.timed)
 		dec_timing_ran(&f->ahead.timing, block, first, count);
 	return told;
 }

@@ -10,6 +10,7 @@
 #ifndef VMM_DECODE_SEGMENT_H
 #define VMM_DECODE_SEGMENT_H
 
+#include "decode/timeline.h"
 #include "trace/reader.h"
 
 struct decode_segment {
@@ -30,5 +31,18 @@ decode_psb_test decode_is_psb, decode_is_atom_psb;
 struct decode_segment *decode_segments(const struct trace_period *periods, size_t nperiods,
 				       const uint8_t *stream, size_t len, decode_psb_test *psb,
 				       size_t *count);
+
+/*
+ * Returns true if TNT packets are disabled in a session of Intel PT, so that the trace does not have
+ * the directions of branches (33.3.9).
+ */
+bool decode_segment_no_tnt(const struct decode_segment *s, const struct trace_period *periods);
+
+/* The sessions of the segment for a timeline, from malloc(). Returns NULL if there is no memory. */
+struct decode_timeline_session *decode_segment_sessions(const struct decode_segment *s,
+							const struct trace_period *periods);
+
+/* Add the counts of the timeline of a segment, which may be NULL, to @sum, and free the timeline. */
+void decode_segment_end_time(struct decode_timeline *line, struct decode_timeline_sum *sum);
 
 #endif /* VMM_DECODE_SEGMENT_H */

@@ -26,13 +26,7 @@ static bool by_vm_entry(const struct judge_ipt_flow *f, const struct decode_item
 
 static void end_timelines(struct judge_ipt_flow *f)
 {
-	struct decode_timeline_sum sum = {0, 0};
-
-	if (f->line)
-		decode_timeline_sum(f->line, &sum);
-	f->sum.cycles += sum.cycles;
-	f->sum.ticks += sum.ticks;
-	decode_timeline_free(f->line);
+	decode_segment_end_time(f->line, &f->base.sum);
 	decode_timeline_free(f->own_line);
 	free(f->line_sessions);
 	f->line = f->own_line = NULL;
@@ -51,16 +45,15 @@ static int start_timelines(struct judge_ipt_flow *f, const struct decode_segment
 	};
 	size_t i;
 
-	if (!f->timed)
+	if (!f->base.timed)
 		return 0;
-	f->line_sessions = calloc(s->count + 1, sizeof(*f->line_sessions));
+	f->line_sessions = decode_segment_sessions(s, f->periods);
 	if (!f->line_sessions)
 		return -ENOMEM;
 	for (i = 0; i < s->count; i++) {
-		const struct trace_session *start = f->periods[s->first + i].start;
+		struct decode_timeline_session *session = &f->line_sessions[i];
 
-		f->line_sessions[i].at = judge_filter_place(&f->filtered, start->offset - s->begin);
-		f->line_sessions[i].ctl = start->ctl;
+		session->at = judge_filter_place(&f->filtered, session->at);
 	}
 	config.sessions = f->line_sessions;
 	f->line = decode_timeline_new(&config);
@@ -74,19 +67,6 @@ static void end_segment(struct judge_ipt_flow *f)
 	judge_decoder_free(f->decoder);
 	f->decoder = NULL;
 	judge_filter_free(&f->filtered);
-}
-
-/* TNT packets are disabled: where branches go is not in the trace (33.3.9). */
-static bool no_tnt(const struct judge_ipt_flow *f)
-{
-	const struct decode_segment *s = &f->segments[f->next - 1];
-	size_t i;
-
-	for (i = s->first; i < s->first + s->count; i++) {
-		if (f->periods[i].start->ctl & VPT_CTL_MASK(DIS_TNT))
-			return true;
-	}
-	return false;
 }
 
 /* A decoder for the segment; *skipped: bytes that it has no use for. 0 or -ENOMEM. */
@@ -155,7 +135,7 @@ static int start_segment(struct judge_ipt_flow *f, struct decode_item *item)
 	f->session = s->first;
 	f->pip = false;
 	f->next_cfe = 0;
-	f->is_bare = no_tnt(f);
+	f->is_bare = decode_segment_no_tnt(s, f->periods);
 	f->told_bare = false;
 	err = start_decoder(f, s, &skipped);
 	if (err)
@@ -214,7 +194,7 @@ static int start_over(struct judge_ipt_flow *f)
 	f->next_cr3 = 0;
 	f->insns = 0;
 	f->has_behind = f->has_ahead = false;
-	memset(&f->sum, 0, sizeof(f->sum));
+	memset(&f->base.sum, 0, sizeof(f->base.sum));
 	if (f->items.given > f->items.again)
 		f->items.again = f->items.given;
 	if (f->cfe_items.given > f->cfe_items.again)
@@ -497,16 +477,6 @@ static void close_flow(struct decode_flow *flow)
 	free(f);
 }
 
-static void keep_time(struct decode_flow *flow)
-{
-	of(flow)->timed = true;
-}
-
-static void time_sum(const struct decode_flow *flow, struct decode_timeline_sum *sum)
-{
-	*sum = ((const struct judge_ipt_flow *)flow)->sum;
-}
-
 static const struct decode_segment *segment(const struct decode_flow *flow)
 {
 	const struct judge_ipt_flow *f = (const struct judge_ipt_flow *)flow;
@@ -521,8 +491,6 @@ static const struct decode_code_store *code(const struct decode_flow *flow)
 
 static const struct decode_flow_ops ipt_flow_ops = {
 	.close = close_flow,
-	.keep_time = keep_time,
-	.time_sum = time_sum,
 	.next = next,
 	.segment = segment,
 	.code = code,

@@ -60,11 +60,9 @@ struct judge_ipt_flow {
 	bool has_behind;
 	struct decode_item ahead; /* read behind a block, see walks_out() */
 	bool has_ahead;
-	/* Two, for offsets must not fall and what libipt is not given comes when it comes. */
+	/* Two timelines: each requires ascending offsets, and withheld packets come at other times. */
 	struct decode_timeline *line, *own_line;
 	struct decode_timeline_session *line_sessions;
-	struct decode_timeline_sum sum;
-	bool timed;
 	size_t session; /* that the decoder is in */
 	bool pip;	/* PIPs tell the address space */
 	char text[160];
