@@ -209,43 +209,27 @@ static void list_sections(const struct export_code *code, const struct symtab *t
 	};
 }
 
-static void put_header64(uint64_t sections, FILE *out)
+/* The header of a file of this class, whose sections are at @sections. */
+#define FILE_HEADER(bits, machine, sections)                                                  \
+	{                                                                                     \
+		.e_ident = {ELFMAG0,	    ELFMAG1,	 ELFMAG2,   ELFMAG3,                  \
+			    ELFCLASS##bits, ELFDATA2LSB, EV_CURRENT},                         \
+		.e_type = ET_DYN, .e_machine = machine, .e_version = EV_CURRENT,              \
+		.e_shoff = (Elf##bits##_Off)(sections), .e_ehsize = sizeof(Elf##bits##_Ehdr), \
+		.e_shentsize = sizeof(Elf##bits##_Shdr), .e_shnum = SECTIONS,                 \
+		.e_shstrndx = SEC_NAMES,                                                      \
+	}
+
+static void put_header(const struct export_code *code, uint64_t sections, FILE *out)
 {
-	Elf64_Ehdr header = {
-		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
-			    EV_CURRENT},
-		.e_type = ET_DYN,
-		.e_machine = EM_X86_64,
-		.e_version = EV_CURRENT,
-		.e_shoff = sections,
-		.e_ehsize = sizeof(header),
-		.e_shentsize = sizeof(Elf64_Shdr),
-		.e_shnum = SECTIONS,
-		.e_shstrndx = SEC_NAMES,
-	};
+	const Elf64_Ehdr header64 = FILE_HEADER(64, EM_X86_64, sections);
+	const Elf32_Ehdr header32 = FILE_HEADER(32, EM_386, sections);
 	uint8_t page[TRACE_CODE_BYTES] = {0};
 
-	memcpy(page, &header, sizeof(header));
-	put(out, page, sizeof(page));
-}
-
-static void put_header32(uint64_t sections, FILE *out)
-{
-	Elf32_Ehdr header = {
-		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS32, ELFDATA2LSB,
-			    EV_CURRENT},
-		.e_type = ET_DYN,
-		.e_machine = EM_386,
-		.e_version = EV_CURRENT,
-		.e_shoff = (Elf32_Off)sections,
-		.e_ehsize = sizeof(header),
-		.e_shentsize = sizeof(Elf32_Shdr),
-		.e_shnum = SECTIONS,
-		.e_shstrndx = SEC_NAMES,
-	};
-	uint8_t page[TRACE_CODE_BYTES] = {0};
-
-	memcpy(page, &header, sizeof(header));
+	if (code->width == EXPORT_CODE32)
+		memcpy(page, &header32, sizeof(header32));
+	else
+		memcpy(page, &header64, sizeof(header64));
 	put(out, page, sizeof(page));
 }
 
@@ -313,10 +297,7 @@ int export_code_write(const struct export_code *code, const struct debug_symbols
 	if (!err) {
 		list_sections(code, &t, sections);
 		at = sections[SEC_NAMES].sh_offset + sections[SEC_NAMES].sh_size;
-		if (code->width == EXPORT_CODE32)
-			put_header32(at, out);
-		else
-			put_header64(at, out);
+		put_header(code, at, out);
 		put_pages(code, out);
 		put_tables(code, &t, sections, out);
 	}
