@@ -252,38 +252,40 @@ static void show_vmcs(const struct trace_reader *r, unsigned int vcpu, uint64_t 
 		printf("  ... and %zu more VMCSs: see --limit\n", n - i);
 }
 
-bool cli_info_pips(struct trace_reader *r, unsigned int vcpu, uint64_t *count)
+struct cli_info_vcpu cli_info_vcpu(struct trace_reader *r, unsigned int vcpu)
 {
-	return !(trace_reader_info(r)->flags & TRACE_INFO_ATOM) &&
-	       !decode_pips_count(r, vcpu, count);
+	struct cli_info_vcpu v = {0};
+
+	v.periods = trace_reader_sessions(r, vcpu, &v.nperiods);
+	trace_reader_code(r, vcpu, &v.ncode);
+	trace_reader_cr3(r, vcpu, &v.ncr3);
+	v.has_pips = !(trace_reader_info(r)->flags & TRACE_INFO_ATOM) &&
+		     !decode_pips_count(r, vcpu, &v.pips);
+	return v;
 }
 
 static void show_vcpu(struct trace_reader *r, unsigned int vcpu, uint64_t limit)
 {
-	const struct trace_period *periods;
-	size_t nperiods, ncode, ncr3, i;
-	uint64_t pips;
+	const struct cli_info_vcpu v = cli_info_vcpu(r, vcpu);
+	size_t i;
 
-	periods = trace_reader_sessions(r, vcpu, &nperiods);
-	trace_reader_code(r, vcpu, &ncode);
-	trace_reader_cr3(r, vcpu, &ncr3);
 	printf("vCPU %u         trace: %" PRIu64 " bytes, ", vcpu,
 	       trace_reader_stream_bytes(r, vcpu));
 	if (trace_reader_stream_missing(r, vcpu))
 		printf("of which are missing: %" PRIu64 ", ", trace_reader_stream_missing(r, vcpu));
-	printf("sessions: %zu, pages of code: %zu", nperiods, ncode);
-	if (cli_info_pips(r, vcpu, &pips) && pips)
-		printf(", PIPs: %" PRIu64, pips);
-	if (ncr3)
-		printf(", CR3 blocks: %zu", ncr3);
+	printf("sessions: %zu, pages of code: %zu", v.nperiods, v.ncode);
+	if (v.has_pips && v.pips)
+		printf(", PIPs: %" PRIu64, v.pips);
+	if (v.ncr3)
+		printf(", CR3 blocks: %zu", v.ncr3);
 	if (trace_reader_info(r)->oracle)
 		printf(", oracle records: %" PRIu64, trace_reader_oracle_count(r, vcpu));
 	putchar('\n');
 	cli_info_side_vcpu(r, vcpu);
-	for (i = 0; i < nperiods && i < limit; i++)
-		show_session(cli_info_system(r), i, &periods[i]);
-	if (i < nperiods)
-		printf("  ... and %zu more: see --limit\n", nperiods - i);
+	for (i = 0; i < v.nperiods && i < limit; i++)
+		show_session(cli_info_system(r), i, &v.periods[i]);
+	if (i < v.nperiods)
+		printf("  ... and %zu more: see --limit\n", v.nperiods - i);
 	show_vmcs(r, vcpu, limit);
 }
 

@@ -39,11 +39,15 @@ const char *cli_info_end(const struct cli_info_system *system, const struct trac
 /* Print a value as a member of an object, after a comma. */
 void cli_info_json_register(const char *name, uint64_t value);
 
-/*
- * Count the PIPs of a vCPU outside PSB+. Returns false for RTIT, whose packets have no such PIPs,
- * and if there is no memory.
- */
-bool cli_info_pips(struct trace_reader *r, unsigned int vcpu, uint64_t *count);
+/* The contents of a file for one vCPU. */
+struct cli_info_vcpu {
+	const struct trace_period *periods;
+	size_t nperiods, ncode, ncr3;
+	uint64_t pips; /* outside PSB+; valid only if has_pips */
+	bool has_pips; /* false for RTIT, and if there is no memory to count */
+};
+
+struct cli_info_vcpu cli_info_vcpu(struct trace_reader *r, unsigned int vcpu);
 
 /*
  * Return the guest's exit status in *status. Returns false if the guest did not end itself, or if

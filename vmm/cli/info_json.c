@@ -196,22 +196,18 @@ static void json_session(const struct cli_info_system *system, const struct trac
 
 static void json_vcpu(struct trace_reader *r, unsigned int vcpu)
 {
-	const struct trace_period *periods;
-	size_t nperiods, ncode, ncr3, i;
-	uint64_t pips;
+	const struct cli_info_vcpu v = cli_info_vcpu(r, vcpu);
+	size_t i;
 
-	periods = trace_reader_sessions(r, vcpu, &nperiods);
-	trace_reader_code(r, vcpu, &ncode);
-	trace_reader_cr3(r, vcpu, &ncr3);
 	printf("%s{\"bytes\":%" PRIu64 ",\"pages\":%zu,\"cr3_blocks\":%zu,", vcpu ? "," : "",
-	       trace_reader_stream_bytes(r, vcpu), ncode, ncr3);
-	if (cli_info_pips(r, vcpu, &pips))
-		printf("\"pips\":%" PRIu64 ",", pips);
+	       trace_reader_stream_bytes(r, vcpu), v.ncode, v.ncr3);
+	if (v.has_pips)
+		printf("\"pips\":%" PRIu64 ",", v.pips);
 	printf("\"oracle\":%" PRIu64 ",\"sessions\":[", trace_reader_oracle_count(r, vcpu));
-	for (i = 0; i < nperiods; i++) {
+	for (i = 0; i < v.nperiods; i++) {
 		if (i)
 			putchar(',');
-		json_session(cli_info_system(r), &periods[i]);
+		json_session(cli_info_system(r), &v.periods[i]);
 	}
 	putchar(']');
 	json_vmcs(r, vcpu);
