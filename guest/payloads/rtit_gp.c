@@ -22,29 +22,14 @@ struct bits {
 	int cap;
 };
 
-/* Table 33-6, single bits; the fields with encodings follow further down. */
-static const struct bits ctl_bits[] = {
-	{1, 1, VPT_CAP_PSB_CYC},
-	{2, 2, ALWAYS},
-	{3, 3, ALWAYS},
-	{4, 4, VPT_CAP_PWR_EVT},
-	{5, 5, VPT_CAP_PTWRITE},
-	{6, 6, VPT_CAP_FABRIC},
-	{7, 7, VPT_CAP_CR3_FILTER},
-	{8, 8, VPT_CAP_TOPA},
-	{9, 9, VPT_CAP_MTC},
-	{10, 10, ALWAYS},
-	{11, 11, ALWAYS},
-	{12, 12, VPT_CAP_PTWRITE},
-	{13, 13, ALWAYS},
-	{18, 18, NEVER},
-	{23, 23, NEVER},
-	{30, 28, NEVER},
-	{31, 31, VPT_CAP_EVENT},
-	{54, 48, NEVER},
-	{55, 55, VPT_CAP_DIS_TNT},
-	{56, 56, VPT_CAP_PSB_PMI},
-	{63, 57, NEVER},
+/* Fields of CTL, table 33-6. Those with encodings are tried one by one further down. */
+static const struct ctl_field {
+	uint8_t lo, width;
+	const char *need; /* as in rtit_ctl.tbl */
+} ctl_fields[] = {
+#define CTL_BIT(bit, need, tag)		{bit, 1, need},
+#define CTL_FIELD(lo, width, need, map) {lo, width, need},
+#include "lib/rtit_ctl.tbl"
 };
 
 /* Table 33-7; bits 2:0 are apart, since writes to them are ignored. */
@@ -109,6 +94,50 @@ static void each_bit(uint32_t msr, const struct bits *bits, unsigned int count)
 			expect(msr, VPT_BIT64(bit), allowed(bits[i].cap));
 			wrmsr_safe(msr, 0);
 		}
+}
+
+/* Returns true if CPUID has the bit that a field of one bit needs. */
+static bool need_met(const char *need)
+{
+	const struct vpt_caps *caps = &t.drv.caps;
+
+	if (!*need)
+		return true;
+	return (*need == 'b' ? caps->l14_0_ebx : caps->l14_0_ecx) >> (need[1] - '0') & 1;
+}
+
+static const struct ctl_field *field_of(unsigned int bit)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(ctl_fields); i++)
+		if (bit >= ctl_fields[i].lo && bit < ctl_fields[i].lo + ctl_fields[i].width)
+			return &ctl_fields[i];
+	return NULL;
+}
+
+/* Every bit of CTL by itself, but TraceEn. A bit in no field is reserved. */
+static void ctl_single_bits(void)
+{
+	unsigned int bit;
+
+	for (bit = 1; bit < 64; bit++) {
+		const struct ctl_field *field = field_of(bit);
+
+		if (field && field->width > 1)
+			continue;
+		expect(VPT_MSR_CTL, VPT_BIT64(bit), field && need_met(field->need));
+		wrmsr_safe(VPT_MSR_CTL, 0);
+	}
+}
+
+/* Bits of CTL that must not be set together. */
+static void ctl_combinations(void)
+{
+#define BIT(n)		     VPT_BIT64(n)
+#define CTL_NEVER(bits, tag) expect(VPT_MSR_CTL, bits, false);
+#include "lib/rtit_ctl.tbl"
+	wrmsr_safe(VPT_MSR_CTL, 0);
 }
 
 static void ctl_encodings(void)
@@ -300,7 +329,8 @@ void payload(void)
 	}
 	topa = t.drv;
 	report(!rdmsr(VPT_MSR_CTL) && !rdmsr(VPT_MSR_STATUS), "CTL and STATUS are 0 at reset");
-	each_bit(VPT_MSR_CTL, ctl_bits, ARRAY_SIZE(ctl_bits));
+	ctl_single_bits();
+	ctl_combinations();
 	group("CTL, bits");
 	ctl_encodings();
 	group("CTL, encodings");

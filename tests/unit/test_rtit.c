@@ -166,30 +166,19 @@ struct row {
 
 static const struct row rows[] = {
 	/* CTL, table 33-6. */
+#define CTL_BIT(bit, need, tag) WR(#tag, CTL, BIT(bit), need),
+#define CTL_NEVER(bits, tag)	WR(#tag, CTL, bits, "-"),
+#include "../../guest/lib/rtit_ctl.tbl"
 	WR("MSR-CTL", CTL, 0, ""),
 	WR("MSR-CTL", CTL, ~0ull, "-"),
 	WR("MSR-CTL", CTL, OS | USER | TSC | BRANCH | BIT(11), ""),
-	WR("CTL-TRACEEN", CTL, EN, "c2"),
 	WR("CTL-TRACEEN", CTL, EN | OS | USER | TSC | BRANCH | BIT(11), "c2"),
 	WR("CTL-TRACEEN", CTL, EN | TOPA, "c0"),
 	WR("CTL-TRACEEN", CTL, EN | FABRIC, "c3"),
 	WR("CTL-TRACEEN", CTL, EN | FABRIC | TOPA, "c3 c0"),
-	WR("CTL-CYCEN", CTL, BIT(1), "b1"),
 	WR("CTL-CYCEN", CTL, BIT(1) | TSC, "b1"),
-	WR("CTL-OS", CTL, OS, ""),
-	WR("CTL-USER", CTL, USER, ""),
-	WR("CTL-PWREVTEN", CTL, BIT(4), "b5"),
-	WR("CTL-FUPONPTW", CTL, BIT(5), "b4"),
 	WR("CTL-FUPONPTW", CTL, BIT(5) | BIT(12), "b4"),
-	WR("CTL-FABRICEN", CTL, FABRIC, "c3"),
 	WR("CTL-FABRICEN", CTL, FABRIC | TOPA, "c3 c0"),
-	WR("CTL-CR3FILTER", CTL, CR3F, "b0"),
-	WR("CTL-TOPA", CTL, TOPA, "c0"),
-	WR("CTL-MTCEN", CTL, BIT(9), "b3"),
-	WR("CTL-TSCEN", CTL, TSC, ""),
-	WR("CTL-DISRETC", CTL, BIT(11), ""),
-	WR("CTL-PTWEN", CTL, BIT(12), "b4"),
-	WR("CTL-BRANCHEN", CTL, BRANCH, ""),
 	WR("CTL-MTCFREQ", CTL, MTC_FREQ(1), "b3 m1"),
 	WR("CTL-MTCFREQ", CTL, MTC_FREQ(3), "b3 m3"),
 	WR("CTL-MTCFREQ", CTL, MTC_FREQ(9), "b3 m9"),
@@ -208,7 +197,6 @@ static const struct row rows[] = {
 	WR("CTL-PSBFREQ", CTL, PSB_FREQ(15), "b1 p15"),
 	WR("CTL-ENCODING", CTL, MTC_FREQ(3) | CYC_THRESH(2) | PSB_FREQ(3), "b3 m3 b1 y2 p3"),
 	WR("CTL-ENCODING", CTL, MTC_FREQ(3) | CYC_THRESH(14) | PSB_FREQ(3), "b3 m3 b1 y14 p3"),
-	WR("CTL-EVENTEN", CTL, BIT(31), "b7"),
 	WR("CTL-ADDRCFG", CTL, ADDR_CFG(0, 1), "r0"),
 	WR("CTL-ADDRCFG", CTL, ADDR_CFG(0, 2), "r0"),
 	WR("CTL-ADDRCFG", CTL, ADDR_CFG(1, 1), "r1"),
@@ -225,8 +213,6 @@ static const struct row rows[] = {
 	WR("CTL-ADDRCFG-RESERVED", CTL, ADDR_CFG(2, 3), "-"),
 	WR("CTL-ADDRCFG-RESERVED", CTL, ADDR_CFG(3, 3), "-"),
 	WR("CTL-ADDRCFG-RESERVED", CTL, ADDR_CFG(0, 1) | ADDR_CFG(1, 3), "-"),
-	WR("CTL-DISTNT", CTL, BIT(55), "b8"),
-	WR("CTL-INJECT", CTL, BIT(56), "b6"),
 	WR("MSR-RESERVED", CTL, BIT(18), "-"),
 	WR("MSR-RESERVED", CTL, BIT(28) | OS, "-"),
 	WR("MSR-RESERVED", CTL, BIT(54), "-"),
@@ -561,12 +547,9 @@ struct field {
 
 /* clang-format off */
 static const struct field ctl_fields[] = {
-	{ 0, 1, "c2", 0 }, { 1, 1, "b1", 0 }, { 2, 1, "", 0 }, { 3, 1, "", 0 },
-	{ 4, 1, "b5", 0 }, { 5, 1, "b4", 0 }, { 6, 1, "c3", 0 }, { 7, 1, "b0", 0 },
-	{ 8, 1, "c0", 0 }, { 9, 1, "b3", 0 }, { 10, 1, "", 0 }, { 11, 1, "", 0 },
-	{ 12, 1, "b4", 0 }, { 13, 1, "", 0 }, { 14, 4, "b3", 'm' }, { 19, 4, "b1", 'y' },
-	{ 24, 4, "b1", 'p' }, { 31, 1, "b7", 0 }, { 32, 4, "r0", 'a' }, { 36, 4, "r1", 'a' },
-	{ 40, 4, "r2", 'a' }, { 44, 4, "r3", 'a' }, { 55, 1, "b8", 0 }, { 56, 1, "b6", 0 },
+#define CTL_BIT(bit, need, tag)		{ bit, 1, need, 0 },
+#define CTL_FIELD(lo, width, need, map) { lo, width, need, map },
+#include "../../guest/lib/rtit_ctl.tbl"
 };
 
 static const struct field status_fields[] = {
@@ -760,6 +743,10 @@ static bool ctl_legal(const struct vpt_caps *caps, uint64_t ctl)
 		if (mask != EN && !holds(caps, field_need(&ctl_fields[i], value, text)))
 			return false;
 	}
+#define CTL_NEVER(bits, tag)          \
+	if ((ctl & (bits)) == (bits)) \
+		return false;
+#include "../../guest/lib/rtit_ctl.tbl"
 	return !(ctl & ~fields) && (!(ctl & EN) || (ctl & (TOPA | FABRIC)) || holds(caps, "c2"));
 }
 
