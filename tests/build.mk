@@ -119,7 +119,7 @@ CHECKS_RTIT := $(foreach part,$(RANDOM_PARTS),'tests/random/rtit.sh $(part) $(RA
 # Three cases of each verb, few failures of each kind; not with sanitizers, whose allocator is
 # their own.
 CHECKS_FAULTS := $(if $(filter rel dbg,$(MODE)),'tests/faults/faults.sh -s 1')
-CHECKS_HOUSE := $(addprefix .ci/check-,cycles format hardened headers layers names objects prose series tail tree) tests/house/checks.sh \
+CHECKS_HOUSE := $(addprefix .ci/check-,cycles format hardened headers layers names objects prose series state tail tree) tests/house/checks.sh \
 	tests/house/runner.sh tests/house/bench.sh tests/house/fresh.sh tests/house/build_progress.sh \
 	tests/house/machine.sh
 CHECKS_INSTALL := tests/house/install.sh tests/house/abi.sh

@@ -140,7 +140,7 @@ static void skip(struct machine *m, const struct hostile *h, unsigned int n)
 	if (!(s.efer & X86_EFER_LMA && s.cs.l))
 		r->rip = (uint32_t)r->rip;
 	r->rflags &= ~X86_FL_TF;
-	m->v->regs_dirty = true;
+	m->v->state |= ENGINE_REGS_DIRTY;
 }
 
 /* Runs until something is to be said, or so many instructions have retired, or one that

@@ -250,7 +250,7 @@ static bool make(struct access *a, struct engine_exit *exit)
 	uint64_t value = 0, gpa;
 
 	c->exit = exit;
-	c->stepping = true;
+	c->call |= SOFT_STEP;
 	memset(exit, 0, sizeof(*exit));
 	mmio_len = 0;
 	if (setjmp(c->escape))

@@ -71,6 +71,14 @@ fault "a second definition of an MSR" vmm/fault.h check-tree <<EOF2
 $gpl
 #define VPT_MSR_FAULT 0x1bu
 EOF2
+mv vmm/core/irq.h irq.keep
+fault "state of one boolean in a vCPU" vmm/core/irq.h check-state <<EOF2
+$gpl
+struct core_irq {
+	bool fault;
+};
+EOF2
+mv irq.keep vmm/core/irq.h
 fault "a header that needs another" shared/include/vpt/fault.h \
 	check-headers shared/include/vpt/fault.h <<EOF2
 $dual

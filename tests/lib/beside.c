@@ -231,7 +231,7 @@ struct engine_exit beside_step(const void *code, size_t len)
 
 	beside_put(BESIDE_CODE, code, len);
 	beside_vcpu->regs->rip = start;
-	beside_vcpu->regs_dirty = true;
+	beside_vcpu->state |= ENGINE_REGS_DIRTY;
 	beside_engine->step(beside_vcpu, &hint, &exit);
 	return exit;
 }
@@ -242,7 +242,7 @@ struct engine_exit beside_run(const void *code, size_t len, uint64_t insns)
 
 	beside_put(BESIDE_CODE, code, len);
 	beside_vcpu->regs->rip = start;
-	beside_vcpu->regs_dirty = true;
+	beside_vcpu->state |= ENGINE_REGS_DIRTY;
 	beside_vcpu->budget = insns;
 	beside_engine->run(beside_vcpu, false, &exit);
 	return exit;

@@ -18,10 +18,10 @@ uint64_t gate_bits(uint16_t selector, uint32_t offset, uint8_t access, uint8_t c
 
 void set_gate(uint8_t vector, uint16_t selector, uint32_t offset, uint8_t access)
 {
-	uint64_t at = IDT + (v.long_mode ? 16u : 8u) * vector;
+	uint64_t at = IDT + (core_vcpu_long_mode(&v) ? 16u : 8u) * vector;
 
 	put64(at, gate_bits(selector, offset, access, 0));
-	if (v.long_mode)
+	if (core_vcpu_long_mode(&v))
 		put64(at + 8, 0);
 }
 
@@ -42,7 +42,7 @@ static const struct {
 
 void flat_ring(uint8_t cpl)
 {
-	bool wide = v.long_mode;
+	bool wide = core_vcpu_long_mode(&v);
 
 	v.s.cs = core_flat_segment(cpl	  ? wide ? UCODE64 : UCODE
 				   : wide ? KCODE64

@@ -294,7 +294,7 @@ static void prologue(const struct hostile *h, struct engine_vcpu *v)
 		v->regs->rflags = X86_FL_FIXED;
 		v->regs->rdi = STATE;
 		v->regs->rax = xcr0(h);
-		v->regs_dirty = true;
+		v->state |= ENGINE_REGS_DIRTY;
 		v->engine->step(v, &(struct engine_step_hint){0}, &exit);
 	}
 }
@@ -471,5 +471,5 @@ void hostile_vcpu(const struct hostile *h, struct engine_vcpu *v)
 	}
 	(void)v->engine->set_sregs(v, &s);
 	general(h, &random, v->regs);
-	v->regs_dirty = true;
+	v->state |= ENGINE_REGS_DIRTY;
 }

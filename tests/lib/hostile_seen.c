@@ -45,7 +45,7 @@ void hostile_see(const struct engine_vcpu *v, struct hostile_seen *seen)
 	memcpy(seen->dr, c->dr, sizeof(seen->dr));
 	memcpy(seen->msr, &c->msr, sizeof(c->msr));
 	memcpy(seen->fpu, &c->fpu, sizeof(c->fpu));
-	seen->shadow = c->base.shadow;
+	seen->shadow = !!(c->base.state & ENGINE_SHADOW);
 }
 
 static bool same_segment(const struct x86_segment *a, const struct x86_segment *b)

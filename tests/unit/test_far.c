@@ -39,7 +39,7 @@ static enum core_done go(enum kind kind, unsigned int size, uint16_t selector, u
 static void call_gate(uint16_t selector, uint64_t offset, uint8_t access, uint8_t count)
 {
 	put64(GDT + GATE, gate_bits(selector, (uint32_t)offset, access, count));
-	if (v.long_mode)
+	if (core_vcpu_long_mode(&v))
 		put64(GDT + GATE_HIGH, offset >> 32);
 }
 

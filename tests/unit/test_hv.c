@@ -138,7 +138,8 @@ START_TEST(code_is_what_the_table_says)
 		walk(&root, (struct tracer_root_input){.reason = reason, .count = 4},
 		     TRACER_ROOT_ENTRY);
 		tracer_root_exit(&root);
-		walk(&root, (struct tracer_root_input){.reason = reason, .inject = true},
+		walk(&root,
+		     (struct tracer_root_input){.reason = reason, .flags = TRACER_ROOT_INJECT},
 		     TRACER_ROOT_ENTRY);
 	}
 	for (i = 0; i < 3; i++) {
@@ -147,7 +148,8 @@ START_TEST(code_is_what_the_table_says)
 		     TRACER_ROOT_ENTRY);
 	}
 	tracer_root_exit(&root);
-	walk(&root, (struct tracer_root_input){.over = true, .msrs = 1}, TRACER_ROOT_HLT);
+	walk(&root, (struct tracer_root_input){.flags = TRACER_ROOT_OVER, .msrs = 1},
+	     TRACER_ROOT_HLT);
 
 	/* Each function was come to. */
 	for (i = 0; tracer_root_symbol((unsigned int)i, &ip, &bytes); i++) {
@@ -170,7 +172,7 @@ static void context(void *opaque, struct vpt_context *ctx)
 {
 	(void)opaque;
 	*ctx = guest_context;
-	if (hv.in_root)
+	if (hv.state & TRACER_HV_IN_ROOT)
 		tracer_hv_context(ctx);
 }
 
@@ -316,7 +318,7 @@ START_TEST(an_entry_that_cannot_be_fails)
 	hv.pt.vmx.controls = VPT_VMX_ENTRY_LOAD_CTL;
 	ck_assert(!tracer_hv_enter(&hv, 0x1000, false));
 	ck_assert_str_eq(hv.error, vpt_vmx_check_text(VPT_VMX_TRACING));
-	ck_assert(hv.in_root);
+	ck_assert(hv.state & TRACER_HV_IN_ROOT);
 	ck_assert(tracer_on(&tracer));
 }
 END_TEST

@@ -130,7 +130,7 @@ END_TEST
 	static void name(struct engine_vcpu *ev) \
 	{                                        \
 		ev->regs->change;                \
-		ev->regs_dirty = true;           \
+		ev->state |= ENGINE_REGS_DIRTY;  \
 	}
 #define PLANT_SREGS(name, change)                    \
 	static void name(struct engine_vcpu *ev)     \

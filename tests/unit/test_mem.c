@@ -139,7 +139,7 @@ START_TEST(rights_are_those_of_the_processor)
 	map_4k(PWU, rights[_i].pte);
 	paging.cpl = rights[_i].cpl;
 	paging.cr4 |= rights[_i].cr4;
-	paging.ac = rights[_i].ac;
+	paging.rflags = rights[_i].ac ? X86_FL_AC : 0;
 	if (rights[_i].no_wp)
 		paging.cr0 &= ~X86_CR0_WP;
 	ok = x86_walk(&mem, &paging, 0x7abc, rights[_i].access, &gpa, &error);

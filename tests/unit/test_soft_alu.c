@@ -362,7 +362,7 @@ static struct engine_exit step(struct state *s)
 	memcpy(regs, s->s.reg, sizeof(s->s.reg));
 	regs->rflags = s->s.rflags;
 	regs->rip = BESIDE_CODE;
-	beside_vcpu->regs_dirty = true;
+	beside_vcpu->state |= ENGINE_REGS_DIRTY;
 	memcpy(ram, s->mem, sizeof(s->mem));
 	beside_engine->step(beside_vcpu, &hint, &exit);
 	memcpy(s->s.reg, regs, sizeof(s->s.reg));

@@ -138,7 +138,8 @@ static void set_registers(uint64_t *state, unsigned int bits)
 	fast.vcpu->regs->rip = PLAIN_CODE + program.block[(x >> 32) % program.blocks];
 	fast.vcpu->regs->rflags = X86_FL_FIXED | (x & 0x8d5);
 	*slow.vcpu->regs = *fast.vcpu->regs;
-	fast.vcpu->regs_dirty = slow.vcpu->regs_dirty = true;
+	fast.vcpu->state |= ENGINE_REGS_DIRTY;
+	slow.vcpu->state |= ENGINE_REGS_DIRTY;
 }
 
 static void load_program(struct machine *m)
@@ -383,7 +384,7 @@ START_TEST(test_host_code_runs)
 	load_program(&fast);
 	*fast.vcpu->regs = (struct x86_regs){
 		.rip = PLAIN_CODE, .rbx = 3, .rcx = 1000000, .rflags = X86_FL_FIXED};
-	fast.vcpu->regs_dirty = true;
+	fast.vcpu->state |= ENGINE_REGS_DIRTY;
 	ck_assert_int_eq(run_for(4 * 100).kind, ENGINE_EXIT_KICK);
 	b = soft_block(c, c->mode);
 	ck_assert(b->compiled);

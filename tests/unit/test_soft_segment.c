@@ -204,7 +204,7 @@ START_TEST(system_access)
 	beside_put(BESIDE_CODE, TO_DS, 2);
 	*regs() = (struct x86_regs){
 		.rax = BESIDE_DATA3, .rip = 0x400000 + BESIDE_CODE, .rflags = X86_FL_FIXED};
-	beside_vcpu->regs_dirty = true;
+	beside_vcpu->state |= ENGINE_REGS_DIRTY;
 	beside_engine->step(beside_vcpu, &hint, &exit);
 	ck_assert_int_eq(exit.kind, ENGINE_EXIT_NONE);
 	ck_assert_uint_eq(beside_sregs().ds.selector, BESIDE_DATA3);
@@ -223,7 +223,7 @@ START_TEST(shadow)
 	beside_vcpu->budget = 1;
 	beside_engine->run(beside_vcpu, false, &exit);
 	ck_assert_int_eq(exit.kind, ENGINE_EXIT_KICK);
-	ck_assert(beside_vcpu->shadow);
+	ck_assert(beside_vcpu->state & ENGINE_SHADOW);
 	beside_vcpu->budget = 100;
 	beside_engine->run(beside_vcpu, true, &exit);
 	ck_assert_int_eq(exit.kind, ENGINE_EXIT_IRQ_WINDOW);

@@ -165,7 +165,7 @@ static uint64_t told(uint8_t cls, uint32_t rcx)
 
 	regs.rax = regs.rdx = 0x5555;
 	regs.rcx = rcx;
-	ev.regs_dirty = false;
+	ev.state &= ~ENGINE_REGS_DIRTY;
 	core_clock_stepped(&v, &insn);
 	return regs.rdx << 32 | regs.rax;
 }
@@ -179,11 +179,11 @@ START_TEST(software_is_told_the_same)
 	core_irq_leave_untraced(&v);
 	ev.retired = 8;
 	ck_assert_uint_eq(told(CORE_INSN_RDTSC, 0), 1000008);
-	ck_assert(ev.regs_dirty);
+	ck_assert(ev.state & ENGINE_REGS_DIRTY);
 	ck_assert_uint_eq(told(CORE_INSN_RDMSR, 0x10), 1000008);
 	ck_assert_uint_eq(told(CORE_INSN_RDMSR, 0x11), 0x555500005555);
 	ck_assert_uint_eq(told(CORE_INSN_PLAIN, 0x10), 0x555500005555);
-	ck_assert(!ev.regs_dirty);
+	ck_assert(!(ev.state & ENGINE_REGS_DIRTY));
 	/* It writes the TSC, which no packet of the crystal's shows. */
 	regs.rcx = 0x10;
 	regs.rdx = 7;

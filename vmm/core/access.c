@@ -28,7 +28,7 @@ static bool translate(struct core_vcpu *v, uint64_t gva, size_t len, unsigned in
 {
 	size_t i;
 
-	v->paging.ac = v->regs->rflags & X86_FL_AC;
+	v->paging.rflags = (uint32_t)v->regs->rflags;
 	for (i = 0; i < MAX_PAGES; i++) {
 		size_t room = (size_t)(X86_PAGE_SIZE - gva % X86_PAGE_SIZE);
 		struct x86_page page;
@@ -38,13 +38,13 @@ static bool translate(struct core_vcpu *v, uint64_t gva, size_t len, unsigned in
 			continue;
 		if (room > len)
 			room = len;
-		if (v->long_mode && !core_canonical(v, gva)) {
+		if (core_vcpu_long_mode(v) && !core_canonical(v, gva)) {
 			*e = core_fault_code(X86_VEC_GP, 0);
 			return false;
 		}
 		if (!x86_walk_page(&v->vm->mem, &v->paging, gva, access, &page)) {
 			*e = core_fault_code(X86_VEC_PF, page.error);
-			e->cr2 = v->long_mode ? gva : (uint32_t)gva;
+			e->cr2 = core_vcpu_long_mode(v) ? gva : (uint32_t)gva;
 			return false;
 		}
 		piece[i].host = x86_mem_at(&v->vm->mem, page.gpa, room);

@@ -23,15 +23,16 @@ static bool read_gate(struct core_vcpu *v, uint16_t selector, uint8_t type, stru
 {
 	uint64_t raw[2] = {0};
 
-	if (!core_descriptor_raw(v, selector, X86_VEC_GP, false, raw, v->long_mode ? 16 : 8, e))
+	if (!core_descriptor_raw(v, selector, X86_VEC_GP, false, raw,
+				 core_vcpu_long_mode(v) ? 16 : 8, e))
 		return false;
 	if (raw[1] >> 40 & 31)
 		return core_refuse(e, X86_VEC_GP, selector, false);
 	*gate = (struct gate){
 		.offset = (raw[0] & 0xffff) | (raw[0] >> 32 & 0xffff0000) | raw[1] << 32,
 		.selector = (uint16_t)(raw[0] >> 16),
-		.count = v->long_mode ? 0 : raw[0] >> 32 & 31,
-		.size = v->long_mode ? 8 : 4,
+		.count = core_vcpu_long_mode(v) ? 0 : raw[0] >> 32 & 31,
+		.size = core_vcpu_long_mode(v) ? 8 : 4,
 	};
 	if (type == CALL_GATE16) {
 		gate->offset &= 0xffff;
@@ -51,7 +52,7 @@ static bool load_code(struct core_vcpu *v, const struct gate *gate, bool call,
 	if (!core_descriptor(v, gate->selector, X86_VEC_GP, false, cs, e))
 		return false;
 	allowed = call || core_is_conforming(cs) ? cs->dpl <= v->cpl : cs->dpl == v->cpl;
-	if (!core_is_code(cs) || !allowed || (v->long_mode && (!cs->l || cs->db)))
+	if (!core_is_code(cs) || !allowed || (core_vcpu_long_mode(v) && (!cs->l || cs->db)))
 		return core_refuse(e, X86_VEC_GP, gate->selector, false);
 	if (!cs->present)
 		return core_refuse(e, X86_VEC_NP, gate->selector, false);
@@ -94,7 +95,7 @@ static enum core_done through_gate(struct core_vcpu *v, const struct gate *gate,
 	if (inner && !core_stack_inner(v, cs.dpl, 0, false, &ss, &stack, e))
 		return CORE_DONE_FAULT;
 	/* The code is 64-bit, and so is its stack. */
-	if (v->long_mode)
+	if (core_vcpu_long_mode(v))
 		stack.ss = NULL;
 	if (!core_check_ip(v, &cs, gate->offset, false, e) ||
 	    !core_descriptor_accessed(v, &cs, e) ||
@@ -120,7 +121,7 @@ static bool usable(const struct core_vcpu *v, uint8_t type)
 {
 	if (type == CALL_GATE)
 		return true;
-	return !v->long_mode && (type == CALL_GATE16 || is_task(type));
+	return !core_vcpu_long_mode(v) && (type == CALL_GATE16 || is_task(type));
 }
 
 enum core_done core_far_system(struct core_vcpu *v, const struct core_insn_far *far,

@@ -90,7 +90,7 @@ static void tell(struct core_vcpu *v)
 
 	v->regs->rax = (uint32_t)tsc;
 	v->regs->rdx = tsc >> 32;
-	v->ev->regs_dirty = true;
+	v->ev->state |= ENGINE_REGS_DIRTY;
 }
 
 static void wrote(struct core_vcpu *v, uint32_t msr)

@@ -51,7 +51,7 @@ static bool locate(const struct core_vcpu *v, uint16_t selector, size_t len, uin
 		base = v->s.ldt.base;
 		limit = v->s.ldt.unusable || !v->s.ldt.present ? 0 : v->s.ldt.limit;
 	}
-	*address = v->long_mode ? base + offset : (uint32_t)(base + offset);
+	*address = core_vcpu_long_mode(v) ? base + offset : (uint32_t)(base + offset);
 	return offset + len - 1 <= limit;
 }
 

@@ -49,7 +49,7 @@ static bool count_taken(struct core_vcpu *v, const struct core_insn *insn)
 	count = (count - 1) & mask;
 	/* A 32-bit result clears the upper half, as everywhere. */
 	v->regs->rcx = count;
-	v->ev->regs_dirty = true;
+	v->ev->state |= ENGINE_REGS_DIRTY;
 	if (insn->aux == OP_LOOPNE)
 		return count && !zf;
 	if (insn->aux == OP_LOOPE)

@@ -86,7 +86,7 @@ static void raise(struct core_vcpu *v, struct engine_exception *e, uint64_t rip)
 	bool arrived = v->pending & CORE_VCPU_ARRIVED;
 	uint8_t cpl = v->cpl;
 
-	if (!v->long_mode && !(v->engine->can & ENGINE_MODES)) {
+	if (!core_vcpu_long_mode(v) && !(v->engine->can & ENGINE_MODES)) {
 		core_vm_stop(v->vm, TRACE_STOP_UNTRACEABLE,
 			     "exception %u at %#llx outside long mode", e->vector,
 			     (unsigned long long)rip);
@@ -398,7 +398,7 @@ static void overlay_cpuid(struct core_vcpu *v, uint32_t leaf, uint32_t subleaf)
 		return;
 	if (!entry) {
 		v->regs->rax = v->regs->rbx = v->regs->rcx = v->regs->rdx = 0;
-		v->ev->regs_dirty = true;
+		v->ev->state |= ENGINE_REGS_DIRTY;
 		return;
 	}
 	ecx = entry->ecx;
@@ -410,7 +410,7 @@ static void overlay_cpuid(struct core_vcpu *v, uint32_t leaf, uint32_t subleaf)
 	v->regs->rbx = entry->ebx;
 	v->regs->rcx = ecx;
 	v->regs->rdx = entry->edx;
-	v->ev->regs_dirty = true;
+	v->ev->state |= ENGINE_REGS_DIRTY;
 }
 
 /* A string instruction may come back between its iterations. */
@@ -529,7 +529,7 @@ static bool after_ss(struct core_vcpu *v, const struct step *first, uint64_t to)
 static enum core_done counted_by_tracer(struct core_vcpu *v, const struct step *s)
 {
 	v->regs->rflags &= ~X86_FL_RF;
-	v->ev->regs_dirty = true;
+	v->ev->state |= ENGINE_REGS_DIRTY;
 	v->pending &= ~CORE_VCPU_ARRIVED;
 	v->shadowed &= ~(CORE_VCPU_SHADOW | CORE_VCPU_AFTER_SS);
 	v->retired++;
@@ -594,7 +594,7 @@ static enum core_done execute(struct core_vcpu *v, struct step *s, struct engine
 	done = v->engine->can & ENGINE_REPORTS ? native_and_told(v, s, e) : native(v, s, e);
 	if (done == CORE_DONE_RETIRED && v->regs->rflags & X86_FL_RF) {
 		v->regs->rflags &= ~X86_FL_RF;
-		v->ev->regs_dirty = true;
+		v->ev->state |= ENGINE_REGS_DIRTY;
 	}
 	if (done != CORE_DONE_RETIRED || (s->decoded && explains(v, s, v->regs->rip)))
 		return done;
@@ -609,7 +609,7 @@ static bool can_step(struct core_vcpu *v)
 {
 	if (v->engine->can & ENGINE_MODES)
 		return true;
-	if (!v->long_mode) {
+	if (!core_vcpu_long_mode(v)) {
 		core_vm_stop(v->vm, TRACE_STOP_UNTRACEABLE, "code at %#llx outside long mode",
 			     (unsigned long long)v->regs->rip);
 		return false;

@@ -23,7 +23,7 @@ enum vpt_status core_hv_create(struct core_vcpu *v, const struct core_hv_setup *
 	}
 	v->hv = h;
 	config.tracer = &v->tracer;
-	h->trap_cr3 = setup->trap_cr3;
+	core_put_bit(&h->state, CORE_HV_TRAP_CR3, setup->trap_cr3);
 	h->tsc = config.tsc;
 	h->changes = setup->changes;
 	status = tracer_hv_init(&h->hv, &config, why);
@@ -47,7 +47,7 @@ static void failed(struct core_vcpu *v)
 
 uint64_t core_hv_where(const struct core_vcpu *v)
 {
-	return v->hv->hv.in_root ? tracer_hv_ip(&v->hv->hv) : v->regs->rip;
+	return v->hv->hv.state & TRACER_HV_IN_ROOT ? tracer_hv_ip(&v->hv->hv) : v->regs->rip;
 }
 
 struct tracer_hv_exit core_hv_exit_here(const struct core_vcpu *v, enum tracer_hv_reason reason)
@@ -71,8 +71,8 @@ bool core_hv_go(struct core_vcpu *v, bool inject)
 {
 	struct core_vcpu_hv *h = v->hv;
 
-	h->ran = true;
-	if (!h->hv.in_root)
+	h->state |= CORE_HV_RAN;
+	if (!(h->hv.state & TRACER_HV_IN_ROOT))
 		return true;
 	v->pending |= CORE_VCPU_ARRIVED;
 	if (tracer_hv_enter(&h->hv, v->regs->rip, inject))
@@ -94,7 +94,7 @@ void core_hv_look(struct core_vcpu *v)
 	while (h->changed < h->changes && v->ev->retired >= h->change[h->changed].at &&
 	       !v->vm->stop.kind)
 		core_hv_change_usage(v, h->change[h->changed++].usage);
-	if (pending && !h->pending && !h->hv.in_root) {
+	if (pending && !(h->state & CORE_HV_PENDING) && !(h->hv.state & TRACER_HV_IN_ROOT)) {
 		bool nmi = nmi_is_next(v);
 		struct tracer_hv_exit e = core_hv_exit_here(v, nmi ? TRACER_EXIT_REASON_NMI
 								   : TRACER_EXIT_REASON_INTERRUPT);
@@ -102,12 +102,12 @@ void core_hv_look(struct core_vcpu *v)
 		e.vector = nmi ? X86_VEC_NMI : HOST_VECTOR;
 		core_hv_leave(v, &e);
 	}
-	h->pending = pending;
+	core_put_bit(&h->state, CORE_HV_PENDING, pending);
 }
 
 bool core_hv_interrupt(struct core_vcpu *v, enum core_event_source source)
 {
-	if (!v->hv->hv.in_root) {
+	if (!(v->hv->hv.state & TRACER_HV_IN_ROOT)) {
 		const struct tracer_hv_exit e = core_hv_exit_here(
 			v, source == CORE_SOURCE_NMI ? TRACER_EXIT_REASON_NMI_WINDOW
 						     : TRACER_EXIT_REASON_INTERRUPT_WINDOW);
@@ -121,8 +121,8 @@ bool core_hv_exception(struct core_vcpu *v, uint64_t rip)
 {
 	struct core_vcpu_hv *h = v->hv;
 
-	if (h->noted) {
-		h->noted = false;
+	if (h->state & CORE_HV_NOTED) {
+		h->state &= ~CORE_HV_NOTED;
 		h->note.ip = rip;
 		core_hv_leave(v, &h->note);
 	}
@@ -133,7 +133,7 @@ void core_hv_begin(struct core_vcpu *v)
 {
 	struct core_vcpu_hv *h = v->hv;
 
-	h->noted = false;
+	h->state &= ~CORE_HV_NOTED;
 	h->cr3 = v->s.cr3;
 	h->rflags = v->regs->rflags;
 	h->note = core_hv_exit_here(v, TRACER_EXIT_REASON_HLT);
@@ -154,14 +154,14 @@ bool core_hv_retired(struct core_vcpu *v, const struct core_insn *insn,
 
 	core_hv_scale_tsc(v, insn);
 	core_hv_note_insn(v, insn);
-	if (h->noted) {
-		h->noted = false;
+	if (h->state & CORE_HV_NOTED) {
+		h->state &= ~CORE_HV_NOTED;
 		h->note.ip = retired->ip;
 		core_hv_leave(v, &h->note);
 		if (h->note.reason == TRACER_EXIT_REASON_CR)
 			core_hv_insert_cr3(v, retired);
 	}
-	return h->hv.in_root;
+	return h->hv.state & TRACER_HV_IN_ROOT;
 }
 
 void core_hv_step(struct core_vcpu *v)
@@ -169,9 +169,9 @@ void core_hv_step(struct core_vcpu *v)
 	struct core_vcpu_hv *h = v->hv;
 	uint64_t retired = v->retired;
 
-	h->ran = false;
+	h->state &= ~CORE_HV_RAN;
 	core_vcpu_step(v);
-	if (h->ran && v->retired == retired)
+	if (h->state & CORE_HV_RAN && v->retired == retired)
 		h->still++;
 	v->ev->retired = v->retired + h->still;
 }
@@ -180,7 +180,7 @@ void core_hv_finish(struct core_vcpu *v)
 {
 	struct core_vcpu_hv *h = v->hv;
 
-	if (!h->hv.in_root) {
+	if (!(h->hv.state & TRACER_HV_IN_ROOT)) {
 		bool crashed = v->vm->stop.kind == TRACE_STOP_TRIPLE_FAULT;
 		struct tracer_hv_exit e =
 			core_hv_exit_here(v, crashed ? TRACER_EXIT_REASON_TRIPLE_FAULT

@@ -30,22 +30,27 @@ struct core_hv_change {
 	uint64_t at;
 };
 
+/* Bits of core_vcpu_hv.state. */
+enum core_hv_state {
+	CORE_HV_TRAP_CR3 = 1 << 0, /* MOV to CR3 exits */
+	CORE_HV_RAN = 1 << 1,	   /* the step has entered the guest */
+	CORE_HV_BEFORE = 1 << 2,   /* the context is that from before the instruction */
+	CORE_HV_NOTED = 1 << 3,	   /* the instruction is an exit if it does not fault */
+	CORE_HV_PENDING = 1 << 4,  /* an interrupt was pending at the last core_hv_look() */
+};
+
 struct core_vcpu_hv {
 	struct tracer_hv hv;
 	struct core_hv_change change[CORE_HV_SWITCHES];
 	size_t changes, changed;
-	bool trap_cr3;
+	uint32_t state; /* enum core_hv_state */
 	struct vpt_tsc tsc;
 	uint64_t deadline; /* IA32_TSC_DEADLINE as the guest wrote it */
 
 	/* Of the instruction in progress: */
-	bool ran;
-	bool before; /* the context is the one that it began in: */
-	uint64_t cr3, rflags;
-	bool noted; /* it is an exit, if it does not fault */
-	struct tracer_hv_exit note;
+	uint64_t cr3, rflags;	    /* with CORE_HV_BEFORE */
+	struct tracer_hv_exit note; /* with CORE_HV_NOTED */
 
-	bool pending;	/* an interrupt, when it was last looked */
 	uint64_t still; /* steps in which nothing retired: they take time as well */
 };
 

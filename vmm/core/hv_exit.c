@@ -14,9 +14,9 @@ static void note(struct core_vcpu *v, enum tracer_hv_reason reason, uint64_t qua
 {
 	struct core_vcpu_hv *h = v->hv;
 
-	if (h->noted)
+	if (h->state & CORE_HV_NOTED)
 		return;
-	h->noted = true;
+	h->state |= CORE_HV_NOTED;
 	h->note.reason = reason;
 	h->note.qualification = qualification;
 	h->note.count = count;
@@ -72,7 +72,7 @@ void core_hv_note_insn(struct core_vcpu *v, const struct core_insn *insn)
 		note(v, TRACER_EXIT_REASON_HLT, 0, 0);
 		break;
 	case CORE_INSN_MOV_CR3:
-		if (v->hv->trap_cr3)
+		if (v->hv->state & CORE_HV_TRAP_CR3)
 			note(v, TRACER_EXIT_REASON_CR,
 			     QUAL_CR3_MOV_FROM(insn->low >> (8 * (insn->len - 1u)) & 7), 0);
 		break;

@@ -14,7 +14,7 @@ void core_hv_scale_tsc(struct core_vcpu *v, const struct core_insn *insn)
 	tsc = vpt_tsc_guest(&v->hv->tsc, (uint32_t)v->regs->rax | v->regs->rdx << 32);
 	v->regs->rax = (uint32_t)tsc;
 	v->regs->rdx = tsc >> 32;
-	v->ev->regs_dirty = true;
+	v->ev->state |= ENGINE_REGS_DIRTY;
 }
 
 uint64_t core_hv_deadline(struct core_vcpu *v, uint64_t guest)

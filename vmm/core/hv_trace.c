@@ -6,12 +6,12 @@ void core_hv_adjust(const struct core_vcpu *v, struct vpt_context *ctx)
 {
 	const struct core_vcpu_hv *h = v->hv;
 
-	if (h->hv.in_root) {
+	if (h->hv.state & TRACER_HV_IN_ROOT) {
 		tracer_hv_context(ctx);
 		return;
 	}
 	ctx->tsc = vpt_tsc_guest(&h->tsc, ctx->tsc);
-	if (h->before) {
+	if (h->state & CORE_HV_BEFORE) {
 		ctx->cr3 = h->cr3;
 		ctx->intr_flag = h->rflags & X86_FL_IF;
 	}
@@ -37,9 +37,9 @@ void core_hv_insert_cr3(struct core_vcpu *v, const struct tracer_insn *insn)
 	struct core_vcpu_hv *h = v->hv;
 	bool begun;
 
-	h->before = true;
+	h->state |= CORE_HV_BEFORE;
 	begun = tracer_hv_insert_begin(&h->hv, insn->ip);
-	h->before = false;
+	h->state &= ~CORE_HV_BEFORE;
 	if (!begun)
 		return;
 	if (tracer_acts(&v->tracer)) {

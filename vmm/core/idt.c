@@ -43,7 +43,7 @@ static bool bad_gate(const struct delivery *d, uint8_t vector, struct engine_exc
 static bool read_gate(struct core_vcpu *v, const struct delivery *d, struct gate *gate,
 		      struct engine_exception *e)
 {
-	unsigned int bytes = v->long_mode ? 16 : 8;
+	unsigned int bytes = core_vcpu_long_mode(v) ? 16 : 8;
 	uint32_t at = bytes * d->event->vector;
 	uint64_t raw[2] = {0};
 
@@ -54,13 +54,13 @@ static bool read_gate(struct core_vcpu *v, const struct delivery *d, struct gate
 	*gate = (struct gate){
 		.offset = (raw[0] & 0xffff) | (raw[0] >> 32 & 0xffff0000) | raw[1] << 32,
 		.selector = (uint16_t)(raw[0] >> 16),
-		.ist = v->long_mode ? raw[0] >> 32 & 7 : 0,
+		.ist = core_vcpu_long_mode(v) ? raw[0] >> 32 & 7 : 0,
 		.type = raw[0] >> 40 & 31, /* the S bit must be 0 */
 		.dpl = raw[0] >> 45 & 3,
-		.size = v->long_mode ? 8 : 4,
+		.size = core_vcpu_long_mode(v) ? 8 : 4,
 		.present = raw[0] >> 47 & 1,
 	};
-	if (!v->long_mode && gate->type <= TRAP_GATE16) {
+	if (!core_vcpu_long_mode(v) && gate->type <= TRAP_GATE16) {
 		gate->offset &= 0xffff;
 		gate->size = 2;
 	}
@@ -71,7 +71,7 @@ static bool is_gate(const struct core_vcpu *v, uint8_t type)
 {
 	if (type == INTERRUPT_GATE || type == TRAP_GATE)
 		return true;
-	return !v->long_mode &&
+	return !core_vcpu_long_mode(v) &&
 	       (type == TASK_GATE || type == INTERRUPT_GATE16 || type == TRAP_GATE16);
 }
 
@@ -94,7 +94,7 @@ static bool load_code(struct core_vcpu *v, const struct gate *gate, bool externa
 		return core_refuse(e, X86_VEC_GP, 0, external);
 	if (!core_descriptor(v, gate->selector, X86_VEC_GP, external, cs, e))
 		return false;
-	if (!core_is_code(cs) || cs->dpl > v->cpl || (v->long_mode && (!cs->l || cs->db)))
+	if (!core_is_code(cs) || cs->dpl > v->cpl || (core_vcpu_long_mode(v) && (!cs->l || cs->db)))
 		return core_refuse(e, X86_VEC_GP, gate->selector, external);
 	if (!cs->present)
 		return core_refuse(e, X86_VEC_NP, gate->selector, external);
@@ -121,11 +121,11 @@ static bool find_stack(struct core_vcpu *v, const struct gate *gate, uint8_t cpl
 		*stack = core_stack_now(v);
 		stack->access = cpl < 3 ? X86_WALK_SYSTEM : 0;
 		stack->error = external;
-		if (v->long_mode && !core_canonical(v, stack->sp))
+		if (core_vcpu_long_mode(v) && !core_canonical(v, stack->sp))
 			return core_refuse(e, X86_VEC_SS, 0, external);
 	}
-	stack->ss = v->long_mode ? NULL : ss;
-	if (v->long_mode)
+	stack->ss = core_vcpu_long_mode(v) ? NULL : ss;
+	if (core_vcpu_long_mode(v))
 		stack->sp &= ~15ull;
 	return true;
 }
@@ -188,7 +188,7 @@ static bool through_gate(struct core_vcpu *v, const struct delivery *d, struct e
 	    !core_check_ip(v, &cs, gate.offset, d->external, e) ||
 	    !core_descriptor_accessed(v, &cs, e) ||
 	    (inner && !core_descriptor_accessed(v, &ss, e)) ||
-	    !push(v, d, &gate, inner || v->long_mode, &stack, e))
+	    !push(v, d, &gate, inner || core_vcpu_long_mode(v), &stack, e))
 		return false;
 	v->s.cs = cs;
 	v->s.ss = ss;

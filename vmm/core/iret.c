@@ -29,7 +29,7 @@ static uint64_t new_rflags(const struct core_vcpu *v, uint64_t popped, unsigned 
 
 static enum core_done nested_task(struct core_vcpu *v, struct engine_exception *e)
 {
-	if (v->long_mode) {
+	if (core_vcpu_long_mode(v)) {
 		*e = core_fault_code(X86_VEC_GP, 0);
 		return CORE_DONE_FAULT;
 	}
@@ -71,7 +71,7 @@ enum core_done core_emulate_iret(struct core_vcpu *v, const struct core_insn *in
 		return nested_task(v, e);
 	if (!pop(v, size, f, &stack, &outer, e))
 		return CORE_DONE_FAULT;
-	if (!v->long_mode && size == 4 && !v->cpl && f[FLAGS] & X86_FL_VM) {
+	if (!core_vcpu_long_mode(v) && size == 4 && !v->cpl && f[FLAGS] & X86_FL_VM) {
 		core_cannot(v, "IRET to virtual-8086 mode");
 		return CORE_DONE_STOPPED;
 	}

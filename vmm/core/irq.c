@@ -218,7 +218,7 @@ static uint8_t take(struct core_vcpu *v, enum core_event_source source)
 static bool can_take(const struct core_vcpu *v, enum core_event_source source)
 {
 	/* Other engines' guests are the core's in long mode only. */
-	if (v->shadowed & CORE_VCPU_SHADOW || (!v->long_mode && !core_vcpu_counts(v)))
+	if (v->shadowed & CORE_VCPU_SHADOW || (!core_vcpu_long_mode(v) && !core_vcpu_counts(v)))
 		return false;
 	return source == CORE_SOURCE_NMI || (v->regs->rflags & X86_FL_IF && maskable_pending(v));
 }

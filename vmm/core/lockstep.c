@@ -31,7 +31,7 @@ static void step_or_not(struct engine_vcpu *ev, const struct engine_step_hint *h
 		return;
 	}
 	*ev->regs = *now.instead;
-	ev->regs_dirty = true;
+	ev->state |= ENGINE_REGS_DIRTY;
 	exit->kind = ENGINE_EXIT_NONE;
 }
 
@@ -183,7 +183,7 @@ static void override(struct core_lockstep *l, const struct core_lockstep_overrid
 		done = core_lockstep_override_fault(row, a, b);
 	if (!done)
 		return;
-	b->ev->regs_dirty = true;
+	b->ev->state |= ENGINE_REGS_DIRTY;
 	l->overridden[row - core_lockstep_overrides(&count)]++;
 }
 

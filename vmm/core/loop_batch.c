@@ -81,11 +81,11 @@ static void run_batch(struct core_vcpu *v)
 	core_observe(v);
 	v->ev->budget = budget(v);
 	if (v->shadowed & CORE_VCPU_SHADOW)
-		v->ev->shadow = true;
+		v->ev->state |= ENGINE_SHADOW;
 	v->shadowed &= ~CORE_VCPU_SHADOW;
 	v->engine->run(v->ev, core_irq_pending(v), &exit);
 	core_vcpu_load(v);
-	core_put_bit(&v->shadowed, CORE_VCPU_SHADOW, v->ev->shadow);
+	core_put_bit(&v->shadowed, CORE_VCPU_SHADOW, v->ev->state & ENGINE_SHADOW);
 	exact_exit(v, &exit);
 	if (v->max_insns && v->tracer.insns >= v->max_insns)
 		core_vm_stop(v->vm, TRACE_STOP_MAX_INSNS, "at %#llx",

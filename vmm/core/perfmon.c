@@ -147,7 +147,7 @@ void core_perfmon_advance(struct core_vcpu *v)
 	unsigned int n;
 
 	p->counted = v->ev->retired;
-	if (vpt_likely(!p->on) || !passed || !core_vcpu_counts(v))
+	if (vpt_likely(!p->counting) || !passed || !core_vcpu_counts(v))
 		return;
 	for (n = 0; n < GENERAL + FIXED; n++) {
 		uint64_t *value = counter(&p->s, n);
@@ -174,7 +174,7 @@ uint64_t core_perfmon_next(const struct core_vcpu *v)
 	uint64_t passed = v->ev->retired - p->counted, next = NEVER;
 	unsigned int n;
 
-	if (vpt_likely(!p->on) || !core_vcpu_counts(v))
+	if (vpt_likely(!p->counting) || !core_vcpu_counts(v))
 		return NEVER;
 	for (n = 0; n < GENERAL + FIXED; n++) {
 		uint64_t left = COUNTER_MASK + 1 -
@@ -188,14 +188,15 @@ uint64_t core_perfmon_next(const struct core_vcpu *v)
 	return next > passed ? next - passed : 0;
 }
 
-/* Whether counters move at all is seldom asked for as often as instructions retire. */
-static void note_on(struct core_perfmon *p)
+/* Update the counters that may count. Instructions retire more often than this changes. */
+static void note_counting(struct core_perfmon *p)
 {
 	unsigned int n;
 
-	p->on = false;
+	p->counting = 0;
 	for (n = 0; n < GENERAL + FIXED; n++)
-		p->on |= counts(&p->s, n, false) || counts(&p->s, n, true);
+		if (counts(&p->s, n, false) || counts(&p->s, n, true))
+			p->counting |= 1u << n;
 }
 
 static uint64_t in_use(const struct core_perfmon_state *s)
@@ -380,7 +381,7 @@ enum dev_platform_msr core_perfmon_wrmsr(struct core_vcpu *v, uint32_t index, ui
 	if (version(v) < row->version || !row->write)
 		return DEV_PLATFORM_GP;
 	done = row->write(v, index - row->first, value);
-	note_on(&v->perfmon);
+	note_counting(&v->perfmon);
 	return done;
 }
 
@@ -416,6 +417,6 @@ bool core_perfmon_load(struct core_vcpu *v, const struct core_perfmon_state *s)
 		return false;
 	v->perfmon.s = *s;
 	v->perfmon.counted = v->ev->retired;
-	note_on(&v->perfmon);
+	note_counting(&v->perfmon);
 	return true;
 }

@@ -29,8 +29,8 @@ struct core_perfmon_state {
 
 struct core_perfmon {
 	struct core_perfmon_state s;
-	uint64_t counted; /* instructions that are in it */
-	bool on;	  /* some counter may count */
+	uint64_t counted;  /* instructions that are in it */
+	uint32_t counting; /* bits of the counters that may count */
 };
 
 void core_perfmon_init(struct core_perfmon *p);

@@ -29,7 +29,7 @@ static bool look(struct core_vcpu *v, uint64_t gva, void *to, size_t len, unsign
 
 		if (room > len)
 			room = len;
-		if (v->long_mode && !core_canonical(v, gva))
+		if (core_vcpu_long_mode(v) && !core_canonical(v, gva))
 			return false;
 		if (!x86_walk(&v->vm->mem, &paging, gva, access, gpa, &error))
 			return false;

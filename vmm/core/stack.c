@@ -81,7 +81,7 @@ bool core_stack_inner(struct core_vcpu *v, uint8_t cpl, uint8_t ist, bool extern
 	uint16_t selector;
 
 	*stack = (struct core_stack){.cpl = cpl, .access = cpl < 3 ? X86_WALK_SYSTEM : 0};
-	if (v->long_mode) {
+	if (core_vcpu_long_mode(v)) {
 		*ss = core_null_ss(cpl);
 		return inner_wide(v, cpl, ist, external, stack, e);
 	}

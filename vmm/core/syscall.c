@@ -65,7 +65,7 @@ static enum core_done sysret(struct core_vcpu *v, const struct core_insn *insn,
 /* Outside long mode the upper half of an MSR counts for nothing. */
 static uint64_t in_mode(const struct core_vcpu *v, uint64_t value)
 {
-	return v->long_mode ? value : (uint32_t)value;
+	return core_vcpu_long_mode(v) ? value : (uint32_t)value;
 }
 
 static enum core_done sysenter(struct core_vcpu *v, struct engine_exception *e)
@@ -77,7 +77,7 @@ static enum core_done sysenter(struct core_vcpu *v, struct engine_exception *e)
 	v->regs->rflags &= ~(X86_FL_VM | X86_FL_IF | X86_FL_RF);
 	v->regs->rsp = in_mode(v, msr(v, X86_MSR_SYSENTER_ESP));
 	v->regs->rip = in_mode(v, msr(v, X86_MSR_SYSENTER_EIP));
-	v->s.cs = core_flat_segment(cs, true, v->long_mode, 0);
+	v->s.cs = core_flat_segment(cs, true, core_vcpu_long_mode(v), 0);
 	v->s.ss = core_flat_segment((uint16_t)(cs + 8), false, false, 0);
 	core_vcpu_store(v);
 	return CORE_DONE_RETIRED;

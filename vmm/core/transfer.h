@@ -44,7 +44,7 @@ static inline bool core_is_conforming(const struct x86_segment *seg)
 /* CS.L counts in long mode only. */
 static inline bool core_is_wide(const struct core_vcpu *v, const struct x86_segment *cs)
 {
-	return v->long_mode && cs->l;
+	return core_vcpu_long_mode(v) && cs->l;
 }
 
 /* Most words that are pushed at once: a call gate's parameters and what goes with them. */

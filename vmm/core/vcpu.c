@@ -16,8 +16,7 @@ static void derive(struct core_vcpu *v)
 	if (cpl != v->cpl)
 		core_perfmon_advance(v);
 	v->cpl = cpl;
-	v->long_mode = v->s.efer & X86_EFER_LMA;
-	if (v->long_mode && v->s.cs.l)
+	if (core_vcpu_long_mode(v) && v->s.cs.l)
 		v->bits = 64;
 	else
 		v->bits = v->s.cs.db ? 32 : 16;
@@ -40,7 +39,7 @@ void core_vcpu_load(struct core_vcpu *v)
 void core_vcpu_store(struct core_vcpu *v)
 {
 	(void)v->engine->set_sregs(v->ev, &v->s);
-	v->ev->regs_dirty = true;
+	v->ev->state |= ENGINE_REGS_DIRTY;
 	derive(v);
 }
 
@@ -61,8 +60,8 @@ static void context(void *opaque, struct vpt_context *ctx)
 		.paging = v->s.cr0 & X86_CR0_PG,
 		.cs_l = v->s.cs.l,
 		.cs_d = v->s.cs.db,
-		.lma = v->long_mode,
-		.pae = v->s.cr0 & X86_CR0_PG && v->s.cr4 & X86_CR4_PAE && !v->long_mode,
+		.lma = core_vcpu_long_mode(v),
+		.pae = v->s.cr0 & X86_CR0_PG && v->s.cr4 & X86_CR4_PAE && !core_vcpu_long_mode(v),
 		.intr_flag = v->regs->rflags & X86_FL_IF,
 	};
 	if (v->hv)
@@ -144,7 +143,7 @@ int core_vcpu_create(struct core_vm *vm, unsigned int index, struct core_vcpu **
 		return error;
 	}
 	v->regs = v->ev->regs;
-	v->ev->ptwrite = vpt_caps_has(&vm->caps, VPT_CAP_PTWRITE);
+	core_put_bit(&v->ev->state, ENGINE_PTWRITE, vpt_caps_has(&vm->caps, VPT_CAP_PTWRITE));
 	core_clock_init(v);
 	core_perfmon_init(&v->perfmon);
 	core_vcpu_load(v);

@@ -60,7 +60,6 @@ struct core_vcpu {
 	struct x86_paging paging;
 	uint8_t cpl;
 	uint8_t bits; /* 64, 32, 16: the mode of code */
-	bool long_mode;
 
 	struct core_insn_cache *insns;
 	struct tracer tracer;
@@ -90,7 +89,10 @@ struct core_vcpu {
 	uint64_t max_insns;  /* traced ones; 0: no limit */
 	uint64_t pause_at;   /* retired ones, exactly (ENGINE_COUNTS) */
 	uint64_t deadline;   /* ns of CLOCK_MONOTONIC, 0: none */
-	/* core_vcpu_urge() was called: since the loop last looked around, and ever. */
+	/*
+	 * core_vcpu_urge() was called since the loop last looked around, and ever. These two are
+	 * no bits, because a signal handler sets them while the loop changes other state.
+	 */
 	volatile bool urgent, hurry;
 	uint64_t next_tick;
 	uint64_t sync_at; /* retired by then, the file is brought up to date */
@@ -132,10 +134,15 @@ static inline bool core_vcpu_counts(const struct core_vcpu *v)
 	return v->engine->can & ENGINE_COUNTS || v->vm->counted;
 }
 
+static inline bool core_vcpu_long_mode(const struct core_vcpu *v)
+{
+	return v->s.efer & X86_EFER_LMA;
+}
+
 static inline void core_vcpu_set_rip(struct core_vcpu *v, uint64_t rip)
 {
 	v->regs->rip = v->bits == 64 ? rip : (uint32_t)rip;
-	v->ev->regs_dirty = true;
+	v->ev->state |= ENGINE_REGS_DIRTY;
 }
 
 #endif /* VMM_CORE_VCPU_H */

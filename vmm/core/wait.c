@@ -218,7 +218,7 @@ void core_wait_end(struct core_vcpu *v, enum vpt_wake why)
 	v->pending &= ~CORE_VCPU_HALTED;
 	if (why == VPT_WAKE_TIMER && v->wait.flags & CORE_WAIT_OS_LIMIT) {
 		v->regs->rflags |= X86_FL_CF;
-		v->ev->regs_dirty = true;
+		v->ev->state |= ENGINE_REGS_DIRTY;
 	}
 	if (v->wait.flags & CORE_WAIT_TOLD)
 		tracer_event(&v->tracer, &event, v->cpl);

@@ -25,7 +25,7 @@ struct vpt_rtit;
 /* An exception, as the IDT delivers it. */
 struct engine_exception {
 	uint8_t vector;
-	bool has_error;
+	bool has_error; /* not a property of the vector: INT n has no error code */
 	uint32_t error;
 	uint64_t cr2; /* #PF only */
 };
@@ -163,22 +163,30 @@ struct engine_bus {
 	void *opaque;
 };
 
+/* Bits of engine_vcpu.state. All but the first are for engines with ENGINE_REPORTS. */
+enum engine_vcpu_state {
+	ENGINE_REGS_DIRTY = 1 << 0, /* the caller has changed `regs` */
+	ENGINE_PTWRITE = 1 << 1,    /* the processor has PTWRITE; set before the first run() */
+	ENGINE_SHADOW = 1 << 2,	    /* no interrupt before one more instruction (STI, MOV SS) */
+};
+
 /* One per vCPU; calls for one vCPU come from one thread. */
 struct engine_vcpu {
 	const struct engine *engine;
-	/* The registers. Valid after every exit; set regs_dirty after a change. */
+	/* The registers, valid after every exit. Set ENGINE_REGS_DIRTY after a change. */
 	struct x86_regs *regs;
-	bool regs_dirty;
+	uint32_t state; /* enum engine_vcpu_state */
 	/* The other fields are for engines with ENGINE_REPORTS. The caller sets: */
 	const struct engine_observer *observer; /* NULL if nothing is to be reported */
 	struct engine_bus bus;
 	uint64_t budget; /* run() ends with KICK after so many instructions, exactly */
-	/* run() is to end with KICK at the next chance; interrupt() sets it as well. */
+	/*
+	 * run() is to end with KICK at the next chance. Not a bit of `state`, because interrupt()
+	 * sets it in a signal handler.
+	 */
 	volatile bool attention;
-	bool ptwrite; /* the processor has PTWRITE; before the first run() */
 	/* The engine counts: */
 	uint64_t retired; /* instructions, also as of an event or a call of the bus */
-	bool shadow;	  /* no interrupt before one more instruction (STI, MOV SS) */
 	/* What its RDTSC goes by; with other engines it is the core's, for what it steps. */
 	struct engine_time time;
 };
@@ -311,7 +319,7 @@ struct engine {
 	void (*interrupt)(struct engine_vcpu *vcpu);
 
 	/*
-	 * Everything of a vCPU between two run()s, `retired` and `shadow` too, but not
+	 * Everything of a vCPU between two run()s, `retired` and ENGINE_SHADOW too, but not
 	 * RAM, which is the caller's; NULL: it cannot be had. save() returns how many
 	 * bytes there are, whatever `room` is, and writes them if they fit: plain data,
 	 * the same for the same state; 0: no memory. load() trusts nothing: -EINVAL, with `vcpu`

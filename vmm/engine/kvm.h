@@ -42,20 +42,25 @@ struct engine_kvm_msrs {
 	struct kvm_msr_entry entry[ENGINE_KVM_SAVED_MSRS];
 };
 
+/* Bits of engine_kvm_vcpu.state. */
+enum engine_kvm_state {
+	ENGINE_KVM_STEPPING = 1 << 0,	/* KVM_GUESTDBG_SINGLESTEP is on */
+	ENGINE_KVM_IN_EXIT = 1 << 1,	/* an IO, MMIO or MSR exit is not complete */
+	ENGINE_KVM_IDT_HIDDEN = 1 << 2, /* the real IDTR is empty, see hide_idt() */
+	ENGINE_KVM_HAS_TIMER = 1 << 3,
+};
+
 struct engine_kvm_vcpu {
 	struct engine_vcpu base;
 	struct engine_kvm_vm *vm;
 	int fd;
 	struct kvm_run *run;
 
-	bool stepping;	   /* KVM_GUESTDBG_SINGLESTEP is on */
-	bool in_exit;	   /* an IO, MMIO or MSR exit is not complete */
+	uint32_t state;	   /* enum engine_kvm_state */
 	uint64_t guest_tf; /* TF as the guest has it, during a step */
 
-	/* The guest's IDTR while the real one is empty, see hide_idt(). */
-	bool idt_hidden;
-	struct kvm_dtable idt;
-	uint64_t dr6; /* likewise, while stepping */
+	struct kvm_dtable idt; /* the guest's, with ENGINE_KVM_IDT_HIDDEN */
+	uint64_t dr6;	       /* likewise, while stepping */
 	uint64_t watch[4];
 	unsigned int watches;
 	uint64_t lstar; /* likewise, on hosts that cannot do SYSCALL */
@@ -65,7 +70,6 @@ struct engine_kvm_vcpu {
 	struct engine_kvm_msrs msrs;
 
 	uint64_t tsc_offset; /* of the first TSC */
-	bool has_timer;
 	timer_t timer;
 	volatile sig_atomic_t kicked;
 	struct engine_kvm_pt_buffer *pt; /* kvm_pt_buffer.c */

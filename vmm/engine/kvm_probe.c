@@ -122,7 +122,7 @@ static bool try_faults_in(struct engine_probe *probe, unsigned int ring, enum en
 		regs->rax = ENGINE_TINY_UNMAPPED;
 		regs->rcx = 0;
 		regs->rdx = 1ull << 63;
-		t.v->base.regs_dirty = true;
+		t.v->base.state |= ENGINE_REGS_DIRTY;
 		engine_kvm_step(&t.v->base, &plain, &exit);
 		ok = is_fault(&exit, i, ring) && regs->rip == ip;
 	}

@@ -191,7 +191,7 @@ static uint64_t prepare(struct engine_kvm_vcpu *v)
 				     .present = 1};
 	v->run->kvm_dirty_regs |= KVM_SYNC_X86_SREGS;
 	v->base.regs->rflags |= ENGINE_RFLAGS_TF;
-	v->base.regs_dirty = true;
+	v->base.state |= ENGINE_REGS_DIRTY;
 	return at;
 }
 
@@ -210,7 +210,7 @@ static void go_back(struct engine_kvm_vcpu *v)
 	regs->rflags = v->before.rflags;
 	v->run->s.regs.sregs = v->sbefore;
 	v->run->kvm_dirty_regs |= KVM_SYNC_X86_SREGS;
-	v->base.regs_dirty = true;
+	v->base.state |= ENGINE_REGS_DIRTY;
 }
 
 /* At a stub: the frame says what happened. */
@@ -253,7 +253,7 @@ static int enter(struct engine_kvm_vcpu *v)
 	struct kvm_dtable idt = v->idt;
 	int error;
 
-	v->idt_hidden = false;
+	v->state &= ~ENGINE_KVM_IDT_HIDDEN;
 	error = engine_kvm_enter_fully(v);
 	if (!error && v->run->exit_reason == KVM_EXIT_IO) {
 		v->run->immediate_exit = 1;
@@ -262,7 +262,7 @@ static int enter(struct engine_kvm_vcpu *v)
 		if (error == -EINTR)
 			error = 0;
 	}
-	v->idt_hidden = true;
+	v->state |= ENGINE_KVM_IDT_HIDDEN;
 	v->idt = idt;
 	return error;
 }

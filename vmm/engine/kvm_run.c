@@ -21,9 +21,9 @@ void engine_kvm_hide_idt(struct engine_kvm_vcpu *v)
 {
 	struct kvm_dtable *real = &v->run->s.regs.sregs.idt;
 
-	if (!v->idt_hidden || real->base != HIDDEN_IDT_BASE || real->limit) {
+	if (!(v->state & ENGINE_KVM_IDT_HIDDEN) || real->base != HIDDEN_IDT_BASE || real->limit) {
 		v->idt = *real;
-		v->idt_hidden = true;
+		v->state |= ENGINE_KVM_IDT_HIDDEN;
 		real->base = HIDDEN_IDT_BASE;
 		real->limit = 0;
 		v->run->kvm_dirty_regs |= KVM_SYNC_X86_SREGS;
@@ -32,25 +32,25 @@ void engine_kvm_hide_idt(struct engine_kvm_vcpu *v)
 
 void engine_kvm_show_idt(struct engine_kvm_vcpu *v)
 {
-	if (!v->idt_hidden)
+	if (!(v->state & ENGINE_KVM_IDT_HIDDEN))
 		return;
 	v->run->s.regs.sregs.idt = v->idt;
 	v->run->kvm_dirty_regs |= KVM_SYNC_X86_SREGS;
-	v->idt_hidden = false;
+	v->state &= ~ENGINE_KVM_IDT_HIDDEN;
 }
 
 int engine_kvm_enter(struct engine_kvm_vcpu *v)
 {
 	int error = 0;
 
-	if (v->base.regs_dirty) {
+	if (v->base.state & ENGINE_REGS_DIRTY) {
 		v->run->kvm_dirty_regs |= KVM_SYNC_X86_REGS;
-		v->base.regs_dirty = false;
+		v->base.state &= ~ENGINE_REGS_DIRTY;
 	}
 	if (ioctl(v->fd, KVM_RUN, 0) < 0)
 		error = -errno;
 	/* The guest may have loaded IDTR meanwhile. */
-	if (v->idt_hidden)
+	if (v->state & ENGINE_KVM_IDT_HIDDEN)
 		engine_kvm_hide_idt(v);
 	return error;
 }
@@ -79,7 +79,7 @@ void engine_kvm_translate(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 		exit->io.in = run->io.direction == KVM_EXIT_IO_IN;
 		exit->io.count = run->io.count;
 		exit->io.data = (uint8_t *)run + run->io.data_offset;
-		v->in_exit = true;
+		v->state |= ENGINE_KVM_IN_EXIT;
 		break;
 	case KVM_EXIT_MMIO:
 		exit->kind = ENGINE_EXIT_MMIO;
@@ -87,7 +87,7 @@ void engine_kvm_translate(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 		exit->mmio.len = run->mmio.len;
 		exit->mmio.write = run->mmio.is_write;
 		exit->mmio.data = run->mmio.data;
-		v->in_exit = true;
+		v->state |= ENGINE_KVM_IN_EXIT;
 		break;
 	case KVM_EXIT_X86_RDMSR:
 	case KVM_EXIT_X86_WRMSR:
@@ -96,7 +96,7 @@ void engine_kvm_translate(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 		exit->msr.index = run->msr.index;
 		exit->msr.value = (uint64_t *)&run->msr.data;
 		exit->msr.gp = false;
-		v->in_exit = true;
+		v->state |= ENGINE_KVM_IN_EXIT;
 		break;
 	case KVM_EXIT_HLT:
 		exit->kind = ENGINE_EXIT_HLT;
@@ -146,7 +146,7 @@ static bool is_syscall(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 		regs->rip = v->lstar;
 		regs->rflags &= ~ENGINE_RFLAGS_RF;
 	}
-	v->base.regs_dirty = true;
+	v->base.state |= ENGINE_REGS_DIRTY;
 	return true;
 }
 
@@ -156,7 +156,7 @@ void engine_kvm_classify_shutdown(struct engine_kvm_vcpu *v, struct engine_exit 
 	const struct kvm_vcpu_events *events = &v->run->s.regs.events;
 	struct x86_regs *regs = v->base.regs;
 
-	if (!v->idt_hidden || is_syscall(v, exit))
+	if (!(v->state & ENGINE_KVM_IDT_HIDDEN) || is_syscall(v, exit))
 		return;
 	exit->kind = ENGINE_EXIT_FAULT;
 	exit->fault.vector = events->exception.nr;
@@ -164,8 +164,9 @@ void engine_kvm_classify_shutdown(struct engine_kvm_vcpu *v, struct engine_exit 
 	exit->fault.error = events->exception.error_code;
 	exit->fault.cr2 = v->run->s.regs.sregs.cr2;
 	regs->rflags &= ~ENGINE_RFLAGS_RF;
-	v->base.regs_dirty = true;
-	if (exit->fault.vector == VECTOR_DB && !v->stepping && engine_kvm_watched(v))
+	v->base.state |= ENGINE_REGS_DIRTY;
+	if (exit->fault.vector == VECTOR_DB && !(v->state & ENGINE_KVM_STEPPING) &&
+	    engine_kvm_watched(v))
 		exit->kind = ENGINE_EXIT_WATCH;
 }
 
@@ -197,8 +198,9 @@ static void finish(struct engine_kvm_vcpu *v, int error, struct engine_exit *exi
 	} else if (error) {
 		engine_kvm_fail(exit, -error, "KVM_RUN failed");
 	} else if (v->run->exit_reason == KVM_EXIT_DEBUG) {
-		exit->kind = !v->stepping && engine_kvm_watched(v) ? ENGINE_EXIT_WATCH
-								   : ENGINE_EXIT_NONE;
+		exit->kind = !(v->state & ENGINE_KVM_STEPPING) && engine_kvm_watched(v)
+				     ? ENGINE_EXIT_WATCH
+				     : ENGINE_EXIT_NONE;
 	} else {
 		engine_kvm_translate(v, exit);
 		if (exit->kind == ENGINE_EXIT_SHUTDOWN)
@@ -213,17 +215,17 @@ void engine_kvm_complete(struct engine_vcpu *vcpu, struct engine_exit *exit)
 	int error;
 
 	do {
-		if (!v->in_exit) {
+		if (!(v->state & ENGINE_KVM_IN_EXIT)) {
 			exit->kind = ENGINE_EXIT_NONE;
 			return;
 		}
-		v->in_exit = false;
+		v->state &= ~ENGINE_KVM_IN_EXIT;
 		if (exit->kind == ENGINE_EXIT_RDMSR || exit->kind == ENGINE_EXIT_WRMSR)
 			v->run->msr.error = exit->msr.gp;
 		v->run->immediate_exit = 1;
 		error = engine_kvm_enter(v);
 		v->run->immediate_exit = v->kicked != 0;
-		if (v->stepping)
+		if (v->state & ENGINE_KVM_STEPPING)
 			regs->rflags = (regs->rflags & ~ENGINE_RFLAGS_TF) | v->guest_tf;
 		finish(v, error, exit);
 	} while (engine_kvm_own_msr(v, exit));
@@ -232,7 +234,7 @@ void engine_kvm_complete(struct engine_vcpu *vcpu, struct engine_exit *exit)
 void engine_kvm_run(struct engine_vcpu *vcpu, bool want_irq, struct engine_exit *exit)
 {
 	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
-	int error = v->stepping ? engine_kvm_step_end(v) : 0;
+	int error = v->state & ENGINE_KVM_STEPPING ? engine_kvm_step_end(v) : 0;
 
 	if (error) {
 		engine_kvm_fail(exit, -error, "KVM_SET_GUEST_DEBUG failed");

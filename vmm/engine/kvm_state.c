@@ -52,7 +52,7 @@ int engine_kvm_get_sregs(struct engine_vcpu *vcpu, struct x86_sregs *out)
 {
 	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
 	const struct kvm_sregs *in = &v->run->s.regs.sregs;
-	const struct kvm_dtable *idt = v->idt_hidden ? &v->idt : &in->idt;
+	const struct kvm_dtable *idt = v->state & ENGINE_KVM_IDT_HIDDEN ? &v->idt : &in->idt;
 
 	*out = (struct x86_sregs){
 		.cs = segment_from(&in->cs),
@@ -78,7 +78,7 @@ int engine_kvm_set_sregs(struct engine_vcpu *vcpu, const struct x86_sregs *in)
 {
 	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
 	struct kvm_sregs *out = &v->run->s.regs.sregs;
-	struct kvm_dtable *idt = v->idt_hidden ? &v->idt : &out->idt;
+	struct kvm_dtable *idt = v->state & ENGINE_KVM_IDT_HIDDEN ? &v->idt : &out->idt;
 
 	out->cs = segment_to(&in->cs);
 	out->ds = segment_to(&in->ds);
@@ -152,7 +152,7 @@ int engine_kvm_get_dr(struct engine_vcpu *vcpu, unsigned int n, uint64_t *value)
 	if (ioctl(v->fd, KVM_GET_DEBUGREGS, &dr))
 		return -errno;
 	if (n == 6)
-		*value = v->stepping ? v->dr6 : dr.dr6;
+		*value = v->state & ENGINE_KVM_STEPPING ? v->dr6 : dr.dr6;
 	else if (n == 7)
 		*value = dr.dr7;
 	else

@@ -45,7 +45,7 @@ int engine_kvm_watch(struct engine_vcpu *vcpu, const uint64_t *ips, size_t count
 		return -E2BIG;
 	memcpy(v->watch, ips, count * sizeof(*ips));
 	v->watches = (unsigned int)count;
-	return v->stepping ? 0 : set_debug(v, false);
+	return v->state & ENGINE_KVM_STEPPING ? 0 : set_debug(v, false);
 }
 
 bool engine_kvm_watched(const struct engine_kvm_vcpu *v)
@@ -80,7 +80,7 @@ static int step_begin(struct engine_kvm_vcpu *v)
 	if (error)
 		return error;
 	engine_kvm_hide_idt(v);
-	v->stepping = true;
+	v->state |= ENGINE_KVM_STEPPING;
 	return 0;
 }
 
@@ -90,8 +90,8 @@ int engine_kvm_step_end(struct engine_kvm_vcpu *v)
 
 	if (!error)
 		error = engine_kvm_set_dr(&v->base, 6, v->dr6);
-	v->stepping = false;
-	v->base.regs_dirty = true;
+	v->state &= ~ENGINE_KVM_STEPPING;
+	v->base.state |= ENGINE_REGS_DIRTY;
 	if (!engine_kvm_assists(v->vm))
 		engine_kvm_show_idt(v);
 	return error;
@@ -100,7 +100,7 @@ int engine_kvm_step_end(struct engine_kvm_vcpu *v)
 /* DR6 collects BS from our steps; an instruction that looks must not see it. */
 static int swap_dr6(struct engine_kvm_vcpu *v, bool before)
 {
-	v->stepping = false;
+	v->state &= ~ENGINE_KVM_STEPPING;
 	if (before)
 		return engine_kvm_set_dr(&v->base, 6, v->dr6);
 	return engine_kvm_get_dr(&v->base, 6, &v->dr6);
@@ -113,7 +113,7 @@ static int restore(struct engine_kvm_vcpu *v)
 
 	s->regs = v->before;
 	s->sregs = v->sbefore;
-	v->base.regs_dirty = true;
+	v->base.state |= ENGINE_REGS_DIRTY;
 	v->run->kvm_dirty_regs |= KVM_SYNC_X86_SREGS;
 	if (!v->vm->probe.shutdown_resets)
 		return 0;
@@ -207,7 +207,7 @@ void engine_kvm_step(struct engine_vcpu *vcpu, const struct engine_step_hint *hi
 {
 	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
 	struct x86_regs *regs = vcpu->regs;
-	int error = v->stepping ? 0 : step_begin(v);
+	int error = v->state & ENGINE_KVM_STEPPING ? 0 : step_begin(v);
 
 	if (!error && hint->debug_regs)
 		error = swap_dr6(v, true);
@@ -221,14 +221,14 @@ void engine_kvm_step(struct engine_vcpu *vcpu, const struct engine_step_hint *hi
 		v->sbefore = v->run->s.regs.sregs;
 	}
 	regs->rflags |= ENGINE_RFLAGS_TF;
-	vcpu->regs_dirty = true;
+	vcpu->state |= ENGINE_REGS_DIRTY;
 
 	after(v, engine_kvm_enter_fully(v), exit);
 	regs->rflags = (regs->rflags & ~ENGINE_RFLAGS_TF) | v->guest_tf;
 
 	if (hint->debug_regs)
 		error = swap_dr6(v, false);
-	v->stepping = true;
+	v->state |= ENGINE_KVM_STEPPING;
 	if (!error && hint->msrs && v->vm->probe.shutdown_resets)
 		error = save_msrs(v);
 	if (error)

@@ -127,7 +127,7 @@ int engine_tiny_create(struct engine_tiny *t, const struct engine_probe *probe, 
 	engine_kvm_set_sregs(&t->v->base, &sregs);
 	*t->v->base.regs = (struct x86_regs){
 		.rip = ENGINE_TINY_CODE, .rsp = ENGINE_TINY_STACK - 0x1000, .rflags = 2};
-	t->v->base.regs_dirty = true;
+	t->v->base.state |= ENGINE_REGS_DIRTY;
 	return 0;
 }
 

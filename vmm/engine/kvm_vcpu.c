@@ -54,7 +54,7 @@ static int create_timer(struct engine_kvm_vcpu *v)
 	if (sigaction(kick_signal(), &action, NULL) ||
 	    timer_create(CLOCK_MONOTONIC, &event, &v->timer))
 		return -errno;
-	v->has_timer = true;
+	v->state |= ENGINE_KVM_HAS_TIMER;
 	return 0;
 }
 
@@ -66,7 +66,7 @@ int engine_kvm_kick_after(struct engine_vcpu *vcpu, uint64_t ns)
 			     .tv_nsec = (long)(ns % 1000000000)},
 	};
 
-	if (!v->has_timer) {
+	if (!(v->state & ENGINE_KVM_HAS_TIMER)) {
 		int error = create_timer(v);
 
 		if (error)
@@ -167,7 +167,7 @@ void engine_kvm_vcpu_destroy(struct engine_vcpu *vcpu)
 
 	if (!v)
 		return;
-	if (v->has_timer)
+	if (v->state & ENGINE_KVM_HAS_TIMER)
 		timer_delete(v->timer);
 	if (v->run != MAP_FAILED)
 		munmap(v->run, v->vm->run_bytes);

@@ -27,14 +27,14 @@ static bool settle(const struct tracer_collect *c, struct tracer_collect_place *
 {
 	unsigned int ends;
 
-	for (ends = 0; c->topa && ends < MAX_ENDS; ends++) {
+	for (ends = 0; c->state & TRACER_COLLECT_TOPA && ends < MAX_ENDS; ends++) {
 		uint64_t entry = topa_entry(c, p);
 
 		if (!(entry & TOPA_END))
 			return true;
 		*p = (struct tracer_collect_place){.table = entry & TOPA_ADDRESS};
 	}
-	return !c->topa;
+	return !(c->state & TRACER_COLLECT_TOPA);
 }
 
 static struct tracer_collect_place place_of(const struct vpt_rtit *rtit)
@@ -90,7 +90,7 @@ static void list_tables(struct tracer_collect *c)
 		if (!settle(c, &p))
 			return;
 		if (p.table == c->next.table && p.index == c->next.index) {
-			c->around = true;
+			c->state |= TRACER_COLLECT_AROUND;
 			return;
 		}
 	}
@@ -102,14 +102,15 @@ static void list_regions(struct tracer_collect *c, const struct vpt_rtit *rtit)
 
 	c->regions = 0;
 	c->bytes = 0;
-	c->around = false;
-	if (c->topa) {
+	c->state &= ~TRACER_COLLECT_AROUND;
+	if (c->state & TRACER_COLLECT_TOPA) {
 		if (settle(c, &c->next))
 			list_tables(c);
 		return;
 	}
-	c->around = add(c, &(struct tracer_collect_region){.gpa = rtit->output_base & ~mask,
-							   .bytes = mask + 1});
+	if (add(c, &(struct tracer_collect_region){.gpa = rtit->output_base & ~mask,
+						   .bytes = mask + 1}))
+		c->state |= TRACER_COLLECT_AROUND;
 }
 
 static void copy_ahead(struct tracer_collect *c)
@@ -129,8 +130,7 @@ void tracer_collect_start(struct tracer_collect *c, const struct x86_mem *mem,
 			  const struct vpt_rtit *rtit)
 {
 	c->mem = mem;
-	c->full = false;
-	c->topa = VPT_CTL_GET(rtit->ctl, TOPA);
+	c->state = VPT_CTL_GET(rtit->ctl, TOPA) ? TRACER_COLLECT_TOPA : 0;
 	c->next = place_of(rtit);
 	list_regions(c, rtit);
 	copy_ahead(c);
@@ -192,7 +192,7 @@ static void give(const struct tracer_collect *c, uint64_t from, uint64_t to,
 /* Nothing has come to where it was not to come yet. */
 static bool was_once(const struct tracer_collect *c, uint64_t from, uint64_t to)
 {
-	if (!c->around || !c->ahead)
+	if (!(c->state & TRACER_COLLECT_AROUND) || !c->ahead)
 		return true;
 	if (from <= to)
 		return !changed(c, to, c->bytes) && !changed(c, 0, from);
@@ -227,7 +227,8 @@ void tracer_collect_read(struct tracer_collect *c, const struct vpt_rtit *rtit,
 		sink->lost(sink->opaque);
 	else
 		give_new(c, c->next.offset, at, sink);
-	c->full |= at == c->bytes && c->regions && c->region[c->regions - 1].stop;
+	if (at == c->bytes && c->regions && c->region[c->regions - 1].stop)
+		c->state |= TRACER_COLLECT_FULL;
 	c->next = to;
 	list_regions(c, rtit);
 	copy_ahead(c);

@@ -27,15 +27,20 @@ struct tracer_collect_place {
 	uint64_t offset;
 };
 
+/* Bits of tracer_collect.state. */
+enum tracer_collect_state {
+	TRACER_COLLECT_TOPA = 1 << 0,
+	TRACER_COLLECT_AROUND = 1 << 1, /* the first region comes after the last */
+	TRACER_COLLECT_FULL = 1 << 2,	/* a region with STOP set is full */
+};
+
 struct tracer_collect {
 	const struct x86_mem *mem;
-	bool topa;
+	uint32_t state;			  /* enum tracer_collect_state */
 	struct tracer_collect_place next; /* byte to be read */
 	/* The regions from there on, in the order of output, once around. */
 	struct tracer_collect_region *region;
 	size_t regions, room;
-	bool around; /* the first comes after the last */
-	bool full;   /* a region with STOP set is */
 	uint64_t bytes;
 	uint8_t *ahead; /* the copy */
 };

@@ -107,16 +107,18 @@ static size_t parse(struct tracer_hardware_spaces *s, const uint8_t *bytes, size
 	while (at < len) {
 		enum vpt_status status = VPT_E_BAD_PACKET;
 
-		if (s->synced)
+		if (s->state & TRACER_SPACES_SYNCED)
 			status = vpt_packet_read(&s->parser, bytes + at, len - at, &packet);
 		if (status == VPT_E_EOS)
 			break;
 		if (status != VPT_OK) {
 			memset(&s->parser, 0, sizeof(s->parser));
 			at += vpt_packet_find_psb(bytes + at, len - at);
-			s->synced = at < len;
-			if (s->synced)
+			s->state &= ~TRACER_SPACES_SYNCED;
+			if (at < len) {
+				s->state |= TRACER_SPACES_SYNCED;
 				continue;
+			}
 			/* The next bytes may make a PSB of the last ones. */
 			return len - (len < VPT_PKT_MAX ? len : VPT_PKT_MAX - 1);
 		}
@@ -193,7 +195,7 @@ static void take_lost(void *opaque)
 
 	if (t->refused)
 		return;
-	t->hardware.spaces.synced = false;
+	t->hardware.spaces.state &= ~TRACER_SPACES_SYNCED;
 	t->hardware.spaces.rests = 0;
 	put_session(t, &t->hardware.rtit, TRACE_END_LOST);
 	put_session(t, &t->hardware.rtit, TRACE_END_NONE);
@@ -218,11 +220,11 @@ static void begin(struct tracer *t, const struct vpt_rtit *rtit)
 	struct tracer_hardware *h = &t->hardware;
 
 	h->rtit = *rtit;
-	h->on = true;
+	h->state |= TRACER_HARDWARE_ON;
 	h->sessions++;
-	h->spaces.synced = false;
+	h->spaces.state &= ~TRACER_SPACES_SYNCED;
 	h->spaces.rests = 0;
-	if (!h->for_host)
+	if (!(h->state & TRACER_HARDWARE_FOR_HOST))
 		tracer_collect_start(&h->collect, t->config.mem, rtit);
 	put_session(t, rtit, TRACE_END_NONE);
 	sweep_all(t, false);
@@ -236,7 +238,8 @@ static enum trace_session_end why_ended(const struct tracer *t, const struct vpt
 	if (VPT_STATUS_GET(rtit->status, ERROR))
 		return TRACE_END_ERROR;
 	if (VPT_STATUS_GET(rtit->status, STOPPED))
-		return t->hardware.collect.full ? TRACE_END_TOPA_STOP : TRACE_END_TRACE_STOP;
+		return t->hardware.collect.state & TRACER_COLLECT_FULL ? TRACE_END_TOPA_STOP
+								       : TRACE_END_TRACE_STOP;
 	return otherwise;
 }
 
@@ -245,7 +248,7 @@ static void end(struct tracer *t, const struct vpt_rtit *rtit, enum trace_sessio
 	sweep_all(t, true);
 	put_session(t, rtit, why_ended(t, rtit, why));
 	tracer_collect_end(&t->hardware.collect);
-	t->hardware.on = false;
+	t->hardware.state &= ~TRACER_HARDWARE_ON;
 }
 
 /* Neither a session that cannot put out anything nor its end is one. */
@@ -269,12 +272,12 @@ enum vpt_fault tracer_hardware_wrmsr(struct tracer *t, uint32_t msr, uint64_t va
 	if (vpt_rtit_write(&is, &t->caps, msr, value, VPT_ACCESS_GUEST) != VPT_FAULT_NONE ||
 	    pt_of(t)->set_ctl(t->config.ev, value))
 		return VPT_FAULT_GP;
-	if (t->hardware.on && !VPT_CTL_GET(is.ctl, TRACE_EN)) {
+	if (t->hardware.state & TRACER_HARDWARE_ON && !VPT_CTL_GET(is.ctl, TRACE_EN)) {
 		collect(t, &was);
 		is.status = was.status;
 		end(t, &is, TRACE_END_DISABLED);
 	}
-	if (!t->hardware.on && can_trace(&is))
+	if (!(t->hardware.state & TRACER_HARDWARE_ON) && can_trace(&is))
 		begin(t, &is);
 	return VPT_FAULT_NONE;
 }
@@ -295,7 +298,7 @@ enum vpt_fault tracer_hardware_host_write(struct tracer *t, uint32_t msr, uint64
 		note_error(t, error);
 		return VPT_FAULT_GP;
 	}
-	h->for_host = true;
+	h->state |= TRACER_HARDWARE_FOR_HOST;
 	rtit.ctl = (rtit.ctl & ~VPT_CTL_MASK(FABRIC_EN)) | VPT_CTL_MASK(TOPA);
 	begin(t, &rtit);
 	return VPT_FAULT_NONE;
@@ -322,9 +325,9 @@ void tracer_hardware_look(struct tracer *t)
 {
 	struct vpt_rtit rtit;
 
-	if (!t->hardware.on)
+	if (!(t->hardware.state & TRACER_HARDWARE_ON))
 		return;
-	if (t->hardware.for_host)
+	if (t->hardware.state & TRACER_HARDWARE_FOR_HOST)
 		look_for_host(t);
 	else if (!pt_of(t)->get(t->config.ev, &rtit))
 		collect(t, &rtit);
@@ -336,10 +339,10 @@ void tracer_hardware_close(struct tracer *t)
 {
 	struct vpt_rtit rtit = t->hardware.rtit;
 
-	if (!t->hardware.on)
+	if (!(t->hardware.state & TRACER_HARDWARE_ON))
 		return;
 	tracer_hardware_look(t);
-	if (t->hardware.for_host) {
+	if (t->hardware.state & TRACER_HARDWARE_FOR_HOST) {
 		rtit.status = t->hardware.rtit.status;
 		(void)pt_of(t)->stop(t->config.ev);
 	} else {

@@ -21,10 +21,15 @@ struct tracer;
 
 #define TRACER_HARDWARE_CR3S 64
 
-/* CR3s that PIPs tell of: the address spaces that code is in. */
+/* Bits of tracer_hardware_spaces.state. */
+enum tracer_spaces_state {
+	TRACER_SPACES_SYNCED = 1 << 0, /* the parser is at the start of a packet */
+};
+
+/* The CR3s of PIPs, which are the address spaces of the code. */
 struct tracer_hardware_spaces {
 	struct vpt_parser parser;
-	bool synced;
+	uint32_t state;		       /* TRACER_SPACES_SYNCED */
 	uint8_t rest[2 * VPT_PKT_MAX]; /* bytes of a packet that is not whole yet */
 	size_t rests;
 	uint64_t cr3[TRACER_HARDWARE_CR3S];
@@ -33,9 +38,14 @@ struct tracer_hardware_spaces {
 
 void tracer_hardware_feed(struct tracer_hardware_spaces *spaces, const uint8_t *bytes, size_t len);
 
+/* Bits of tracer_hardware.state. */
+enum tracer_hardware_state {
+	TRACER_HARDWARE_ON = 1 << 0, /* a session is in progress */
+	TRACER_HARDWARE_FOR_HOST = 1 << 1,
+};
+
 struct tracer_hardware {
-	bool on; /* a session runs */
-	bool for_host;
+	uint32_t state; /* enum tracer_hardware_state */
 	uint64_t sessions;
 	struct vpt_rtit rtit; /* of it, as it began; a host's while it is being set up */
 	struct tracer_collect collect;

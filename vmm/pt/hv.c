@@ -49,10 +49,15 @@ enum vpt_status tracer_hv_init(struct tracer_hv *hv, const struct tracer_hv_conf
 	hv->config = *config;
 	hv->ops = config->tracer->config.system == TRACER_SYSTEM_ATOM ? &tracer_hv_atom
 								      : &tracer_hv_pt;
-	hv->in_root = true;
+	hv->state |= TRACER_HV_IN_ROOT;
 	vpt_rtit_reset(&hv->pt.own);
 	tracer_root_init(&hv->root);
 	return tracer_hv_switch(hv, config->usage, why);
+}
+
+static void put(struct tracer_hv *hv, uint32_t bit, bool on)
+{
+	hv->state = on ? hv->state | bit : hv->state & ~bit;
 }
 
 static bool checks_pass(struct tracer_hv *hv)
@@ -106,11 +111,11 @@ static void write_msr(struct tracer_hv *hv, const struct tracer_insn *insn)
 
 static uint16_t flags_of(const struct tracer_hv *hv, const struct tracer_root_insn *insn)
 {
-	uint16_t flags = hv->arrived ? TRACE_ORACLE_ARRIVED : 0;
+	uint16_t flags = hv->state & TRACER_HV_ARRIVED ? TRACE_ORACLE_ARRIVED : 0;
 
 	if (insn->kind == TRACER_ROOT_COND)
 		flags |= TRACE_ORACLE_COND;
-	if (insn->kind == TRACER_ROOT_ENTRY && hv->entering)
+	if (insn->kind == TRACER_ROOT_ENTRY && hv->state & TRACER_HV_ENTERING)
 		flags |= TRACE_ORACLE_VM_ENTRY;
 	return flags;
 }
@@ -124,10 +129,10 @@ static void step(struct tracer_hv *hv, struct tracer_root_insn *insn)
 	hv->input.msrs = hv->msrs - hv->written;
 	tracer_root_step(&hv->root, &hv->input, insn);
 	if (insn->kind == TRACER_ROOT_ENTRY)
-		hv->entering = checks_pass(hv);
+		put(hv, TRACER_HV_ENTERING, checks_pass(hv));
 	r = (struct tracer_insn){
 		.ip = insn->ip, .next = insn->next, .to = insn->to, .flags = flags_of(hv, insn)};
-	hv->arrived = insn->to != insn->next;
+	put(hv, TRACER_HV_ARRIVED, insn->to != insn->next);
 	if (tracer_on(t))
 		tracer_host_code(t, insn->ip, (unsigned int)(insn->next - insn->ip),
 				 TRACER_ROOT_GPA, hv->root.page);
@@ -145,7 +150,8 @@ bool tracer_hv_enter(struct tracer_hv *hv, uint64_t guest_ip, bool inject)
 {
 	struct tracer_root_insn insn;
 
-	hv->input.inject = inject;
+	hv->input.flags = inject ? hv->input.flags | TRACER_ROOT_INJECT
+				 : hv->input.flags & ~TRACER_ROOT_INJECT;
 	do {
 		step(hv, &insn);
 		if (insn.kind == TRACER_ROOT_HLT)
@@ -157,7 +163,7 @@ bool tracer_hv_enter(struct tracer_hv *hv, uint64_t guest_ip, bool inject)
 			hv->ops->failed(hv, insn.next);
 		return false;
 	}
-	hv->launched = true;
+	hv->state |= TRACER_HV_LAUNCHED;
 	hv->ops->enter(hv, &insn, guest_ip);
 	return !hv->error;
 }
@@ -174,7 +180,7 @@ void tracer_hv_exit(struct tracer_hv *hv, const struct tracer_hv_exit *e)
 {
 	tracer_vm_exit(hv->config.tracer, e->ip, e->cpl, e->flags);
 	hv->ops->leave(hv, e, tracer_root_exit(&hv->root));
-	hv->arrived = true;
+	hv->state |= TRACER_HV_ARRIVED;
 	hv->input = (struct tracer_root_input){.reason = e->reason, .count = e->count};
 	count(hv, e);
 }
@@ -183,9 +189,9 @@ void tracer_hv_over(struct tracer_hv *hv)
 {
 	struct tracer_root_insn insn;
 
-	if (hv->error || !hv->launched)
+	if (hv->error || !(hv->state & TRACER_HV_LAUNCHED))
 		return;
-	hv->input.over = true;
+	hv->input.flags |= TRACER_ROOT_OVER;
 	hv->msrs = hv->written = 0;
 	hv->ops->end(hv);
 	do

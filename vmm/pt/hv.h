@@ -53,6 +53,14 @@ struct tracer_hv_config {
 
 struct tracer_hv_ops; /* hv_system.h */
 
+/* Bits of tracer_hv.state. */
+enum tracer_hv_state {
+	TRACER_HV_IN_ROOT = 1 << 0,
+	TRACER_HV_ENTERING = 1 << 1, /* the checks of VMLAUNCH or VMRESUME have passed */
+	TRACER_HV_LAUNCHED = 1 << 2,
+	TRACER_HV_ARRIVED = 1 << 3, /* root code has arrived by a branch */
+};
+
 /* The part of PT in a hypervisor's state (hv_pt.c). */
 struct tracer_hv_pt {
 	struct vpt_usage_plan plan;
@@ -67,10 +75,7 @@ struct tracer_hv {
 	enum vpt_usage usage;
 	struct tracer_hv_pt pt;
 	struct tracer_root root;
-	bool in_root;
-	bool entering; /* what VMLAUNCH or VMRESUME came to */
-	bool launched;
-	bool arrived; /* root code, by a branch */
+	uint32_t state; /* enum tracer_hv_state */
 	struct vpt_msr_entry msr[TRACER_HV_MSRS];
 	uint32_t msrs, written;
 	struct tracer_root_input input;

@@ -91,7 +91,7 @@ static void enter(struct tracer_hv *hv, const struct tracer_root_insn *insn, uin
 	struct tracer *t = hv->config.tracer;
 
 	(void)insn;
-	hv->in_root = false;
+	hv->state &= ~TRACER_HV_IN_ROOT;
 	t->pt.vmx.non_root = true;
 	vpt_atom_vm_entry(&t->atom, guest_ip);
 	tracer_settle(t, guest_ip);
@@ -103,7 +103,7 @@ static void leave(struct tracer_hv *hv, const struct tracer_hv_exit *e, uint64_t
 	struct tracer *t = hv->config.tracer;
 
 	vpt_atom_vm_exit(&t->atom, e->ip);
-	hv->in_root = true;
+	hv->state |= TRACER_HV_IN_ROOT;
 	t->pt.vmx.non_root = false;
 	tracer_settle(t, host_ip);
 	tracer_space(t);

@@ -191,7 +191,7 @@ static void transition_in(struct tracer_hv *hv, const struct tracer_root_insn *i
 	vpt_pt_vm_entry(&t->pt, &entry);
 	run_area(hv, VPT_AREA_ENTRY_LOAD, &hv->pt.plan.entry_load);
 	tracer_settle(t, guest_ip);
-	hv->in_root = false;
+	hv->state &= ~TRACER_HV_IN_ROOT;
 	vpt_pt_vm_entered(&t->pt, guest_ip);
 	tracer_settle(t, guest_ip);
 	tracer_space(t);
@@ -216,7 +216,7 @@ static void transition_out(struct tracer_hv *hv, const struct tracer_hv_exit *e,
 	vpt_pt_vm_exit_host(&t->pt);
 	run_area(hv, VPT_AREA_EXIT_LOAD, &hv->pt.plan.exit_load);
 	tracer_settle(t, host_ip);
-	hv->in_root = true;
+	hv->state |= TRACER_HV_IN_ROOT;
 	vpt_pt_vm_exited(&t->pt, host_ip);
 	tracer_settle(t, host_ip);
 	tracer_space(t);
@@ -232,7 +232,7 @@ static struct vpt_rtit guest_registers(struct tracer_hv *hv)
 {
 	struct vpt_rtit rtit = is_live(hv) ? live(hv) : hv->pt.own;
 
-	if (hv->in_root || !is_live(hv))
+	if (hv->state & TRACER_HV_IN_ROOT || !is_live(hv))
 		rtit.ctl = hv->pt.own.ctl;
 	return rtit;
 }
@@ -249,13 +249,13 @@ static bool begin_in_memory(struct tracer_hv *hv, uint64_t ip)
 	struct vpt_rtit guest = guest_registers(hv);
 
 	/* vpt_insert_begin() asks for the guest's context. */
-	hv->in_root = false;
+	hv->state &= ~TRACER_HV_IN_ROOT;
 	tracer_unit_act(t, &hv->pt.insertion);
 	if (vpt_insert_begin(&hv->pt.insertion, &guest, &t->caps, tracer_ops(), t,
 			     hv->pt.vmx.controls, TRACER_HV_VMCS, ip))
 		return true;
 	tracer_unit_act(t, &t->pt);
-	hv->in_root = true;
+	hv->state |= TRACER_HV_IN_ROOT;
 	return false;
 }
 
@@ -285,7 +285,7 @@ static void end_in_memory(struct tracer_hv *hv, uint64_t next)
 	vpt_insert_end(&hv->pt.insertion, next, &guest);
 	tracer_settle(t, next);
 	tracer_unit_act(t, &t->pt);
-	hv->in_root = true;
+	hv->state |= TRACER_HV_IN_ROOT;
 	queue_registers(hv, &is, &guest);
 }
 

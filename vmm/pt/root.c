@@ -357,9 +357,9 @@ static bool taken(struct tracer_root *root, const struct tracer_root_input *in, 
 {
 	switch (when) {
 	case IF_OVER:
-		return in->over;
+		return in->flags & TRACER_ROOT_OVER;
 	case UNLESS_EVENT:
-		return !in->inject;
+		return !(in->flags & TRACER_ROOT_INJECT);
 	case IF_NO_MSRS:
 		return !in->msrs;
 	case IF_MORE_MSRS:

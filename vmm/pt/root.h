@@ -38,13 +38,18 @@ enum tracer_root_kind {
 	TRACER_ROOT_HLT,   /* there is nothing after it */
 };
 
-/* On what its way depends. */
+/* Bits of tracer_root_input.flags. */
+enum tracer_root_flags {
+	TRACER_ROOT_INJECT = 1 << 0, /* the next VM entry injects an event */
+	TRACER_ROOT_OVER = 1 << 1,   /* the guest does not resume */
+};
+
+/* The input that decides the path of root code. */
 struct tracer_root_input {
 	uint32_t reason; /* of the last VM exit, basic */
 	uint32_t count;	 /* bytes of I/O and the like: how often its loop turns */
 	uint32_t msrs;	 /* left to write */
-	bool inject;	 /* an event */
-	bool over;	 /* the guest does not go on */
+	uint32_t flags;	 /* enum tracer_root_flags */
 };
 
 struct tracer_root_insn {

@@ -258,7 +258,7 @@ static uint64_t next_page(struct soft *c, uint64_t lin)
 	uint64_t gpa;
 
 	lin = (lin | PAGE_MASK) + 1;
-	if (!soft_translate(c, c->long_mode ? lin : (uint32_t)lin, X86_WALK_FETCH, &gpa, &e))
+	if (!soft_translate(c, soft_long_mode(c) ? lin : (uint32_t)lin, X86_WALK_FETCH, &gpa, &e))
 		soft_fault(c, NULL, &e);
 	return gpa;
 }

@@ -38,7 +38,7 @@ static bool paging_change_ok(const struct soft *c, uint64_t value)
 	if (on && !was && c->s.efer & X86_EFER_LME)
 		return c->s.cr4 & X86_CR4_PAE && !c->s.cs.l;
 	if (!on && was)
-		return !(c->long_mode && (c->bits == 64 || c->s.cr4 & SOFT_CR4_PCIDE));
+		return !(soft_long_mode(c) && (c->bits == 64 || c->s.cr4 & SOFT_CR4_PCIDE));
 	return true;
 }
 
@@ -57,7 +57,7 @@ static NOINLINE void do_write_cr3(struct soft *c, const struct soft_uop *u)
 
 	if (c->s.cr4 & SOFT_CR4_PCIDE)
 		value &= ~CR3_KEEP;
-	if (c->long_mode && value >> c->paging.max_phy_addr)
+	if (soft_long_mode(c) && value >> c->paging.max_phy_addr)
 		gp(c, u);
 	c->s.cr3 = value;
 	soft_flush_tlb(c);
@@ -111,9 +111,9 @@ static NOINLINE void do_write_cr4(struct soft *c, const struct soft_uop *u)
 
 	if (value & ~cr4_known(c))
 		gp(c, u);
-	if (c->long_mode && (!(value & X86_CR4_PAE) || changed & X86_CR4_LA57))
+	if (soft_long_mode(c) && (!(value & X86_CR4_PAE) || changed & X86_CR4_LA57))
 		gp(c, u);
-	if (set & SOFT_CR4_PCIDE && (!c->long_mode || c->s.cr3 & CR3_FLAGS))
+	if (set & SOFT_CR4_PCIDE && (!soft_long_mode(c) || c->s.cr3 & CR3_FLAGS))
 		gp(c, u);
 	c->s.cr4 = value;
 	soft_flush_tlb(c);

@@ -69,7 +69,7 @@ bool soft_feature(const struct soft *c, const ZydisDecodedInstruction *insn)
 		return true;
 	/* PTWRITE, which the processor can have and CPUID not show. */
 	if (set == ZYDIS_ISA_SET_PT)
-		return c->base.ptwrite;
+		return c->base.state & ENGINE_PTWRITE;
 	if (needs_vl(insn) && !has(c, 7, EBX, 31))
 		return false;
 	for (i = 0; i < sizeof(features) / sizeof(features[0]); i++)

@@ -51,11 +51,11 @@ void soft_protect(struct soft *c, uint64_t gpa)
 static bool walk(struct soft *c, uint64_t va, unsigned int access, struct x86_page *page,
 		 struct engine_exception *e)
 {
-	if (c->long_mode && !soft_canonical(c, va)) {
+	if (soft_long_mode(c) && !soft_canonical(c, va)) {
 		*e = (struct engine_exception){.vector = X86_VEC_GP, .has_error = true};
 		return false;
 	}
-	c->paging.ac = c->r[SOFT_R_RFLAGS] & X86_FL_AC;
+	c->paging.rflags = (uint32_t)c->r[SOFT_R_RFLAGS];
 	if (x86_walk_page(&c->vm->mem, &c->paging, va, access, page))
 		return true;
 	*e = (struct engine_exception){
@@ -156,7 +156,7 @@ static void locate_all(struct soft *c, const struct soft_uop *u, uint64_t va, si
 	}
 	locate(c, u, va, room, access, &piece[0]);
 	va += room;
-	locate(c, u, c->long_mode ? va : (uint32_t)va, len - room, access, &piece[1]);
+	locate(c, u, soft_long_mode(c) ? va : (uint32_t)va, len - room, access, &piece[1]);
 }
 
 static void from_piece(struct soft *c, const struct soft_uop *u, const struct piece *piece,

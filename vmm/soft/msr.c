@@ -331,7 +331,7 @@ static bool trapped(const struct soft *c, bool write)
 static NOINLINE const struct soft_uop *ask_core(struct soft *c, const struct soft_uop *u,
 						bool write)
 {
-	if (!c->stepping)
+	if (!(c->call & SOFT_STEP))
 		return soft_leave(c, u, false, ENGINE_EXIT_CORE);
 	c->r[SOFT_R_T0] = write ? (uint32_t)c->r[SOFT_R_RAX] | c->r[SOFT_R_RDX] << 32 : 0;
 	c->r[SOFT_R_T0 + 1] = u->imm;

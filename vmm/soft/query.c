@@ -136,7 +136,7 @@ SOFT_UOP(rdpid)
 /* The core has the counters; by itself this processor has none, whatever ECX says. */
 SOFT_UOP(rdpmc)
 {
-	if (c->stepping)
+	if (c->call & SOFT_STEP)
 		soft_raise_code(c, u, X86_VEC_GP, 0);
 	return soft_leave(c, u, false, ENGINE_EXIT_CORE);
 }

@@ -49,7 +49,7 @@ static void answer(struct soft *c, const struct soft_uop *u, bool ok, uint32_t v
 static NOINLINE void do_lar(struct soft *c, const struct soft_uop *u)
 {
 	struct soft_descriptor d;
-	bool ok = visible(c, u, c->long_mode ? LAR_TYPES_LONG : LAR_TYPES, &d);
+	bool ok = visible(c, u, soft_long_mode(c) ? LAR_TYPES_LONG : LAR_TYPES, &d);
 
 	answer(c, u, ok, ok ? (uint32_t)(d.raw >> 32) & 0xffff00 : 0);
 }
@@ -57,7 +57,7 @@ static NOINLINE void do_lar(struct soft *c, const struct soft_uop *u)
 static NOINLINE void do_lsl(struct soft *c, const struct soft_uop *u)
 {
 	struct soft_descriptor d;
-	bool ok = visible(c, u, c->long_mode ? LSL_TYPES_LONG : LSL_TYPES, &d);
+	bool ok = visible(c, u, soft_long_mode(c) ? LSL_TYPES_LONG : LSL_TYPES, &d);
 
 	answer(c, u, ok, ok ? d.seg.limit : 0);
 }

@@ -37,7 +37,7 @@ static struct vpt_gate *report_to(const struct soft *c)
 {
 	const struct engine_observer *o = c->base.observer;
 
-	return c->stepping || !o ? NULL : o->gate;
+	return c->call & SOFT_STEP || !o ? NULL : o->gate;
 }
 
 /* Returns true if each instruction is reported. */
@@ -214,7 +214,7 @@ static bool is_over(struct soft *c)
 		c->exit->kind = ENGINE_EXIT_KICK;
 	else if (rflags & X86_FL_TF || c->dr[7] & 0xff)
 		c->exit->kind = ENGINE_EXIT_CORE;
-	else if (c->want_irq && rflags & X86_FL_IF && !c->base.shadow)
+	else if (c->call & SOFT_WANT_IRQ && rflags & X86_FL_IF && !(c->base.state & ENGINE_SHADOW))
 		c->exit->kind = ENGINE_EXIT_IRQ_WINDOW;
 	else
 		return false;
@@ -234,7 +234,7 @@ static void enter(struct soft *c, const struct soft_uop *u)
 /* One block, and those that its links lead to. */
 static void run_from_here(struct soft *c)
 {
-	bool single = c->base.shadow;
+	bool single = c->base.state & ENGINE_SHADOW;
 	uint32_t mode = c->mode | (reports_each(c) ? SOFT_BLOCK_EVERY : 0);
 	struct soft_link *missed = c->missed;
 	const struct soft_uop *u;
@@ -247,7 +247,7 @@ static void run_from_here(struct soft *c)
 	if (single) {
 		c->missed = NULL;
 		b = soft_block(c, mode | SOFT_BLOCK_SINGLE);
-		c->base.shadow = false;
+		c->base.state &= ~ENGINE_SHADOW;
 	} else if (c->missed == missed && missed) {
 		*missed = (struct soft_link){c->gen, b->uop, b->insns};
 		if (c->compiler && !b->compiled && !(b->mode & SOFT_BLOCK_EVERY))
@@ -283,7 +283,7 @@ static void begin(struct soft *c, struct engine_exit *exit, uint64_t budget)
 	c->exit = exit;
 	exit->kind = ENGINE_EXIT_NONE;
 	soft_set_rflags(c, c->regs.rflags);
-	c->base.regs_dirty = false;
+	c->base.state &= ~ENGINE_REGS_DIRTY;
 	c->begun = c->reported = c->base.retired;
 	c->left = budget > INT64_MAX ? INT64_MAX : (int64_t)budget;
 	c->started = c->left;
@@ -313,8 +313,7 @@ void soft_run(struct engine_vcpu *ev, bool want_irq, struct engine_exit *exit)
 {
 	struct soft *c = soft(ev);
 
-	c->stepping = false;
-	c->want_irq = want_irq;
+	c->call = want_irq ? SOFT_WANT_IRQ : 0;
 	begin(c, exit, ev->budget);
 	loop(c);
 	end(c);
@@ -327,8 +326,7 @@ void soft_step(struct engine_vcpu *ev, const struct engine_step_hint *hint,
 	struct vpt_gate *gate = c->gate;
 
 	(void)hint;
-	c->stepping = true;
-	c->want_irq = false;
+	c->call = SOFT_STEP;
 	c->base.attention = false;
 	begin(c, exit, 1);
 	c->leave = SOFT_LEAVE_NEXT;
@@ -339,7 +337,7 @@ void soft_step(struct engine_vcpu *ev, const struct engine_step_hint *hint,
 		enter(c, b->uop);
 	}
 	end(c);
-	c->base.shadow = false;
+	c->base.state &= ~ENGINE_SHADOW;
 	/* A step in the middle of a trace does not end it. */
 	c->gate = gate;
 	if (exit->kind == ENGINE_EXIT_NONE && c->debug) {

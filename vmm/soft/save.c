@@ -239,7 +239,7 @@ size_t soft_save(struct engine_vcpu *ev, void *to, size_t room)
 	msr = (struct saved_msr *)(s + 1);
 	s->magic = MAGIC;
 	s->regs = c->regs;
-	s->shadow = c->base.shadow;
+	s->shadow = !!(c->base.state & ENGINE_SHADOW);
 	s->retired = c->base.retired;
 	s->time = c->base.time;
 	save_system(c, s);
@@ -407,7 +407,10 @@ static int load(struct soft *c, const struct saved *s, size_t bytes)
 		return -EINVAL;
 	c->regs = s->regs;
 	c->base.retired = s->retired;
-	c->base.shadow = s->shadow;
+	if (s->shadow)
+		c->base.state |= ENGINE_SHADOW;
+	else
+		c->base.state &= ~ENGINE_SHADOW;
 	c->base.time = s->time;
 	load_fpu(c, s);
 	load_system(c, s);

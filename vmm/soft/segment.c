@@ -95,7 +95,7 @@ SOFT_UOP(load)
 SOFT_UOP(load_ss)
 {
 	soft_load_segment(c, u, SOFT_SEG_SS, SOFT_REG(c, u->src, uint16_t));
-	c->base.shadow = true;
+	c->base.state |= ENGINE_SHADOW;
 	return soft_resume(c, u);
 }
 
@@ -121,7 +121,7 @@ SOFT_UOP(pop)
 SOFT_UOP(pop_ss)
 {
 	pop_segment(c, u);
-	c->base.shadow = true;
+	c->base.state |= ENGINE_SHADOW;
 	return soft_resume(c, u);
 }
 

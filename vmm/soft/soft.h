@@ -185,6 +185,12 @@ enum soft_leave {
 	SOFT_LEAVE_EXIT,     /* `exit` says what run() or step() returns */
 };
 
+/* Bits of soft.call: which call of the core is in progress. */
+enum soft_call {
+	SOFT_STEP = 1 << 0,	/* step(): execute what is the core's in run() */
+	SOFT_WANT_IRQ = 1 << 1, /* run(): return when RFLAGS.IF allows an interrupt */
+};
+
 struct soft {
 	struct engine_vcpu base;
 	union {
@@ -194,21 +200,21 @@ struct soft {
 	/* Arithmetic flags: OF (0 or 1) in the low byte, the others in the high one as
 	 * LAHF has them. */
 	uint16_t fl;
-	bool stepping; /* in step(): what is the core's in run() is to be done */
+	uint8_t call; /* enum soft_call, of the call in progress */
 	/* Of the links that are good: what soft_unlink() counts, and `mode`. */
 	uint64_t gen;
 	int64_t left;	       /* instructions until run() ends, blocks begun deducted */
 	struct vpt_gate *gate; /* the observer's; NULL: nothing is traced */
 	struct soft_tlb *tlb;
-	struct soft_jump jump[SOFT_JUMP_SIZE];
-	struct soft_tlb tlbs[SOFT_TLB_SETS][SOFT_TLB_SIZE];
+	/* Aligned, so that no entry is in two lines of the host's cache. */
+	struct soft_jump jump[SOFT_JUMP_SIZE] __attribute__((aligned(64)));
+	struct soft_tlb tlbs[SOFT_TLB_SETS][SOFT_TLB_SIZE] __attribute__((aligned(64)));
 
 	struct x86_sregs s;
 	uint64_t dr[8];
 	uint8_t cpl, bits;
 	uint64_t cs_base; /* 0 in 64-bit mode */
 	uint32_t cs_limit;
-	bool long_mode;
 	uint32_t mode; /* enum soft_block_mode, without SINGLE */
 	struct x86_paging paging;
 	struct soft_msrs msr;
@@ -229,7 +235,6 @@ struct soft {
 	int64_t started;	  /* `left` then */
 	int64_t stash;		  /* taken out of `left`: see soft_call_attention() */
 	uint64_t reported;	  /* instructions that the observer has been told of */
-	bool want_irq;		  /* come back when RFLAGS.IF allows an interrupt */
 	struct soft_link *missed; /* to be set when the next block is found */
 	uint64_t debug;		  /* DR6 bits of data breakpoints that were hit */
 
@@ -242,6 +247,11 @@ struct soft {
 static inline struct soft *soft(struct engine_vcpu *ev)
 {
 	return (struct soft *)ev;
+}
+
+static inline bool soft_long_mode(const struct soft *c)
+{
+	return c->s.efer & X86_EFER_LMA;
 }
 
 /*

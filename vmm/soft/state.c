@@ -73,9 +73,8 @@ void soft_derive(struct soft *c)
 		c->s.efer |= X86_EFER_LMA;
 	else
 		c->s.efer &= ~X86_EFER_LMA;
-	c->long_mode = c->s.efer & X86_EFER_LMA;
 	c->cpl = c->s.cr0 & X86_CR0_PE ? c->s.ss.dpl & 3 : 0;
-	c->bits = c->long_mode && c->s.cs.l ? 64 : c->s.cs.db ? 32 : 16;
+	c->bits = soft_long_mode(c) && c->s.cs.l ? 64 : c->s.cs.db ? 32 : 16;
 	c->mode = code_mode(c) | fpu_mode(c);
 	c->paging.cr0 = c->s.cr0;
 	c->paging.cr3 = c->s.cr3;

@@ -367,7 +367,8 @@ SOFT_UOP(string_once)
 SOFT_UOP(string_repeat)
 {
 	if (vpt_unlikely(!do_repeat(c, u)))
-		return soft_leave(c, u, false, c->stepping ? ENGINE_EXIT_NONE : ENGINE_EXIT_KICK);
+		return soft_leave(c, u, false,
+				  c->call & SOFT_STEP ? ENGINE_EXIT_NONE : ENGINE_EXIT_KICK);
 	if (is_wanted(c))
 		return soft_resume(c, u);
 	return SOFT_NEXT(c, u);

@@ -12,14 +12,14 @@
 /* In step() the core has already declined it. */
 SOFT_UOP(unable)
 {
-	return soft_leave(c, u, false, c->stepping ? ENGINE_EXIT_UNABLE : ENGINE_EXIT_CORE);
+	return soft_leave(c, u, false, c->call & SOFT_STEP ? ENGINE_EXIT_UNABLE : ENGINE_EXIT_CORE);
 }
 
 SOFT_UOP(into)
 {
 	if (!(c->fl & SOFT_F_OF))
 		return SOFT_NEXT(c, u);
-	return soft_leave(c, u, false, c->stepping ? ENGINE_EXIT_UNABLE : ENGINE_EXIT_CORE);
+	return soft_leave(c, u, false, c->call & SOFT_STEP ? ENGINE_EXIT_UNABLE : ENGINE_EXIT_CORE);
 }
 
 bool soft_tr_core(struct soft_translation *t)
@@ -113,7 +113,7 @@ SOFT_UOP(sti)
 	if (c->r[SOFT_R_RFLAGS] & X86_FL_IF)
 		return SOFT_NEXT(c, u);
 	c->r[SOFT_R_RFLAGS] |= X86_FL_IF;
-	c->base.shadow = true;
+	c->base.state |= ENGINE_SHADOW;
 	return soft_resume_if(c, u);
 }
 

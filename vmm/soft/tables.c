@@ -62,12 +62,12 @@ static void system_segment(struct soft *c, const struct soft_uop *u, uint16_t se
 {
 	uint16_t error = selector & 0xfffc;
 
-	if (selector & 4 || !soft_descriptor(c, u, selector, c->long_mode, d) || d->seg.s ||
+	if (selector & 4 || !soft_descriptor(c, u, selector, soft_long_mode(c), d) || d->seg.s ||
 	    !(types >> d->seg.type & 1))
 		soft_raise_code(c, u, X86_VEC_GP, error);
 	if (!d->seg.present)
 		soft_raise_code(c, u, X86_VEC_NP, error);
-	if (c->long_mode) {
+	if (soft_long_mode(c)) {
 		d->seg.base |= d->high << 32;
 		if (d->high >> 40 & 31 || !soft_canonical(c, d->seg.base))
 			soft_raise_code(c, u, X86_VEC_GP, error);
@@ -90,7 +90,7 @@ static NOINLINE void do_lldt(struct soft *c, const struct soft_uop *u)
 
 static NOINLINE void do_ltr(struct soft *c, const struct soft_uop *u)
 {
-	uint32_t types = 1u << TYPE_TSS | (c->long_mode ? 0 : 1u << TYPE_TSS16);
+	uint32_t types = 1u << TYPE_TSS | (soft_long_mode(c) ? 0 : 1u << TYPE_TSS16);
 	uint16_t selector = SOFT_REG(c, u->src, uint16_t);
 	struct soft_descriptor d;
 	uint8_t access;

@@ -133,7 +133,7 @@ void soft_tr_raise(struct soft_translation *t, uint8_t vector)
 
 SOFT_UOP(leave)
 {
-	if (!c->stepping)
+	if (!(c->call & SOFT_STEP))
 		return soft_leave(c, u, false, ENGINE_EXIT_CORE);
 	return SOFT_NEXT(c, u);
 }

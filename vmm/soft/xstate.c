@@ -85,7 +85,7 @@ SOFT_UOP(osxsave)
 #define SYSTEM_STATE(name, does)                                          \
 	SOFT_UOP(name)                                                    \
 	{                                                                 \
-		if (!c->stepping && soft_xstate_moves_pt(c))              \
+		if (!(c->call & SOFT_STEP) && soft_xstate_moves_pt(c))    \
 			return soft_leave(c, u, false, ENGINE_EXIT_CORE); \
 		does(c, u);                                               \
 		return SOFT_NEXT(c, u);                                   \

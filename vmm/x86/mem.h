@@ -36,8 +36,8 @@ bool x86_mem_write(const struct x86_mem *mem, uint64_t gpa, const void *src, siz
 struct x86_paging {
 	uint64_t cr0, cr3, cr4, efer;
 	uint8_t cpl;
-	bool ac; /* RFLAGS.AC: SMAP is suspended */
 	uint8_t max_phy_addr;
+	uint32_t rflags; /* AC suspends SMAP */
 };
 
 enum x86_walk_access {

@@ -151,7 +151,8 @@ static bool permitted(const struct walk *w, unsigned int access)
 			return false;
 		return user || !user_page || !(p->cr4 & X86_CR4_SMEP);
 	}
-	if (!user && user_page && p->cr4 & X86_CR4_SMAP && (!p->ac || access & X86_WALK_SYSTEM))
+	if (!user && user_page && p->cr4 & X86_CR4_SMAP &&
+	    (!(p->rflags & X86_FL_AC) || access & X86_WALK_SYSTEM))
 		return false;
 	if (access & X86_WALK_WRITE && !(w->allowed & PTE_W))
 		return !user && !(p->cr0 & X86_CR0_WP);

@@ -159,7 +159,7 @@ static void put_state(struct soft *c, const struct sil_state *s, uint64_t ip)
 		c->r[slot_of[i]] = s->gpr[i];
 	c->regs.rip = ip;
 	c->regs.rflags = s->rflags;
-	c->base.regs_dirty = true;
+	c->base.state |= ENGINE_REGS_DIRTY;
 	memcpy(c->fpu.zmm, s->zmm, sizeof(s->zmm));
 	memcpy(c->fpu.k, s->k, sizeof(s->k));
 	memcpy(c->fpu.x87, s->fx, 160);
