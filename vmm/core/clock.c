@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What time it is for the guest's PT. What is executed an instruction at a time, or by an
- * engine that counts, has virtual time: engine/time.h. So has a guest that KVM steps, or a
- * step's cost would be in each packet: its TSC goes on from where the host's was, if it has
- * seen that, by instructions. Its RDTSC is told the same.
+ * The time that the guest's PT sees. Time is virtual (engine/time.h) for instructions that are
+ * stepped and for an engine that counts.
+ *
+ * A guest that KVM steps has virtual time, too, because each packet would contain the cost of a
+ * step otherwise. If the guest has seen the host's TSC, its TSC continues from there by
+ * instructions. RDTSC returns the same value.
  */
 #include "core/clock.h"
 #include "core/hv.h"
@@ -34,7 +36,7 @@ void core_clock_set_cbr(struct core_vcpu *v, uint8_t cbr)
 		engine_time_ratio(&v->ev->time, v->ev->retired, v->ev->time.ticks, cbr, 0);
 }
 
-/* What software has added to the host's TSC. */
+/* Returns the offset that software has added to the host's TSC. */
 static uint64_t host_offset(struct core_vcpu *v, struct vpt_clock *now)
 {
 	uint64_t tsc;

@@ -21,8 +21,8 @@ struct core_cbr_change {
 #define CORE_CBR_CHANGES 16
 
 /*
- * clock.c: what time it is, for PT; the TSC's frequency, by CPUID.15H or by the ratio at P1;
- * the core's ratio to the bus clock, as core_cbr_change has it, from the start and later.
+ * clock.c: the time for PT. The TSC's frequency comes from CPUID.15H, or from the ratio at P1. The
+ * core's ratio to the bus clock can change during a run (struct core_cbr_change).
  */
 void core_clock_init(struct core_vcpu *v);
 void core_clock_now(struct core_vcpu *v, struct vpt_clock *now, uint64_t *tsc);
@@ -32,7 +32,7 @@ void core_clock_set_cbr(struct core_vcpu *v, uint8_t cbr);
 /* Do what changes by now; instructions until the next. */
 void core_clock_look(struct core_vcpu *v);
 uint64_t core_clock_next(const struct core_vcpu *v);
-/* What an instruction that the engine stepped knows of time becomes what is told of it. */
+/* Update the vCPU's clock after a stepped instruction that reads the time (RDTSC and similar). */
 void core_clock_stepped(struct core_vcpu *v, const struct core_insn *insn);
 /* In a HLT so much of the host's time has passed. */
 void core_clock_slept(struct core_vcpu *v, uint64_t ns);

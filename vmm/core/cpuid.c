@@ -102,7 +102,10 @@ static void extended(struct engine_cpuid_entry *e, const struct vpt_caps *caps)
 		e->ecx &= ~BIT(16);
 }
 
-/* What Intel has in these leaves: LAHF, LZCNT, PREFETCHW; SYSCALL, NX, 1G, RDTSCP, LM. */
+/*
+ * The features of Intel processors in these leaves: LAHF, LZCNT, PREFETCHW; SYSCALL, NX, 1G,
+ * RDTSCP, LM.
+ */
 static void amd_features(struct engine_cpuid_entry *e)
 {
 	e->eax = e->ebx = 0;

@@ -19,7 +19,7 @@ struct x86_segment core_flat_segment(uint16_t selector, bool code, bool wide, ui
 	};
 }
 
-/* What 64-bit mode leaves in SS when it enters a handler of higher privilege. */
+/* Returns SS as an entry to a handler of higher privilege leaves it in 64-bit mode. */
 struct x86_segment core_null_ss(uint8_t dpl)
 {
 	struct x86_segment ss = core_flat_segment(dpl, false, false, dpl);

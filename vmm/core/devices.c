@@ -171,7 +171,7 @@ void core_devices_touched(struct core_vcpu *v)
 	v->irq.next = next;
 }
 
-/* What a snapshot has of the devices, before dev_platform_save()'s. */
+/* The part of a snapshot before that of dev_platform_save(). */
 struct saved {
 	uint64_t timer_left; /* of abi/boot.h's timer, 0: not armed */
 };

@@ -18,8 +18,11 @@ uint64_t core_devices_next(const struct core_vcpu *v);
 void core_devices_idle(struct core_vcpu *v, uint64_t clocks);
 /* After an access: an engine that runs may have to stop earlier. */
 void core_devices_touched(struct core_vcpu *v);
-/* Their state and time, and the timer of abi/boot.h with an engine that counts, between
- * two runs. load() comes after the engine's own, and changes nothing if it is false. */
+/*
+ * Save or load the state and time of the devices between two runs. With an engine that counts this
+ * includes the timer of abi/boot.h. Call load() after the engine's own. If it returns false nothing
+ * has changed.
+ */
 size_t core_devices_saved_bytes(void);
 bool core_devices_save(struct core_vcpu *v, void *to, size_t room);
 bool core_devices_load(struct core_vcpu *v, const void *from, size_t bytes);

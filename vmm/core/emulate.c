@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the core executes itself: branches that touch no memory, since it costs a
- * step less; what would show a debugger's TF or an empty IDTR; PT's own MSRs. An
- * engine with ENGINE_NEAR leaves only transfers between segments to it.
+ * The instructions that the core executes itself. Branches that touch no memory save a step. Other
+ * instructions would show the debugger's TF or an empty IDTR in a step. PT's own MSRs are here,
+ * too. An engine with ENGINE_NEAR leaves only transfers between segments to the core.
  */
 #include "core/access.h"
 #include "core/deliver.h"
@@ -177,7 +177,7 @@ static enum core_done software_interrupt(struct core_vcpu *v, const struct core_
 	return v->vm->stop.kind == TRACE_STOP_UNABLE ? CORE_DONE_STOPPED : CORE_DONE_FAULT;
 }
 
-/* What a step would not get right, on engines that cannot do everything. */
+/* Emulate an instruction that a step would execute wrongly, on hosts that lack a feature. */
 static enum core_done spare_a_step(struct core_vcpu *v, const struct core_insn *insn,
 				   struct engine_exception *e)
 {

@@ -10,7 +10,7 @@ struct core_vcpu;
 struct core_insn;
 struct engine_exception;
 
-/* What one instruction came to. */
+/* The outcome of one instruction. */
 enum core_done {
 	CORE_DONE_RETIRED,
 	CORE_DONE_FAULT,   /* *e is to be delivered; nothing else changed */

@@ -16,7 +16,7 @@ void core_exec_one(struct core_vcpu *v);
 void core_exec_fault(struct core_vcpu *v, struct engine_exception *e, uint64_t rip);
 /* The same for a #DB trap after the last instruction; `causes`: bits of DR6. */
 void core_exec_debug(struct core_vcpu *v, uint64_t causes);
-/* What was being delivered at `rip` ended in shutdown. */
+/* Record that a delivery at `rip` ended in shutdown. */
 void core_exec_shutdown(struct core_vcpu *v, uint64_t rip);
 
 /* observe.c: be told by the engine what run() does from now on. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Delivery through the IDT (SDM vol. 3, 6.12 to 6.15), done here so that it is exact
- * on every host: what is pushed, what faults on the way, where it ends.
+ * Delivery through the IDT (SDM vol. 3, 6.12 to 6.15). The core does it, so that the pushed frame,
+ * the faults on the way and the result are exact on every host.
  */
 #include "core/access.h"
 #include "core/deliver.h"
@@ -25,7 +25,7 @@ struct gate {
 	bool present;
 };
 
-/* What is being delivered. */
+/* The event in delivery. */
 struct delivery {
 	const struct engine_exception *event;
 	enum core_event_source source;
@@ -223,7 +223,9 @@ static bool contributory(uint8_t vector)
 	return vector == X86_VEC_DE || (vector >= X86_VEC_TS && vector <= X86_VEC_GP);
 }
 
-/* What a second exception makes of the first (SDM vol. 3, table 6-5). */
+/*
+ * Returns true if the second exception makes a double fault of the first (SDM vol. 3, table 6-5).
+ */
 static bool doubles(uint8_t first, uint8_t second)
 {
 	if (first == X86_VEC_PF)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Instructions, decoded as far as the core needs to know them, and a cache of
- * them by guest-physical address that is checked against the bytes at each use,
- * so that code which changes itself is seen as it is.
+ * Decoded instructions, and a cache of them by guest-physical address. Each use compares the cached
+ * bytes with memory, so that code that modifies itself is decoded again.
  */
 #ifndef VMM_CORE_INSN_H
 #define VMM_CORE_INSN_H
@@ -80,9 +79,8 @@ struct core_insn_cache *core_insn_cache_create(void);
 void core_insn_cache_destroy(struct core_insn_cache *cache);
 
 /*
- * The instruction that these bytes at `gpa` are in a mode of `bits`, or NULL if
- * they are none; *truncated then tells whether more bytes would make one. Valid
- * until the next call.
+ * Returns the instruction of these bytes at `gpa` in a mode of `bits`, or NULL if they are none.
+ * *truncated is then true if more bytes could make one. The result is valid until the next call.
  */
 const struct core_insn *core_insn_find(struct core_insn_cache *cache, uint64_t gpa, uint8_t bits,
 				       const struct core_insn_bytes *bytes, bool *truncated);
@@ -97,7 +95,7 @@ static inline bool core_insn_is_into(const struct core_insn *insn)
 	return insn->cls == CORE_INSN_INT && insn->len == 1 && (insn->low & 0xff) == 0xce;
 }
 
-/* What a far JMP, CALL or RET says. */
+/* The operand of a far JMP, CALL or RET. */
 struct core_insn_far {
 	enum { CORE_FAR_JMP, CORE_FAR_CALL, CORE_FAR_RET } kind;
 	uint8_t size;	   /* operand bytes */
@@ -110,9 +108,9 @@ bool core_insn_far(struct core_insn_cache *cache, const struct core_insn *insn,
 		   struct core_insn_far *far);
 
 /*
- * Address of the memory operand of an instruction, without segment base;
- * *segment is the second letter of "ds" to "gs" - 'd', 's' and so on -, for 64-bit
- * code 0 unless it is FS, GS or the stack's. False if there is none.
+ * Get the address of the memory operand of an instruction, without the segment's base. *segment is
+ * the second letter of the segment register, 'd' for DS and so on. In 64-bit code it is 0 except
+ * for FS, GS and the stack. Returns false if there is no memory operand.
  */
 struct x86_regs;
 bool core_insn_address(struct core_insn_cache *cache, const struct core_insn *insn,

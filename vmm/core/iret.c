@@ -4,7 +4,7 @@
 #include "core/fault.h"
 #include "core/transfer.h"
 
-/* What any privilege may change, and what only ring 0 or IOPL may. */
+/* The flags that any privilege may change, and those that only ring 0 or IOPL may. */
 #define RFLAGS_ANY                                                                           \
 	(X86_FL_CF | X86_FL_PF | X86_FL_AF | X86_FL_ZF | X86_FL_SF | X86_FL_TF | X86_FL_DF | \
 	 X86_FL_OF | X86_FL_NT | X86_FL_RF | X86_FL_AC | X86_FL_ID)

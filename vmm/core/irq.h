@@ -42,8 +42,10 @@ void core_irq_leave_untraced(struct core_vcpu *v);
 void core_irq_poll(struct core_vcpu *v);
 /* When the host's timer must end a run: ns from now, at most `most`. */
 uint64_t core_irq_wait(const struct core_vcpu *v, uint64_t most);
-/* With an engine that counts: instructions until something is due (UINT64_MAX: nothing
- * is to come); find what is due by now; in a HLT, let that time pass. */
+/*
+ * For an engine that counts: return the instructions until the next due time (UINT64_MAX if there
+ * is none), process everything that is due now, and let that time pass in a HLT.
+ */
 uint64_t core_irq_next(const struct core_vcpu *v);
 void core_irq_advance(struct core_vcpu *v);
 void core_irq_skip_to_next(struct core_vcpu *v);

@@ -13,7 +13,7 @@
 /* An engine's operation knows nothing of who calls it, so this is here. */
 static struct {
 	const struct engine *second;
-	/* What the second engine gets from a step that it must not try, or NULL: */
+	/* The registers of the second engine in place of a step that it must not try, or NULL. */
 	const struct x86_regs *instead;
 	const struct engine_exception *fault; /* rather than those, if it is not NULL */
 } now;
@@ -45,7 +45,7 @@ static void console(void *opaque, char c)
 		side->console(side->console_to, c);
 }
 
-/* What an engine would give; it can be asked only when there is a VM. */
+/* Get the CPUID that an engine offers. It can be read only from a VM. */
 static int supported(const struct engine *engine, const struct engine_probe *probe,
 		     struct engine_cpuid_entry *entries, size_t *count)
 {

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two engines with the same guest, an instruction at a time, and all that the
- * architecture can see of them compared after each.
+ * Run two engines with the same guest, one instruction at a time, and compare their architectural
+ * state after each.
  *
- * After every instruction: registers, segments, control registers, the state of PT,
- * what was delivered and what was printed. MSRs and debug registers now and then, at the
- * end, and after instructions that can change them; all of RAM
- * now and then and at the end. Which instruction made a difference of that kind is
- * found by running the guest again with `exact_from`: everything is exact in time.
+ * Each instruction compares registers, segments, control registers, the state of PT, delivered
+ * events and console output. MSRs, debug registers and RAM are compared at intervals and at the
+ * end. MSRs and debug registers are compared after instructions that can change them, too.
+ *
+ * To find the instruction behind a difference in RAM, run the guest again with `exact_from`. Both
+ * runs are identical, since time is virtual.
  */
 #ifndef VMM_CORE_LOCKSTEP_H
 #define VMM_CORE_LOCKSTEP_H
 
 #include "core/vcpu.h"
 
-/* What is compared, as numbers: lockstep_fields.def. */
+/* The compared fields, as numbers (lockstep_fields.def). */
 enum core_lockstep_field {
 #define CORE_FIELD(id, name, value)	CORE_LS_##id,
 #define CORE_FIELD_DR(id, name, number) CORE_LS_##id,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Models of processors: those of Intel PT as the library has them, and the Atoms with RTIT,
- * of which CPUID tells no more than that they are such. [ATOM-NO-CPUID]
+ * Models of processors: those of Intel PT from the library, and the Atoms with RTIT. CPUID has only
+ * the family and model of an Atom. [ATOM-NO-CPUID]
  */
 #include "core/model.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Architectural performance monitoring, as much of it as a driver of PT needs: version 4, or 2
- * where the model is older than that; four general counters and the three fixed ones, of 48
- * bits. What they count is instructions, which are the core clocks in which the processor does
- * not halt (docs/adr/0010), where instructions are counted; general counters can count these two
- * events and no other.
+ * Architectural performance monitoring, as far as a driver of PT needs it. The version is 4, or 2
+ * for older models. There are four general counters and the three fixed ones, of 48 bits.
+ *
+ * The counters count instructions if the engine does. Core clocks without HLT are the same number
+ * (docs/adr/0010). General counters can count these two events only.
  */
 #ifndef VMM_CORE_PERFMON_H
 #define VMM_CORE_PERFMON_H

@@ -196,7 +196,7 @@ static void put_writer(struct out *o, const struct trace_writer *w)
 	free(state);
 }
 
-/* What the trace file has now; it may have grown no further meanwhile. */
+/* Save the current content of the trace file, which must not have grown meanwhile. */
 static void put_file(struct out *o, int fd, uint64_t bytes)
 {
 	uint8_t *piece = malloc(PIECE);
@@ -305,7 +305,7 @@ int core_snapshot_save(const char *path, struct core_vm *vm, const struct core_s
 					  : strerror(-error));
 		return error;
 	}
-	/* What is due by now is so in each part that is saved. */
+	/* Bring every saved part up to the current time. */
 	core_irq_advance(vm->vcpu);
 	error = write_then_name(path, vm, origin, fd, why, size);
 	if (fd >= 0)

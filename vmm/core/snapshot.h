@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Snapshots: a machine between two instructions, and the trace it is in the middle of,
- * as a file; and the way back, after which the machine and the trace go on as if they
- * had never stopped (docs/adr/0008).
+ * Snapshots: write a machine and its unfinished trace to a file between two instructions, and load
+ * both. A resumed run writes the same trace as an uninterrupted one (docs/adr/0008).
  *
- * A .vps file is a header and a sequence of blocks, in the order of enum core_snap_type
- * but for MAPS, each with its length and checksum, the last one END. It is not trusted:
- * core_snapshot_open() refuses what is not whole or not in order, and each part of the
- * machine checks what it is given. Integers are little-endian; a payload is padded with
- * zeros to a multiple of 8 that `len` does not count.
+ * A .vps file is a header and a sequence of blocks. They have the order of enum core_snap_type,
+ * except MAPS, and the last one is END. Each has its length and a checksum. core_snapshot_open()
+ * refuses a file that is incomplete or out of order, and each part of the machine checks its own
+ * block. Integers are little-endian. Zeros pad a payload to a multiple of 8, and `len` does not
+ * count them.
  */
 #ifndef VMM_CORE_SNAPSHOT_H
 #define VMM_CORE_SNAPSHOT_H
@@ -84,7 +83,7 @@ VPT_STATIC_ASSERT(sizeof(struct core_snap_leaf) == 32, "file format");
 VPT_STATIC_ASSERT(sizeof(struct tracer_code_content) == 16, "file format");
 VPT_STATIC_ASSERT(sizeof(struct tracer_code_map) == 32, "file format");
 
-/* What it is a snapshot of, beyond what the machine knows itself. */
+/* Properties of the run that the machine itself does not have. */
 struct core_snap_origin {
 	const struct trace_file_info *file;
 	const char *guest;
@@ -94,10 +93,11 @@ struct core_snap_origin {
 };
 
 /*
- * Write the machine to @path, which gets its name when it is complete and on disk. Between two
- * instructions; nothing changes. Returns 0, or -errno with one line in @why: -ENOTSUP if the
- * engine cannot, -ESPIPE if what the trace file has cannot be read back, since it is no regular
- * file.
+ * Write the machine to @path between two instructions. The file gets its name when it is complete
+ * and on disk. Nothing else changes.
+ *
+ * Returns 0, or -errno with one line in @why. -ENOTSUP: the engine has no snapshots. -ESPIPE: the
+ * trace file is no regular file and cannot be read back.
  */
 int core_snapshot_save(const char *path, struct core_vm *vm, const struct core_snap_origin *origin,
 		       char *why, size_t size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A machine out of a file. Nothing in it is trusted: the file is looked at as a whole
- * before anything is made of it, and each part is checked by whom it is for.
+ * Load a machine from a file, which is not trusted. The whole file is checked before any part is
+ * loaded, and each part of the machine checks its own block.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 
 /* So many instructions are more than a guest lives to see. */
 #define MOST (1ull << 62)
-/* As vpt run has it. */
+/* The limits of vpt run. */
 #define MIN_MEM (1ull << 20)
 #define MAX_MEM (1ull << 35)
 /* Of a payload at a time. */
@@ -123,7 +123,7 @@ static int check_header(const struct core_snapshot *s, const struct why *why)
 	return 0;
 }
 
-/* What the checksum leaves out. */
+/* Returns true if these bytes, which the checksum does not cover, are zeros. */
 static bool is_padding(const uint8_t *at, size_t len)
 {
 	while (len--)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * SYSCALL, SYSENTER and back, done here since a stepped one would show the debugger's
- * TF (in R11) or undo it (SYSRET), and since not every KVM can do them all.
+ * SYSCALL, SYSENTER and their returns. The core does them, because a stepped SYSCALL would show the
+ * debugger's TF in R11 and a stepped SYSRET would clear it. Some hosts lack one of them.
  */
 #include "core/access.h"
 #include "core/emulate.h"

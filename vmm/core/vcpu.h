@@ -83,7 +83,7 @@ struct core_vcpu {
 	uint64_t retired;		   /* in core_exec_one() */
 	uint64_t deliveries;		   /* through the IDT */
 	struct engine_exception delivered; /* the last of them */
-	/* What is being delivered, and what was raised meanwhile, in order (idt.c). */
+	/* The event in delivery and the exceptions that it raised, in order (idt.c). */
 	struct trace_guest_fault fault[TRACE_STOP_FAULTS];
 	unsigned int faults; /* 0 between deliveries; else those behind a triple fault */
 	uint64_t max_insns;  /* traced ones; 0: no limit */

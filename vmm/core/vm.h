@@ -19,7 +19,7 @@ struct core_stop {
 	char text[192]; /* details for a message */
 };
 
-/* What the VM asks of whoever runs it. Any may be NULL. */
+/* Callbacks to the user of the VM. Any may be NULL. */
 struct core_vm_hooks {
 	void (*console)(void *opaque, char c);
 	/* A byte for COM1, -1 if there is none now. */
@@ -40,10 +40,10 @@ struct core_vm_config {
 	uint64_t mem_bytes;
 	int64_t epoch; /* of the real-time clock, seconds since 1970; 0: some fixed day */
 	struct core_vm_hooks hooks;
-	/* What CPUID is made of; NULL: what the engine supports. */
+	/* The base of the guest's CPUID; NULL: the leaves that the engine supports. */
 	const struct engine_cpuid_entry *cpuid;
 	size_t cpuid_count;
-	/* What the guest is told of PT and of clocks; NULL: `caps`. */
+	/* The guest's capabilities of PT and clocks in CPUID; NULL: `caps`. */
 	const struct vpt_caps *guest_caps;
 	/* Its vCPU gets VM entries and exits (hv.h). */
 	bool vmx;
@@ -86,8 +86,10 @@ void core_cpuid_shape(struct engine_cpuid_entry *entries, size_t *count,
 /* Then add what this VM's own devices give; `exact`: the engine counts, so that time
  * is theirs. */
 void core_cpuid_platform(struct engine_cpuid_entry *entries, size_t count, bool exact);
-/* What the core does itself with engines that observe: MONITOR, and WAITPKG, as models
- * have them. */
+/*
+ * Add the features that the core emulates for an engine with ENGINE_NEAR: MONITOR and WAITPKG, if
+ * the model has them.
+ */
 void core_cpuid_waits(struct engine_cpuid_entry *entries, size_t *count,
 		      const struct vpt_caps *caps);
 /* And what the model has of the XSAVE feature set beyond the host's: `pt`, PT's component. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * HLT, MONITOR and MWAIT, and WAITPKG's kind of them: what is waited for, and the C-states
- * that PT is told of. There are no caches that could watch a line, and nobody but this
- * processor who stores: a store between MONITOR and MWAIT is found by what it changed.
+ * HLT, MONITOR, MWAIT and WAITPKG: the condition for a wakeup, and the C-states in PT's packets.
+ * There are no caches that could watch a line, and only this processor stores. So a store between
+ * MONITOR and MWAIT is found by the changed bytes.
  */
 #include "core/devices.h"
 #include "core/emulate.h"
@@ -44,7 +44,7 @@ static bool cpuid_bit(const struct core_vcpu *v, uint32_t leaf, unsigned int bit
 	return e && e->ecx >> bit & 1;
 }
 
-/* What the line at `address` holds now. */
+/* Copy the current content of the line at `address`. */
 static bool look_at_line(struct core_vcpu *v, uint8_t *to)
 {
 	const void *at = x86_mem_at(&v->vm->mem, v->wait.line, LINE);

@@ -22,7 +22,7 @@ enum core_wait_state_flags {
 	CORE_WAIT_FLAGS = (1 << 6) - 1,
 };
 
-/* What MONITOR watches, and what a vCPU that is halted waits for. */
+/* The line that MONITOR watches, and the condition that a halted vCPU waits for. */
 #define CORE_WAIT_LINE 64u
 struct core_wait {
 	uint64_t line;		      /* guest-physical */

@@ -28,7 +28,7 @@ void dev_ioapic_set(struct dev_ioapic *io, unsigned int pin, bool level);
 
 /* The pins that have something to send. */
 uint32_t dev_ioapic_requests(const struct dev_ioapic *io);
-/* What one of them sends; then say whether it was accepted. */
+/* Get the message of a pin that requests. Report afterwards whether it was accepted. */
 struct dev_apic_message dev_ioapic_message(const struct dev_ioapic *io, unsigned int pin);
 void dev_ioapic_sent(struct dev_ioapic *io, unsigned int pin, bool accepted);
 /* A local APIC has ended a level-triggered interrupt. */

@@ -38,7 +38,7 @@ enum dev_lvt {
 
 #define DEV_LVT_MASKED (1u << 16)
 
-/* What comes from the I/O APIC. */
+/* A message from the I/O APIC. */
 struct dev_apic_message {
 	uint8_t dest;
 	uint8_t vector;

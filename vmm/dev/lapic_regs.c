@@ -43,7 +43,7 @@ enum reg {
 #define BASE_RESERVED	(0x2ffull)
 #define DEFAULT_ADDRESS 0xfee00000ull
 
-/* What can be written to the LVT entries. */
+/* The writable bits of the LVT entries. */
 static const uint32_t lvt_mask[DEV_LVT_COUNT] = {
 	[DEV_LVT_TIMER] = 0x700ff, [DEV_LVT_THERMAL] = 0x107ff, [DEV_LVT_PMC] = 0x107ff,
 	[DEV_LVT_LINT0] = 0x1a7ff, [DEV_LVT_LINT1] = 0x1a7ff,	[DEV_LVT_ERROR] = 0x100ff,

@@ -15,7 +15,7 @@
 #define OCW3	    0x08
 #define OCW3_POLL   0x04
 
-/* What ELCR can make level-triggered: not the timer, keyboard, cascade, RTC, FPU. */
+/* The lines that ELCR can make level-triggered: all but timer, keyboard, cascade, RTC and FPU. */
 static const uint8_t elcr_mask[2] = {0xf8, 0xde};
 
 void dev_pic_init(struct dev_pic *pic)

@@ -26,7 +26,7 @@ enum dev_reset {
 	DEV_RESET_INIT,	  /* an INIT that reached the processor */
 };
 
-/* What the devices ask of the machine around them. Any may be NULL. */
+/* Callbacks from the devices to the machine. Any may be NULL. */
 struct dev_platform_host {
 	void (*serial_out)(void *opaque, uint8_t byte);
 	/* A byte for COM1, -1 if there is none now. */
@@ -62,8 +62,10 @@ struct dev_platform {
 };
 
 void dev_platform_init(struct dev_platform *p, const struct dev_platform_config *config);
-/* What firmware does before it starts a system: the local APIC is on, the 8259s reach
- * it at LINT0, NMI is at LINT1. */
+/*
+ * Set the devices as firmware leaves them: the local APIC is on, the 8259s are connected to LINT0,
+ * and NMI to LINT1.
+ */
 void dev_platform_virtual_wire(struct dev_platform *p);
 
 /* It is now this late; all that was due has happened. Earlier times are ignored. */

@@ -159,7 +159,7 @@ static void put16(struct dev_rtc *rtc, unsigned int at, uint64_t value)
 	rtc->cmos[at + 1] = (uint8_t)(v >> 8);
 }
 
-/* As the firmware of a PC leaves it: RAM is [0, mem_bytes). */
+/* Fill the CMOS as the firmware of a PC does, for RAM at [0, mem_bytes). */
 static void set_memory(struct dev_rtc *rtc, uint64_t mem_bytes)
 {
 	uint64_t low = mem_bytes < 0x100000000ull ? mem_bytes : 0x100000000ull;

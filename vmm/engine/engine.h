@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What executes guest instructions, as seen by everything above it.
+ * The interface of an engine, which executes guest instructions.
  *
- * An engine runs a vCPU at full speed or one instruction at a time. When it
- * steps, it delivers no exception itself: it says which one the instruction
- * raised, with the state as before it, and the core delivers it. So what a
- * step did is known exactly, on every kind of host.
+ * An engine runs a vCPU at full speed or one instruction at a time. A step delivers no exception.
+ * It reports which one the instruction raised, with the state from before the instruction, and the
+ * core delivers it. So the effect of a step is exactly known on every host.
  */
 #ifndef VMM_ENGINE_ENGINE_H
 #define VMM_ENGINE_ENGINE_H
@@ -187,11 +186,13 @@ struct engine_vcpu {
 	volatile bool attention;
 	/* The engine counts: */
 	uint64_t retired; /* instructions, also as of an event or a call of the bus */
-	/* What its RDTSC goes by; with other engines it is the core's, for what it steps. */
+	/*
+	 * The time that RDTSC reads. For other engines the core uses it, for stepped instructions.
+	 */
 	struct engine_time time;
 };
 
-/* What the core knows of the instruction it asks to have stepped. */
+/* The core's knowledge of the instruction to step. */
 struct engine_step_hint {
 	bool debug_regs; /* it names a debug register */
 	bool msrs;	 /* it can change MSRs or segment bases */
@@ -208,19 +209,22 @@ struct engine_trace {
 };
 
 /*
- * PT of the processor itself, which run() leaves to it: nothing is stepped, and nobody is
- * told of what retires. 0 or -errno; all but owner() between two run()s.
+ * PT of the processor itself. run() traces the guest without steps, and nothing reports retired
+ * instructions. Functions return 0 or -errno. All but owner() are called between two run()s.
  */
 struct engine_pt {
 	/* Whether a guest has it, or its host alone; before vm_trap_msrs(). */
 	int (*owner)(struct engine_vm *vm, bool guest);
 	/* The guest's IA32_RTIT_*, all of them. */
 	int (*get)(struct engine_vcpu *vcpu, struct vpt_rtit *rtit);
-	/* What its WRMSR to IA32_RTIT_CTL does, which comes as an exit; others do not. */
+	/*
+	 * Execute the guest's WRMSR to IA32_RTIT_CTL, which exits. Writes to the other registers do
+	 * not.
+	 */
 	int (*set_ctl)(struct engine_vcpu *vcpu, uint64_t value);
 	/* Trace the guest for its host from now on, as `rtit` says but for the output. */
 	int (*start)(struct engine_vcpu *vcpu, const struct vpt_rtit *rtit);
-	/* What there is of that since the last call. It stays until run() is called. */
+	/* Get the bytes of that trace since the last call. They are valid until run() is called. */
 	int (*read)(struct engine_vcpu *vcpu, struct engine_trace *trace);
 	int (*stop)(struct engine_vcpu *vcpu);
 };
@@ -253,7 +257,7 @@ struct engine {
 	const struct engine_pt *pt; /* NULL: the trace is made in software */
 	uint32_t can;		    /* enum engine_can */
 
-	/* What can be had on this machine? Always fills in *probe. */
+	/* Find the features of this machine. Always fills in *probe. */
 	void (*probe)(struct engine_probe *probe, bool with_costs);
 
 	int (*vm_create)(const struct engine_probe *probe, struct engine_vm **vm);
@@ -311,20 +315,23 @@ struct engine {
 	/* End run() with KICK after this time, or not at all if 0. */
 	int (*kick_after)(struct engine_vcpu *vcpu, uint64_t ns);
 	/*
-	 * End run() with KICK at once, whatever the guest does, or the next run() if none is
-	 * in progress. A signal handler of the thread that calls run() may call it. Use it only
-	 * for a guest that is to stop: a guest that changed the mapping of code without
+	 * End run() with KICK at once, or the next run() if none is in progress. A signal handler
+	 * of the thread that calls run() may call it.
+	 *
+	 * Use it only for a guest that is to stop. A guest that changed the mapping of code without
 	 * invalidating it can see where run() ended.
 	 */
 	void (*interrupt)(struct engine_vcpu *vcpu);
 
 	/*
-	 * Everything of a vCPU between two run()s, `retired` and ENGINE_SHADOW too, but not
-	 * RAM, which is the caller's; NULL: it cannot be had. save() returns how many
-	 * bytes there are, whatever `room` is, and writes them if they fit: plain data,
-	 * the same for the same state; 0: no memory. load() trusts nothing: -EINVAL, with `vcpu`
-	 * to be used no further, if it is not what save() wrote or not what this vCPU can be.
-	 * `vcpu` is new, and what is to be in RAM is.
+	 * Save and load the state of a vCPU between two run()s, with `retired` and ENGINE_SHADOW,
+	 * and without RAM. NULL: the engine has no snapshots.
+	 *
+	 * save() returns the number of bytes whatever `room` is, and writes them if they fit. It
+	 * returns 0 if there is no memory. The bytes are plain data, the same for the same state.
+	 *
+	 * load() needs a new `vcpu` and the RAM of the snapshot. It returns -EINVAL if the bytes
+	 * are not from save() or are impossible for this vCPU, which can then only be destroyed.
 	 */
 	size_t (*save)(struct engine_vcpu *vcpu, void *to, size_t room);
 	int (*load)(struct engine_vcpu *vcpu, const void *from, size_t bytes);

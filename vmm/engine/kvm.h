@@ -131,7 +131,7 @@ int engine_kvm_enter(struct engine_kvm_vcpu *v);
 int engine_kvm_enter_fully(struct engine_kvm_vcpu *v);
 void engine_kvm_run(struct engine_vcpu *vcpu, bool want_irq, struct engine_exit *exit);
 void engine_kvm_complete(struct engine_vcpu *vcpu, struct engine_exit *exit);
-/* What KVM's exit means; not for SHUTDOWN and DEBUG, which depend on the mode. */
+/* Convert KVM's exit, except SHUTDOWN and DEBUG, which depend on the mode. */
 void engine_kvm_translate(struct engine_kvm_vcpu *v, struct engine_exit *exit);
 /* Make the exceptions of this vCPU end in a triple fault, or let them be. */
 void engine_kvm_hide_idt(struct engine_kvm_vcpu *v);

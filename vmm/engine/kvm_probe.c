@@ -43,8 +43,8 @@ static void run(struct engine_tiny *t, struct engine_exit *exit)
 }
 
 /*
- * What a step of a NOP comes back with. The engine is told to take a triple
- * fault for a step, so the two ways differ only in KVM's exit reason.
+ * Find how KVM ends the step of a NOP. The engine accepts a triple fault as the end of a step here,
+ * so that the two ways differ only in the exit reason.
  */
 static enum engine_step_way try_step(struct engine_probe *probe, unsigned int ring)
 {
@@ -67,8 +67,8 @@ static enum engine_step_way try_step(struct engine_probe *probe, unsigned int ri
 }
 
 /*
- * Faults one after the other, so that one cannot be taken for what is left of
- * another: #DE is vector 0 and a KVM may tell only those it has seen itself.
+ * Raise different faults in sequence, so that none is taken for the rest of another. #DE has vector
+ * 0, and some KVMs report only exceptions that they intercepted.
  */
 static const struct {
 	uint8_t code[3], len;

@@ -2,10 +2,11 @@
 /*
  * KVM with the processor's own PT.
  *
- * Guest-owned: the guest's IA32_RTIT_* are KVM's to switch. A write to IA32_RTIT_CTL alone
- * comes here, which KVM intercepts in any case: it is where a trace begins and ends, and
- * the guest's code and buffer are to be looked at then. Host-owned: the guest has no PT,
- * and KVM traces it into a buffer of its own, which is mapped here.
+ * Guest-owned: KVM switches the guest's IA32_RTIT_*. Only a write to IA32_RTIT_CTL exits to here,
+ * and KVM intercepts it in any case. A trace begins and ends there, so that the guest's code and
+ * buffer must be read then.
+ *
+ * Host-owned: the guest has no PT. KVM traces it into a buffer that is mapped here.
  */
 #include "engine/kvm_pt.h"
 

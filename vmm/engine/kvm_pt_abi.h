@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * KVM's interface to the PT of a VM, as far as it is used here: it is asm/kvm_pt.h of
- * the series in patches/linux, which says more about it.
+ * The part of KVM's interface to the PT of a VM that vpt uses. The series in patches/linux has all
+ * of it in asm/kvm_pt.h, with its description.
  */
 #ifndef VMM_ENGINE_KVM_PT_ABI_H
 #define VMM_ENGINE_KVM_PT_ABI_H

@@ -43,7 +43,7 @@ void engine_kvm_pt_free(struct engine_kvm_pt_buffer *b)
 	free(b);
 }
 
-/* As large as locked memory of this process may be. */
+/* Allocate the largest buffer that the limit of locked memory allows. */
 static int allocate(struct engine_kvm_vcpu *v, struct engine_kvm_pt_buffer *b,
 		    const struct vpt_rtit *rtit)
 {

@@ -48,7 +48,7 @@ static void read_caps(struct vpt_caps *caps)
 	caps->vmx_pt = 1;
 }
 
-/* What KVM says a guest can have. */
+/* Get the capabilities that KVM can give to a guest. */
 static bool read_guest_caps(int dev, struct vpt_caps *caps)
 {
 	struct kvm_cpuid2 *list =
@@ -108,7 +108,7 @@ void engine_kvm_pt_probe(struct engine_probe *probe, bool with_costs)
 			"CPUID has none: run it on one that has";
 	if (probe->problem)
 		return;
-	/* As with every KVM that has the hardware; and all rings can be traced. */
+	/* Every KVM on such hardware has these, and all rings can be traced. */
 	probe->cpuid_pt = probe->syscall = probe->soft_int = true;
 	probe->step[0] = probe->step[1] = ENGINE_STEP_EXIT;
 	dev = engine_kvm_open(&unused);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * KVM: which exception did it raise?
+ * KVM: find the exception that an instruction raised.
  *
- * After a triple fault some hosts do not tell what came first. The instruction is
- * then run once more on an IDT, TSS and stack of our own, seen through a copy of
- * the guest's top page table that has them in an unused entry. Each vector leads
- * to an OUT of its own; no memory of the guest's changes.
+ * After a triple fault some hosts do not report the first exception. The instruction then runs once
+ * more with an IDT, TSS and stack of our own. They are in an unused entry of a copy of the guest's
+ * top page table. Each vector leads to its own OUT, and no guest memory changes.
  */
 #include "engine/kvm.h"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * KVM: one instruction at a time.
+ * KVM: execute one instruction at a time.
  *
- * KVM_GUESTDBG_SINGLESTEP alone is not exact. Where exceptions do not exit, the
- * handler's instructions run unseen; where TF is only set at chosen moments, an
- * emulated instruction loses it; where ring 3 runs without KVM's debug state, #DB
- * goes to the guest. So TF is set anew for each step and IDTR is empty: whatever
- * would be delivered becomes a triple fault, which changes no guest memory and is
- * either the step's own #DB or the exception that the instruction raised.
+ * KVM_GUESTDBG_SINGLESTEP alone is not exact. Where exceptions do not exit, the handler's
+ * instructions run unseen. Where KVM sets TF only at certain times, an emulated instruction loses
+ * it. Where ring 3 runs without KVM's debug state, #DB goes to the guest.
+ *
+ * So each step sets TF anew, with an empty IDTR. Any delivery becomes a triple fault, which changes
+ * no guest memory. Its cause is the #DB of the step or the exception of the instruction.
  */
 #include "engine/kvm.h"
 

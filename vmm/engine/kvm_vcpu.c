@@ -23,8 +23,8 @@ static int kick_signal(void)
 }
 
 /*
- * The flag first: a kick that comes before KVM_RUN must end it too, and one that
- * comes while complete() has immediate_exit for itself must not be forgotten.
+ * Set the flag first. A kick before KVM_RUN must end it, too. A kick while complete() uses
+ * immediate_exit must not be lost.
  */
 void engine_kvm_interrupt(struct engine_vcpu *vcpu)
 {

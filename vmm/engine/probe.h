@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an engine found on this machine, each row by really doing it. */
+/* The features that an engine found on this machine. Each row was found by a test run. */
 #ifndef VMM_ENGINE_PROBE_H
 #define VMM_ENGINE_PROBE_H
 
@@ -39,8 +39,10 @@ struct engine_probe {
 	bool soft_int;	      /* untraced INT n from ring 3 arrives */
 	uint32_t step_ns[2];  /* what a step costs, 0: not measured */
 
-	/* Of an engine with the processor's own PT: what a host's trace has and what guests
-	 * can be given; and NULL, or what is missing for the one and for the other. */
+	/*
+	 * For an engine with the processor's own PT: the capabilities of a host's trace and of
+	 * guests. The texts are NULL, or what is missing for each.
+	 */
 	struct vpt_caps pt_host, pt_guest;
 	const char *no_pt_host, *no_pt_guest;
 

@@ -40,7 +40,7 @@ static inline uint64_t engine_time_reach(const struct engine_time *t, uint64_t t
 	return wait < UINT64_MAX - t->retired ? t->retired + (uint64_t)wait : UINT64_MAX;
 }
 
-/* What software reads. */
+/* Returns the TSC that software reads. */
 static inline uint64_t engine_time_read(const struct engine_time *t, uint64_t retired)
 {
 	return engine_time_tsc(t, retired) + t->offset;
