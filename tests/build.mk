@@ -86,6 +86,9 @@ CHECKS_USAGE := 'tests/run/usages.sh kvm system' $(foreach usage,system guest ho
 	'tests/run/usages.sh soft $(usage)') 'tests/run/usages.sh soft owned --trap=cr3' \
 	'tests/run/usages.sh soft guest --trap=cr3 --conceal=all --model=icx' \
 	'tests/run/usages.sh soft guest --controls=none --model=spr' tests/run/usage_options.sh
+CHECKS_SOFT := 'tests/run/host_code.sh guest' 'tests/run/host_code.sh host'
+# The result depends on this machine's processor: not part of `make check`.
+CHECKS_SILICON := 'tests/random/silicon/silicon.sh 200000'
 CHECKS_LOCKSTEP := $(foreach part,0 1 2 3,'tests/run/lockstep.sh $(part) 4')
 # What needs a KVM, and says so where there is none: a part of what the software CPU runs.
 CHECKS_KVM := 'tests/run/matrix.sh guest skl kvm' 'tests/run/matrix.sh host spr kvm' \
@@ -126,7 +129,7 @@ CHECKS_INSTALL := tests/house/install.sh tests/house/abi.sh
 
 run = MODE=$(MODE) O=$(O) PREFIX=$(PREFIX) tests/lib/run.sh -j2 -d $(O)/check
 prepare = @.ci/deps build check
-tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build forged-build faults-build \
+tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) forged-build faults-build \
 	$(O)/tests/vpt-bench-decode $(O)/tests/vpt-without-libipt
 
 #?
@@ -201,7 +204,7 @@ tools-build: $(TEST_TOOLS)
 check:
 	$(prepare)
 	$(again) $(tested)
-	@$(run) $(after_units) $(CHECKS_KVM) $(CHECKS_USAGE) $(CHECKS_LOCKSTEP) $(CHECKS_FAULTS) $(CHECKS_SOAK) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_CONFIGS_SLICE) $(CHECKS_SNAPSHOT) $(CHECKS_SOFT) $(CHECKS_LIBDECODE) $(CHECKS_SILICON) \
+	@$(run) $(after_units) $(CHECKS_KVM) $(CHECKS_USAGE) $(CHECKS_LOCKSTEP) $(CHECKS_FAULTS) $(CHECKS_SOAK) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_CONFIGS_SLICE) $(CHECKS_SNAPSHOT) $(CHECKS_SOFT) $(CHECKS_LIBDECODE) \
 		$(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_COMPAT) $(CHECKS_FORGED) $(CHECKS_DOCS) $(CHECKS_UNIT) \
 		$(CHECKS_SPEC) $(CHECKS_INSTALL)
 unit:

@@ -51,13 +51,17 @@ tests/lib/run.sh -t 2 -d "$dir/out" "$dir/one/same.sh" "$dir/two/same.sh" >"$dir
 	echo "status 0" >>"$dir/log"
 tap_empty "two tests of one name are refused" "$(printf '%s\n' \
 	"run.sh: more than one test has the name: same " "0 passed, 1 failed" | diff - "$dir/log")"
+timeout 10 tests/lib/run.sh -d "$dir/out" >"$dir/log" 2>&1
+echo "status $?" >>"$dir/log"
+tap_empty "a run without a command fails" "$(printf '%s\n' "run.sh: there are no commands" \
+	"0 passed, 1 failed" "status 1" | diff - "$dir/log")"
 # suite NAME LINE...: a libcheck suite: a script that writes TAP and a proof where it is told.
 suite() {
 	name=$1
 	shift
 	{
 		echo '#!/bin/sh'
-		echo 'echo FACT >>"$VPT_PROOFS"'
+		echo 'echo FACT >>"$TEST_PROOFS"'
 		printf 'echo "%s" >>"$CK_TAP_LOG_FILE_NAME"\n' "$@"
 	} >"$dir/test_$name"
 	chmod +x "$dir/test_$name"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Record which facts of shared/spec a test has proved, in the file that $VPT_PROOFS names. */
+/* Record which facts of shared/spec a test has proved, in the file that $TEST_PROOFS names. */
 #include "lib/suite.h"
 
 #include <errno.h>

@@ -135,6 +135,12 @@ if [ -n "${one-}" ]; then
 	exit 0
 fi
 
+if [ $# -eq 0 ]; then
+	echo "run.sh: there are no commands"
+	echo "0 passed, 1 failed"
+	exit 1
+fi
+
 # The results of two commands with one name would be in one file.
 twice=$(printf '%s\n' "$@" ${last:+"$last"} | names | sort | uniq -d | tr '\n' ' ')
 if [ -n "$twice" ]; then

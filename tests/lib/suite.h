@@ -22,7 +22,7 @@ Suite *test_suite(void);
 #define TEST_ROW_PROVES(tags) (tags)
 
 /*
- * Append one line for each of @tags to the file $VPT_PROOFS, if that is set: tag, @file, program,
+ * Append one line for each of @tags to the file $TEST_PROOFS, if that is set: tag, @file, program,
  * @test, @row, separated by tabs. @tags may be NULL or empty. Fails the test if the file cannot
  * be written.
  */
