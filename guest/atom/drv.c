@@ -9,7 +9,7 @@
 #include "lib/msr.h"
 
 #define ON ATOM_CTL(TRACE_EN)
-/* With TraceActive it would be undefined to set or clear it in one write (3.3.2). */
+/* One write must not set TraceActive together with these bits: that is undefined (3.3.2). */
 #define ACTIVE ATOM_CTL(TRACE_ACTIVE)
 
 struct setting {
@@ -79,7 +79,7 @@ void guest_atom_drv_cr3(struct guest_atom_drv *drv, uint64_t cr3)
 		drv->ctl |= ATOM_CTL(CR3_EN);
 }
 
-/* A trace leaves outcomes, the last LIPs and FilterEn behind (appendix B 4.2.1). */
+/* Clear the state that a trace leaves: outcomes, the last LIPs and FilterEn (appendix B 4.2.1). */
 static bool forget(void)
 {
 	static const struct setting fresh[] = {

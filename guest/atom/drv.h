@@ -20,7 +20,7 @@ struct guest_atom_drv {
 	uint32_t events, pkt_cnt;
 	uint64_t lip[4];
 	uint64_t cr3_match;
-	uint64_t ctl; /* DEST, and CR3_EN if there is a CR3 to match */
+	uint64_t ctl; /* DEST, and CR3_EN if a CR3 is to match */
 	/* The value of RTIT_CTL at the last start, and the registers at the last stop. */
 	uint64_t started, stopped;
 	uint64_t status;
@@ -28,19 +28,19 @@ struct guest_atom_drv {
 };
 
 /*
- * Clear all of it, with the filter always on. False if the processor is none that has RTIT,
- * or RTIT_CTL cannot be read: its owner is somebody else (3.1).
+ * Clear the configuration, with the filter always on. Returns false if the processor has no RTIT,
+ * or if RTIT_CTL cannot be read because RTIT has another owner (3.1).
  */
 bool guest_atom_drv_probe(struct guest_atom_drv *drv);
 
-/* Output goes to `bytes` at `base`, round and round: a power of two, 64 to 4 MiB. */
+/* Set the output to a circular region of `bytes` at `base`: a power of two, 64 to 4 MiB. */
 void guest_atom_drv_output(struct guest_atom_drv *drv, const void *base, uint64_t bytes);
 
-/* Range 0 or 1 is [base, limit). */
+/* Set range 0 or 1 to [base, limit). */
 void guest_atom_drv_range(struct guest_atom_drv *drv, unsigned int n, const void *base,
 			  const void *limit);
 
-/* Choose the events that set FilterEn, and those that stop the trace. */
+/* Select the events that set FilterEn, and those that stop the trace. */
 void guest_atom_drv_events(struct guest_atom_drv *drv, enum vpt_atom_event_id filter,
 			   enum vpt_atom_event_id stop);
 
@@ -48,17 +48,19 @@ void guest_atom_drv_events(struct guest_atom_drv *drv, enum vpt_atom_event_id fi
 void guest_atom_drv_cr3(struct guest_atom_drv *drv, uint64_t cr3);
 
 /*
- * Reset what a trace leaves behind, write the configuration, set Trace_En and then
- * TraceActive. `ctl` holds RTIT_CTL bits beside these and the driver's. False if a write
- * raised #GP, in which case nothing is traced.
+ * Reset the state of earlier traces, write the configuration, set Trace_En and then TraceActive.
+ * `ctl` holds additional RTIT_CTL bits. Returns false if a write raised #GP; then nothing is
+ * traced.
  */
 bool guest_atom_drv_start(struct guest_atom_drv *drv, uint64_t ctl);
 
-/* After a stop, or a TraceStop: the same configuration again, output where it was left
- * (appendix B 4.2.1). */
+/*
+ * Resume after a stop or a TraceStop with the same configuration, at the last output position
+ * (appendix B 4.2.1).
+ */
 bool guest_atom_drv_restart(struct guest_atom_drv *drv);
 
-/* Clear TraceActive and then Trace_En, and read the state. Returns STATUS before it. */
+/* Clear TraceActive and then Trace_En, and read the state. Returns the previous STATUS. */
 uint64_t guest_atom_drv_stop(struct guest_atom_drv *drv);
 
 /* In assembly: write RTIT_CTL with EDI, and then with ESI. */
@@ -70,11 +72,10 @@ uint64_t guest_atom_drv_stop(struct guest_atom_drv *drv);
 	"mov %esi, %eax\n"   \
 	"wrmsr\n"
 
-/* RTIT_OFFSET as it is; a write to RTIT_CTL makes it exact (3.3.12). */
+/* Read RTIT_OFFSET. A write to RTIT_CTL makes it exact (3.3.12). */
 uint32_t guest_atom_drv_offset(void);
 
-/* Bytes between where the last start began and where the last stop ended; whole laps do not
- * show. */
+/* Return the bytes between the start of the last trace and its end; whole laps are not visible. */
 uint64_t guest_atom_drv_bytes(const struct guest_atom_drv *drv);
 
 #endif /* GUEST_ATOM_DRV_H */

@@ -31,7 +31,7 @@ static uint8_t *area; /* canary, output, canary */
 static uint64_t *table;
 static unsigned int traced, refused, stopped, errors, stuck;
 
-/* Where output may go: memory of its own, nothing, a device, past all memory. */
+/* Return a page for output: its own memory, a hole, a device, or beyond all memory. */
 static uint64_t random_page(void)
 {
 	switch (rng_below(&rng, 8)) {
@@ -54,7 +54,7 @@ static void random_table(void)
 		table[i] = random_page();
 		if (rng_chance(&rng, 10))
 			table[i] |= rng_next(&rng) & 0x3f;
-		/* A table that goes on elsewhere would name memory that is not for output. */
+		/* A table that links elsewhere could name memory that is not for output. */
 		if (table[i] & GUEST_TOPA_END)
 			table[i] = (uintptr_t)table | GUEST_TOPA_END;
 	}
@@ -70,7 +70,7 @@ static uint64_t random_ctl(void)
 		       VPT_CTL_MASK(TSC_EN) | VPT_CTL_MASK(DIS_RETC);
 	if (rng_chance(&rng, 70))
 		ctl |= VPT_CTL_MASK(TRACE_EN);
-	/* Single-range output with what was left in OUTPUT_BASE could be a table's. */
+	/* With single-range output, the old OUTPUT_BASE could be that of a table. */
 	return ctl | VPT_CTL_MASK(TOPA);
 }
 

@@ -33,7 +33,7 @@ PAYLOAD("random ToPA output of two processors, all memory watched");
 #define ROM_END	   0x100000ull
 #define FLASH_AT   0xfffc0000ull
 #define FLASH_END  0x100000000ull
-#define PATIENCE   60000000000ull /* of TSC: many times what it should take */
+#define PATIENCE   60000000000ull /* in TSC ticks, many times the expected duration */
 #define CANARY	   0x9d3c5ae1u
 
 static struct rng rng, rng_in_interrupt;
@@ -47,7 +47,7 @@ static uint64_t output_page(struct rng *from, uint64_t bytes)
 	return OUTPUT_AT + rng_below(from, (uint32_t)pages) * bytes;
 }
 
-/* Memory is either meant for output or none at all: a region may not reach beyond it. */
+/* Memory is either for output or not at all: a region may not exceed it. */
 static uint64_t random_entry(struct rng *from)
 {
 	unsigned int size = rng_chance(from, 75) ? 0 : rng_below(from, 8);
@@ -68,7 +68,9 @@ static uint64_t random_entry(struct rng *from)
 		entry |= GUEST_TOPA_STOP;
 	if (rng_chance(from, 3))
 		entry |= rng_next(from) & 0x2a;
-	/* A reserved bit that is none, or a table: not where it could name memory. */
+	/*
+	 * A bit that is not reserved, or a table: keep it away from entries that could name memory.
+	 */
 	if (entry & GUEST_TOPA_END)
 		entry = (uintptr_t)tables[0] | GUEST_TOPA_END;
 	return entry;
@@ -91,7 +93,7 @@ static void on_pmi(void)
 		hostile_set_lvtpc(hostile_lvtpc(&rng_in_interrupt));
 }
 
-/* Full tables: past the last entry there is nothing that could be read as one. */
+/* Fill the tables completely: no data past the last entry can be read as an entry. */
 static void make_tables(void)
 {
 	unsigned int i, j;
@@ -209,7 +211,7 @@ static uint64_t sum(uint64_t start_at, uint64_t end)
 	return total;
 }
 
-/* No SMI: where the BIOS did not prepare a processor for it, its state goes to low memory. */
+/* Send no SMI: if the BIOS did not prepare a processor for it, its state goes to low memory. */
 static uint32_t lvtpc_of_other(void)
 {
 	uint32_t value = hostile_lvtpc(&rng);

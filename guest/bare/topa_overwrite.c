@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A guest whose trace goes over itself: its code, page tables, descriptors, the BIOS's
- * memory, the ToPA tables in use. It does not live long; each reset starts it anew, with
- * a seed of its own, and what it runs on must go on. It never ends by itself.
+ * A guest whose trace overwrites the guest itself: its code, page tables, descriptors, the BIOS's
+ * memory, and the ToPA tables in use. The guest soon crashes, and each reset starts it again with
+ * another seed. The emulator must survive. The guest never ends by itself.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -39,7 +39,7 @@ static void cmos_write(uint8_t index, uint8_t value)
 	outb(CMOS + 1, value);
 }
 
-/* How often this machine has been reset: its CMOS outlives that. */
+/* Return the number of resets of this machine, which its CMOS preserves. */
 static uint32_t count_boots(void)
 {
 	uint32_t boots = cmos_read(CMOS_BOOTS) | (uint32_t)cmos_read(CMOS_BOOTS + 1) << 8;
@@ -49,7 +49,7 @@ static uint32_t count_boots(void)
 	return boots;
 }
 
-/* Any place, those that hurt first. */
+/* Return a random place, and prefer the most harmful ones. */
 static uint64_t random_place(void)
 {
 	uint64_t image = (uint64_t)(image_end - image_start) & ~(PAGE_SIZE - 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * PT whose registers work and which sees no branches, as QEMU's PT under KVM. A trace must have its
- * begin and its end, must say that the packets between them were lost, and must contain nothing
+ * A PT whose registers work and which sees no branches, like QEMU's PT under KVM. A trace must have
+ * a begin and an end, must report that the packets between them were lost, and must contain nothing
  * false.
  */
 #include "lib/guest.h"
@@ -43,7 +43,7 @@ static bool is_wrmsr(uint64_t ip)
 	return *(const volatile uint8_t *)ip == 0x0f && *(const volatile uint8_t *)(ip + 1) == 0x30;
 }
 
-/* At CPL 0 where it begins and where it ends. */
+/* The trace begins and ends at CPL 0. */
 static void kernel(uint64_t ctl, const char *what)
 {
 	static const struct guest_flow want[] = {
@@ -77,7 +77,7 @@ void payload(void)
 	unsigned int i;
 	uint64_t ctl;
 
-	/* There are KVMs that show leaf 7 of the host's CPUID, whatever they were told. */
+	/* Some KVMs show leaf 7 of the host's CPUID despite the VMM's setting. */
 	if (!guest_drv_probe(&drv) && !rdmsr_safe(VPT_MSR_CTL, &ctl)) {
 		report_skip("no PT");
 		return;

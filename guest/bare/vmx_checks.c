@@ -16,13 +16,13 @@ PAYLOAD("checks of VM entry and MSR areas");
 #define GPA_NEEDS (VPT_VMX_ENTRY_LOAD_CTL | VPT_VMX_EXIT_CLEAR_CTL)
 #define LIST	  6u
 
-/* How an entry ended: an exit reason, or VM-instruction error | FAILED. */
+/* The end of an entry: an exit reason, or VM-instruction error | FAILED. */
 #define FAILED (1ull << 32)
 
 static struct tracing t;
 static unsigned int tried, wrong;
 
-/* Field 2814H, and whether an entry that loads it is to fail. */
+/* Field 2814H, and whether an entry that loads it must fail. */
 static const struct {
 	uint64_t ctl;
 	bool bad;
@@ -147,7 +147,7 @@ static void refused_at_each_place(unsigned int row)
 	report(!bad, "entry area refuses %s at each place", bad_loads[row].text);
 }
 
-/* TraceEn that an area sets locks the registers for the rest of it. */
+/* If an area sets TraceEn, the registers are locked for the rest of the area. */
 static void locked(void)
 {
 	fill(t.vm.entry_load);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * "Intel PT uses guest physical addresses" (33.5): output and ToPA tables through EPT,
- * and EPT violations that output causes, which are asynchronous to what runs.
+ * Tests "Intel PT uses guest physical addresses" (33.5): output and ToPA tables through EPT. Output
+ * causes EPT violations, which are asynchronous to the executed instructions.
  */
 #include "lib/guest.h"
 #include "lib/mem.h"
@@ -16,7 +16,7 @@ PAYLOAD("guest-physical output, and memory that is not there yet");
 
 #define CONTROLS \
 	(VPT_VMX_EXEC_USE_GPA | VPT_VMX_ENTRY_LOAD_CTL | VPT_VMX_EXIT_CLEAR_CTL | VPT_VMX_CONCEAL)
-/* Guest-physical pages that nothing else uses. */
+/* Guest-physical pages for this test alone. */
 #define TABLE  0x3e000000ull
 #define OUTPUT 0x3e100000ull
 #define PAGES  8u
@@ -27,7 +27,7 @@ PAYLOAD("guest-physical output, and memory that is not there yet");
 
 static struct tracing t;
 static uint8_t *output; /* host-physical pages behind OUTPUT */
-static uint64_t *table; /* and behind TABLE */
+static uint64_t *table; /* host-physical pages behind TABLE */
 static unsigned int violations, strange;
 
 static void map_all(unsigned int flags)
@@ -41,7 +41,7 @@ static void map_all(unsigned int flags)
 	__asm__ volatile("invept %0, %1" : : "m"(*(uint64_t[2]){0, 0}), "r"(2ull) : "cc", "memory");
 }
 
-/* Give the guest the page that its trace ran into. */
+/* Map the page at which the guest's trace faulted. */
 static bool map_one(void)
 {
 	uint64_t gpa = vmread(VMCS_GUEST_PHYSICAL) & ~(PAGE_SIZE - 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A hypervisor and a guest that write random values to all state of PT: VMCS controls, field 2814H,
- * MSR areas, WRMSR. The host must continue, and no trace may be written outside of the memory that
- * was named for it.
+ * MSR areas, WRMSR. The host must continue, and no trace may be written outside the memory that was
+ * named for it.
  */
 #include "lib/guest.h"
 #include "lib/idt.h"
@@ -47,7 +47,7 @@ static const uint32_t msrs[] = {
 	0x12345678,
 };
 
-/* Where output may go: the arena, nothing, or what is no memory. */
+/* Return an output base: the arena, a hole, or an address beyond memory. */
 static uint64_t random_base(void)
 {
 	switch (rng_below(&rng, 4)) {
@@ -60,7 +60,7 @@ static uint64_t random_base(void)
 	}
 }
 
-/* Single-range output stays in the arena: the mask is small where the base is. */
+/* Single-range output stays in the arena, so the mask is small if the base is in the arena. */
 static uint64_t random_mask(void)
 {
 	return (rng_next(&rng) & 0xfff00000000) | 0x7f;
@@ -73,7 +73,7 @@ static uint64_t random_ctl(void)
 	if (rng_chance(&rng, 70))
 		ctl &= VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) | VPT_CTL_MASK(BRANCH_EN) |
 		       VPT_CTL_MASK(TSC_EN) | VPT_CTL_MASK(DIS_RETC) | VPT_CTL_MASK(TRACE_EN);
-	/* A table could lead anywhere: not where this one's own memory is at stake. */
+	/* A table could name any memory, so do not use one where this guest's memory is at risk. */
 	return ctl & ~VPT_CTL_MASK(TOPA);
 }
 
@@ -188,7 +188,7 @@ void payload(void)
 	memset(area, CANARY_BYTE, 4 * ARENA);
 	vmx_create(&vm, (void (*)(void))(uintptr_t)vm_wrmsr_ip);
 	vmwrite(VMCS_EXCEPTIONS, EXITS_GP);
-	/* Where TraceEn can be set, it is off after each exit; a refusal would be an abort. */
+	/* Clear TraceEn after each exit where it can be set; a refusal would be an abort. */
 	vm.exit_load[0].index = VPT_MSR_CTL;
 	vmwrite(VMCS_EXIT_LOAD_COUNT, !!(vmx_misc() & VPT_VMX_MISC_PT));
 	for (i = 0; i < ROUNDS; i++)

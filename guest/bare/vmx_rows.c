@@ -14,7 +14,7 @@
 
 PAYLOAD("packets of VM entries and exits, row by row");
 
-/* Values that are known when it runs. */
+/* Values that are known only at run time. */
 enum what { AT_IP, GUEST_CR3, HOST_CR3, VMCS_PTR, EXACT };
 
 struct want {
@@ -55,7 +55,7 @@ struct row {
 	uint8_t usage;
 	bool lists, events;
 	uint32_t controls;
-	unsigned int least; /* the run of packets occurs so often, 0: never */
+	unsigned int least; /* least number of occurrences of the packets, 0: never */
 	unsigned int count;
 	struct want want[5];
 };
@@ -360,7 +360,7 @@ static void run_row(const struct row *row)
 	t.ctl = ctl;
 }
 
-/* Field 2814H is what the guest's CTL was; "clear" leaves 0 behind. */
+/* Field 2814H holds the guest's CTL; "clear" leaves 0. */
 static void check_saved(void)
 {
 	uint64_t on = t.ctl | VPT_CTL_MASK(TRACE_EN);
@@ -374,7 +374,7 @@ static void check_saved(void)
 	report_equal(t.end_ctl, on, "33.5.2.1: system-wide tracing goes on after an exit");
 }
 
-/* Table 33-54, by a control that is not allowed and by a reserved bit of guest state. */
+/* Check table 33-54 with a control that is not allowed, and with a reserved bit of guest state. */
 static void check_failed_entries(void)
 {
 	const struct seen next = {VPT_PKT_TIP, false, (uintptr_t)vmx_launch_next};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From the entry to payload(), and out. */
+/* Runs a guest from the entry to payload(), and exits. */
 #include "lib/guest.h"
 
 #include "lib/bare.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Starts a payload on a machine that is not vpt's: entered by Multiboot 1 in 32-bit
- * protected mode, it makes what abi/boot.h promises and enters guest_start(). The
- * payload's seed is the number after "seed=" on the command line.
+ * Starts a payload on another machine than vpt's. Multiboot 1 enters it in 32-bit protected mode.
+ * The code sets up the state of abi/boot.h and enters guest_start(). The payload's seed is the
+ * number after "seed=" on the command line.
  */
 #define MULTIBOOT_MAGIC 0x1badb002
 #define MULTIBOOT_FLAGS 0x00000003 /* page alignment, memory sizes */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where vpt enters a payload: RDI = struct vpt_boot_info (docs/abi/boot.md). */
+/* The entry of a payload from vpt: RDI = struct vpt_boot_info (docs/abi/boot.md). */
 
 	.section .text.start, "ax", @progbits
 	.globl	_start

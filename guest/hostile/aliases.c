@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One page of code at almost 2^35 addresses: all entries of each page table lead to the
- * same next table, or to the page. The guest runs the page at one address after the
- * other, --arg times, or for ever without --arg. A recorder that keeps something for each
- * address runs out of memory.
+ * One page of code at almost 2^35 addresses: all entries of each page table lead to the same next
+ * table, or to the page. The guest runs the page at consecutive addresses, --arg times, or without
+ * end if there is no --arg. A recorder that stores data for each address exhausts memory.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -35,7 +34,7 @@ static const uint8_t code[] = {
 	0xff, 0xe3,			    /* 1: jmp rbx */
 };
 
-/* A table in which all entries lead to the same page. */
+/* Fill a table whose entries all lead to the same page. */
 static uint64_t *fill(const void *to)
 {
 	uint64_t *table = page_alloc(PAGE_SIZE);

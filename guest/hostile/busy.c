@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Work that a VMM does in one piece, for ever: --arg says which kind, by its place in
- * `works`. A VMM that looks at its own limits between such pieces is late.
+ * Endless work that a VMM does in one piece. --arg selects the work by its index in `works`. A VMM
+ * that checks its own limits only between such pieces is late.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -21,7 +21,7 @@ PAYLOAD("work that takes long");
 static uint64_t cr3;
 static uint8_t *page;
 
-/* All entries of each table lead to the same: `page`, at 2^35 addresses. */
+/* Map `page` at 2^35 addresses: all entries of each table lead to the same next table. */
 static void map_everywhere(void)
 {
 	const void *to;
@@ -73,7 +73,9 @@ static void rep_port(void)
 	__asm__ volatile("rep outsb" : "+S"(from), "+c"(count) : "d"(0x80) : "memory");
 }
 
-/* A page with RETs at thousands of addresses, each a block of its own; then stores to it. */
+/*
+ * Execute a page of RETs at thousands of addresses, each a separate block; then store to the page.
+ */
 static void store_to_blocks(void)
 {
 	uint64_t at;

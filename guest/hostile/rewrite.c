@@ -2,8 +2,8 @@
 /*
  * Code that changes before each run: the guest writes a new operand into a page, calls the page,
  * and continues with the next page. The first --arg is the number of rounds, 0 for no end. The
- * second one is the number of pages, 1 if it is not given. A recorder that keeps each version of a
- * page fills memory and disk.
+ * second one is the number of pages, 1 by default. A recorder that stores each version of a page
+ * fills memory and disk.
  */
 #include "lib/guest.h"
 #include "lib/mem.h"

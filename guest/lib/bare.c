@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The console and the end of a bare-metal guest of another emulator. */
+/* Implements the console and the end of a bare-metal guest on another emulator. */
 #include "bare.h"
 
 #include "cpu.h"
@@ -40,7 +40,7 @@ void bare_exit(uint32_t status)
 		outl(VPT_PORT_BED, VPT_BED_OFF | status << 8);
 	printk("vpt: end %u\n", status);
 	drain();
-	/* Where QEMU has its device for that. */
+	/* This is QEMU's port for its exit device. */
 	outl(VPT_PORT_EXIT, status);
 	for (;;)
 		__asm__ volatile("lidt %0\n ud2" : : "m"(no_idt));

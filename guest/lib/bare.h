@@ -5,11 +5,14 @@
 
 #include "vpt/base.h"
 
-/* COM1, at the speed that its emulators do not care about. */
+/* Initialise COM1. Emulators ignore the speed. */
 void bare_console_init(void);
 void bare_console_put(char c);
 
-/* By the test bed's port; without it a line on the console, and a triple fault. */
+/*
+ * End the guest through the test bed's port; without the port, print a line and cause a triple
+ * fault.
+ */
 void bare_exit(uint32_t status) __attribute__((noreturn));
 
 #endif /* GUEST_LIB_BARE_H */

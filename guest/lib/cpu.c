@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* CPUID and the features that it enumerates. */
+/* Reads CPUID and the features that it enumerates. */
 #include "cpu.h"
 
 #include "guest.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Instructions that C has no word for. */
+/* Functions for instructions without a C equivalent. */
 #ifndef GUEST_LIB_CPU_H
 #define GUEST_LIB_CPU_H
 
@@ -78,7 +78,7 @@ CPU_REGISTER(dr7)
 
 #undef CPU_REGISTER
 
-/* Also serializes, which code written through another address needs. */
+/* INVLPG also serializes, which code written through another address needs. */
 static inline void invlpg(uint64_t vaddr)
 {
 	__asm__ volatile("invlpg (%0)" : : "r"(vaddr) : "memory");
@@ -110,7 +110,7 @@ static inline uint64_t rdtsc(void)
 	return (uint64_t)hi << 32 | lo;
 }
 
-/* Interrupts on, and wait for one; nothing comes in between (STI's shadow). */
+/* Enable interrupts and wait for one. STI's shadow excludes an interrupt between the two. */
 static inline void sti_hlt(void)
 {
 	__asm__ volatile("sti; hlt" : : : "memory");
@@ -126,7 +126,7 @@ struct cpuid_regs {
  */
 struct cpuid_regs cpuid(uint32_t leaf, uint32_t subleaf);
 
-/* A feature's place in CPUID: subleaf 0 of `leaf`, register 0 (EAX) to 3, bit. */
+/* The position of a feature in CPUID: subleaf 0 of `leaf`, register 0 (EAX) to 3, bit. */
 #define CPU_FEATURE(leaf, reg, bit) \
 	((int)((leaf)&0x80000000u) | ((leaf)&0xff) << 8 | (reg) << 5 | (bit))
 

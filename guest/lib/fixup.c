@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Find where execution continues after an instruction that may fault. */
+/* Finds the address where execution continues after an instruction that may fault. */
 #include "fixup.h"
 
 extern const struct fixup fixups_start[], fixups_end[];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Instructions that may fault. FIXUP(from, to) in an asm statement says: if the
- * instruction at label `from` raises #GP, #PF or #UD, go on at label `to`.
+ * Instructions that may fault. FIXUP(from, to) in an asm statement declares: if the instruction at
+ * label `from` raises #GP, #PF or #UD, continue at label `to`.
  */
 #ifndef GUEST_LIB_FIXUP_H
 #define GUEST_LIB_FIXUP_H
@@ -18,7 +18,7 @@ struct fixup {
 	uint64_t to;
 };
 
-/* Where to go on after a fault at `rip`, 0 if nothing was said. */
+/* Return the address to continue at after a fault at `rip`, or 0 if there is none. */
 uint64_t fixup_find(uint64_t rip);
 
 #endif /* GUEST_LIB_FIXUP_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Read the flow in a trace, of PT or of RTIT. */
+/* Reads the flow in a trace of PT or of RTIT. */
 #include "flow.h"
 
 #include "printk.h"

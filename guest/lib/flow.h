@@ -9,15 +9,16 @@
 #include "vpt/base.h"
 
 struct guest_flow {
-	unsigned int kind; /* of the system's packets */
-	uint64_t value;	   /* IP, GUEST_FLOW_NO_IP; an outcome: taken; or as the kind says */
+	unsigned int kind; /* kind of packet of the system */
+	uint64_t value;	   /* IP, GUEST_FLOW_NO_IP; for an outcome: taken; for other kinds as
+	               	    * documented there */
 };
 
 #define GUEST_FLOW_NO_IP (~(uint64_t)0)
 /* In an expectation: any value. */
 #define GUEST_FLOW_ANY (~(uint64_t)0 - 1)
 
-/* At most `max` elements are kept; `count` is of all. */
+/* Keeps at most `max` elements; `count` includes all. */
 struct guest_flow_list {
 	struct guest_flow *flow;
 	size_t count, max;
@@ -25,7 +26,7 @@ struct guest_flow_list {
 
 void guest_flow_add(struct guest_flow_list *list, unsigned int kind, uint64_t value);
 
-/* Is this what is wanted? One report line; a difference is printed, kinds by `name`. */
+/* Compare two flows. Prints one report line, and any difference, with kinds named by `name`. */
 bool guest_flow_same(const struct guest_flow_list *got, const struct guest_flow *want, size_t count,
 		     const char *(*name)(unsigned int kind), const char *what);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A payload: one freestanding program that runs one idea, checks its own result and reports pass,
+ * A payload: one freestanding program that tests one thing, checks its own result and reports pass,
  * fail or skip (lib/report.h).
  *
- * The same binary runs in three settings and reads from CPUID which one it has. The guest owns PT,
- * or RTIT on an Atom, and traces itself; the host traces it and hides the trace system; or nothing
- * is traced.
+ * The same binary runs in three settings and reads the setting from CPUID. The guest owns PT, or
+ * RTIT on an Atom, and traces itself; the host traces it and hides the trace system; or nothing is
+ * traced.
  */
 #ifndef GUEST_LIB_GUEST_H
 #define GUEST_LIB_GUEST_H
@@ -15,7 +15,7 @@
 /* The boot information from vpt; valid from payload() on. */
 extern const struct vpt_boot_info *boot;
 
-/* At the top of each payload's file: what its first line of output says. */
+/* Placed at the top of each payload's file; the text is the first line of its output. */
 #define PAYLOAD(text)                              \
 	const char payload_name[] = GUEST_PAYLOAD; \
 	const char payload_text[] = text
@@ -26,7 +26,7 @@ extern const char payload_text[];
 /* The payload. On return the guest exits with report_summary()'s status. */
 void payload(void);
 
-/* Ends the guest. */
+/* End the guest. */
 void guest_exit(uint32_t status) __attribute__((noreturn));
 
 #define noinline      __attribute__((noinline))

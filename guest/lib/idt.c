@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The IDT, hooks, and the default handler of exceptions. */
+/* Sets up the IDT, hooks, and the default handler of exceptions. */
 #include "idt.h"
 
 #include "cpu.h"

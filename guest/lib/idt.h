@@ -32,7 +32,7 @@ struct trap_frame {
 	uint64_t r15, r14, r13, r12, r11, r10, r9, r8;
 	uint64_t rbp, rdi, rsi, rdx, rcx, rbx, rax;
 	uint64_t vector;
-	uint64_t error; /* 0 where the vector has none */
+	uint64_t error; /* 0 if the vector has no error code */
 	uint64_t rip, cs, rflags, rsp, ss;
 };
 
@@ -40,13 +40,13 @@ typedef void idt_hook_fn(struct trap_frame *frame);
 
 void idt_init(void);
 
-/* NULL takes the hook off again. Returns the one that was there. */
+/* Set the hook of a vector; NULL removes it. Returns the previous hook. */
 idt_hook_fn *idt_hook(uint8_t vector, idt_hook_fn *hook);
 
-/* A vector whose gate is there, or not: then it raises #NP. */
+/* Set whether a vector's gate is present. Otherwise the vector raises #NP. */
 void idt_set_present(uint8_t vector, bool present);
 
-/* Take a vector on stack n of the TSS, 0: on the current one. */
+/* Deliver a vector on stack n of the TSS, 0: on the current stack. */
 void idt_set_ist(uint8_t vector, unsigned int n);
 
 /* Let ring 3 use INT n with this vector. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The functions that a compiler calls on its own. */
+/* Defines the functions to which a compiler emits calls. */
 #include "mem.h"
 
 void *memcpy(void *dst, const void *src, size_t n)

@@ -34,7 +34,7 @@ static inline void wrmsr(uint32_t msr, uint64_t value)
 			 : "memory");
 }
 
-/* True and *value, or false if the access raised #GP. */
+/* Returns true and *value, or false if the access raised #GP. */
 static inline bool rdmsr_safe(uint32_t msr, uint64_t *value)
 {
 	uint32_t lo = 0, hi = 0;
@@ -52,7 +52,7 @@ static inline bool rdmsr_safe(uint32_t msr, uint64_t *value)
 	return true;
 }
 
-/* True, or false if the access raised #GP. */
+/* Returns true, or false if the access raised #GP. */
 static inline bool wrmsr_safe(uint32_t msr, uint64_t value)
 {
 	int fault = 1;

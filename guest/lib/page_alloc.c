@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Allocate pages for page tables and payloads. */
+/* Allocates pages for page tables and payloads. */
 #include "page_alloc.h"
 
 #include "guest.h"
@@ -27,7 +27,7 @@ void *page_alloc(uint64_t bytes)
 		guest_exit(REPORT_FAIL);
 	}
 	next = at + bytes;
-	/* vpt's memory is clear, a machine's need not be. */
+	/* vpt clears memory; other machines may not. */
 	if (boot->flags & VPT_BOOT_BARE)
 		memset((void *)(uintptr_t)at, 0, bytes);
 	return (void *)(uintptr_t)at;

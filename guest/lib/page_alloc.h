@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* RAM past the image, handed out once and never taken back. */
+/* RAM past the image. It is allocated once and never freed. */
 #ifndef GUEST_LIB_PAGE_ALLOC_H
 #define GUEST_LIB_PAGE_ALLOC_H
 
@@ -10,9 +10,8 @@
 void page_alloc_init(const struct vpt_boot_info *info);
 
 /*
- * `bytes` (a power of two, at least PAGE_SIZE) aligned to their size, in the
- * first GiB. As vpt left them: zero, unless something wrote there. Fails the
- * payload when RAM is used up.
+ * Allocate `bytes` (a power of two, at least PAGE_SIZE), aligned to their size, in the first GiB.
+ * The memory is zero, unless the guest wrote to it. Fails the payload when RAM is exhausted.
  */
 void *page_alloc(uint64_t bytes);
 

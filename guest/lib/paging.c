@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Build and change page tables. */
+/* Builds and changes page tables. */
 #include "paging.h"
 
 #include "cpu.h"
@@ -8,10 +8,10 @@
 #define ENTRIES	   512u
 #define PTE_ADDR   VPT_MASK64(51, 12)
 #define LARGE_SIZE (2ull << 20)
-/* Upper levels allow everything, the last one decides. */
+/* Upper levels allow all accesses, so that the last level decides. */
 #define PTE_TABLE (PTE_PRESENT | PTE_WRITE | PTE_USER)
 
-static uint64_t *first_gib; /* its page directory */
+static uint64_t *first_gib; /* page directory of the first GiB */
 
 static uint64_t *table_of(uint64_t entry)
 {
@@ -39,7 +39,7 @@ uint64_t paging_new_space(void)
 	return (uintptr_t)pml4;
 }
 
-/* A large mapping becomes a table of the same pages, each `bytes` of them. */
+/* Replace a large mapping by a table of the same pages, of `bytes` each. */
 static void split(uint64_t *entry, uint64_t bytes)
 {
 	uint64_t *table = page_alloc(PAGE_SIZE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Address spaces. Each maps the first GiB one to one, writable, executable and closed to ring 3,
- * and has what paging_map() adds. All spaces share the first GiB.
+ * and has the mappings of paging_map(). All spaces share the first GiB.
  */
 #ifndef GUEST_LIB_PAGING_H
 #define GUEST_LIB_PAGING_H
@@ -21,23 +21,22 @@ enum pte_flags {
 
 #define PTE_NX (1ull << 63)
 
-/* An address that a space has nothing at until paging_map() puts it there. */
+/* An address that is unmapped in every space until paging_map() maps it. */
 #define PAGING_FREE_VADDR 0x8000000000ull
 
 /* Returns the CR3 value of a new space. */
 uint64_t paging_new_space(void);
 
-/* Map one 4 KiB page of RAM; `flags` from enum pte_flags beside PRESENT, and NX. */
+/* Map one 4 KiB page of RAM; `flags` from enum pte_flags in addition to PRESENT, and NX. */
 void paging_map(uint64_t cr3, uint64_t vaddr, const void *page, uint64_t flags);
 
 /*
- * The entry for an address in a table of this level: 1 maps 4 KiB, 2 maps 2 MiB, 3
- * maps 1 GiB with PTE_LARGE. Tables on the way are made as needed, and larger pages
- * split.
+ * Return the entry for an address in a table of this level: 1 maps 4 KiB, 2 maps 2 MiB, 3 maps 1
+ * GiB with PTE_LARGE. Creates missing tables on the way, and splits larger pages.
  */
 uint64_t *paging_entry(uint64_t cr3, uint64_t vaddr, unsigned int level);
 
-/* Nothing at `vaddr` any more; `cr3` is the current space. */
+/* Unmap `vaddr`; `cr3` must be the current space. */
 void paging_unmap(uint64_t cr3, uint64_t vaddr);
 
 /* Open [start, end) of the one-to-one map to ring 3; both 4 KiB aligned. */

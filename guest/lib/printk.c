@@ -35,7 +35,7 @@ static void put_number(uint64_t value, unsigned int base, unsigned int width)
 		put(digits[--n]);
 }
 
-/* Past the `%`: prints one conversion and returns what follows it. */
+/* Print one conversion. `fmt` is past the `%`. Returns the rest of the format. */
 static const char *convert(const char *fmt, va_list *args)
 {
 	bool prefix = false, wide = false;

@@ -25,13 +25,13 @@ static inline uint64_t rng_next(struct rng *rng)
 	return rng->state * 0x2545f4914f6cdd1dull;
 }
 
-/* 0..n-1, n not 0. */
+/* Return a number from 0 to n-1; n is not 0. */
 static inline uint32_t rng_below(struct rng *rng, uint32_t n)
 {
 	return (uint32_t)((rng_next(rng) >> 32) * n >> 32);
 }
 
-/* True in `percent` of 100 cases. */
+/* Returns true in `percent` of 100 cases. */
 static inline bool rng_chance(struct rng *rng, uint32_t percent)
 {
 	return rng_below(rng, 100) < percent;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Report a payload's result and end the run. */
+/* Reports a payload's result and ends the run. */
 #include "report.h"
 
 #include "guest.h"

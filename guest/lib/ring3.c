@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Run functions at CPL 3. */
+/* Runs functions at CPL 3. */
 #include "ring3.h"
 
 #include "cpu.h"
@@ -44,7 +44,7 @@ static uint64_t gdt[9] = {
 
 static struct tss tss;
 
-/* Of ring3_entry.S. */
+/* Symbols of ring3_entry.S. */
 extern const uint8_t user_start[], user_end[];
 extern uint64_t ring3_user_stack;
 extern syscall_fn *ring3_syscall_handler;

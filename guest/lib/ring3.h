@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code at CPL 3. Functions marked USER_TEXT are in pages that ring 3 may execute. They must keep to
- * registers and to memory opened to them (paging_allow_user()), since the rest of the image is
- * closed.
+ * Code at CPL 3. Functions marked USER_TEXT are in pages that ring 3 may execute. They may use only
+ * registers and memory that is open to ring 3 (paging_allow_user()), because the rest of the image
+ * is closed.
  */
 #ifndef GUEST_LIB_RING3_H
 #define GUEST_LIB_RING3_H
@@ -20,25 +20,25 @@
 typedef uint64_t syscall_fn(uint64_t a, uint64_t b);
 
 /*
- * Set up the descriptors, TSS, SYSCALL MSRs and an address space that has the
- * user pages, and switch to that space. Once.
+ * Set up the descriptors, TSS, SYSCALL MSRs and an address space that has the user pages, and
+ * switch to that space. Call this once.
  */
 void ring3_init(syscall_fn *handler);
 
-/* fn(arg) at CPL 3, interrupts off; entered by IRETQ. Returns what it returns. */
+/* Call fn(arg) at CPL 3 through IRETQ, with interrupts off. Returns the result of fn. */
 uint64_t ring3_call(uint64_t (*fn)(uint64_t), uint64_t arg);
 
 /*
- * Where SYSCALL goes, which is ring3_syscall_entry() after ring3_init(): that is what
- * ring3_call() needs to come back.
+ * Set the target of SYSCALL. The target after ring3_init() is ring3_syscall_entry(), through which
+ * ring3_call() returns.
  */
 void ring3_set_syscall(void (*entry)(void));
 void ring3_syscall_entry(void);
 
-/* Top of the stack that ring 0 is entered on (TSS.RSP0). IST1 is set as well. */
+/* Return the top of the stack for entries to ring 0 (TSS.RSP0). IST1 is set as well. */
 uint64_t ring3_kernel_stack(void);
 
-/* For ring 3 itself: SYSCALL into the handler and back by SYSRETQ. */
+/* Called at ring 3: SYSCALL into the handler and return by SYSRETQ. */
 uint64_t user_syscall(uint64_t a, uint64_t b);
 
 #endif /* GUEST_LIB_RING3_H */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The ways into ring 3 and out of it (ring3.h). */
+/* The entries to ring 3 and the exits from it (ring3.h). */
 
 #define USER_CS		0x2b
 #define USER_DS		0x23
-#define SYS_RETURN	0	/* RAX at SYSCALL: ring3_call()'s function is done */
+#define SYS_RETURN	0	/* RAX at SYSCALL: the function of ring3_call() has returned */
 #define SYS_HANDLER	1
 
 	.text

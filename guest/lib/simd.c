@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Turn on x87, SSE and AVX. */
+/* Enables x87, SSE and AVX. */
 #include "simd.h"
 
 #include "cpu.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Vector registers. All else of guest/ is compiled without them, handlers too: so a
- * function of these targets may be interrupted like any other.
+ * Vector registers. The rest of guest/, including handlers, is compiled without them, so a function
+ * of these targets may be interrupted like any other.
  */
 #ifndef GUEST_LIB_SIMD_H
 #define GUEST_LIB_SIMD_H
@@ -21,7 +21,7 @@ enum simd {
 #define XCR0_SSE (1u << 1)
 #define XCR0_AVX (1u << 2)
 
-/* Set up CR0, CR4 and XCR0 for what there is. */
+/* Set up CR0, CR4 and XCR0 for the available features. */
 void simd_init(void);
 extern unsigned int simd_have; /* bits of enum simd */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Switch between tasks. */
+/* Switches between tasks. */
 #include "task.h"
 
 #include "cpu.h"
@@ -13,7 +13,7 @@
 
 struct tasks tasks;
 
-/* Of task_entry.S. */
+/* Symbols of task_entry.S. */
 extern uint64_t task_kernel_stack;
 void task_syscall_entry(void);
 void task_start(void);
@@ -37,7 +37,7 @@ static void enter(struct trap_frame *frame)
 	arm_timer();
 }
 
-/* All are done: the caller of tasks_run() goes on. */
+/* All tasks are done: return to the caller of tasks_run(). */
 static void leave(struct trap_frame *frame)
 {
 	outl(VPT_PORT_TIMER, 0);
@@ -93,7 +93,7 @@ static void on_call(struct trap_frame *f)
 static void on_timer(struct trap_frame *f)
 {
 	tasks.ticks++;
-	/* The last one may come late, when all are done. */
+	/* The last timer interrupt may be late, after all tasks are done. */
 	if (f->cs & 3)
 		task_switch(f);
 }
@@ -117,7 +117,7 @@ void tasks_init(void (*call)(struct task *task, struct trap_frame *frame))
 	idt_hook(VEC_TASK_START, on_start);
 }
 
-/* Pages are never given back: a slot keeps its own. */
+/* Pages are never freed: a slot keeps its page. */
 static void make_space(struct task *task)
 {
 	void *data = page_alloc(PAGE_SIZE);

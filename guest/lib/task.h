@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tasks: programs at CPL 3, each in an address space of its own. They take turns when the timer or
- * they themselves ask for it, and call the kernel by SYSCALL and INT.
+ * Tasks: programs at CPL 3, each in its own address space. They are switched by the timer or at
+ * their own request, and call the kernel by SYSCALL and INT.
  *
- * A task is stopped while its frame is not the current one. A hook that calls task_switch() leaves
+ * A task is stopped while its frame is not the current one. A hook that calls task_switch() returns
  * with another task's frame. So does the caller of tasks_run(), which regains the processor when
  * all tasks are done.
  */
@@ -14,18 +14,18 @@
 
 #define TASKS_MAX 8u
 
-/* SYSCALL of a task comes as this vector, with a frame like any other. */
+/* The vector for a task's SYSCALL, with a frame like any other. */
 #define VEC_SYSCALL 0xf0u
-/* INT 0x81: the same by a gate. */
+/* INT 0x81: the same call through a gate. */
 #define VEC_TASK_INT   0x81u
 #define VEC_TASK_TIMER 0x82u
 
 /* Requests of a task, in RAX; RDI is an argument, RAX the answer. */
 enum task_call {
 	TASK_EXIT,  /* RDI: its result */
-	TASK_YIELD, /* let another one run */
-	TASK_SELF,  /* its number */
-	TASK_CALLS, /* this and more: the payload's, see tasks_init() */
+	TASK_YIELD, /* switch to another task */
+	TASK_SELF,  /* return the task's number */
+	TASK_CALLS, /* first call for the payload, see tasks_init() */
 };
 
 struct task {
@@ -49,24 +49,24 @@ struct tasks {
 extern struct tasks tasks;
 
 /*
- * After ring3_init(): hooks and SYSCALL. `call` gets calls from TASK_CALLS on, with
- * frame->rax to answer in; NULL if there are none.
+ * Set up hooks and SYSCALL, after ring3_init(). `call` handles calls from TASK_CALLS on, and
+ * answers in frame->rax; NULL if there are none.
  */
 void tasks_init(void (*call)(struct task *task, struct trap_frame *frame));
 
 /*
- * A task that runs fn(arg), USER_TEXT, on a stack at the top of `data`, a page at
- * PAGING_FREE_VADDR that is its own. It ends by returning.
+ * Create a task that runs fn(arg), which is USER_TEXT. Its stack is at the top of `data`, its own
+ * page at PAGING_FREE_VADDR. The task ends when fn returns.
  */
 struct task *task_create(uint64_t (*fn)(uint64_t), uint64_t arg);
 
-/* Run all until they are done, then forget them. */
+/* Run all tasks until they are done, then remove them. */
 void tasks_run(uint32_t slice);
 
-/* From a hook: go on with the next task. */
+/* Switch to the next task, from a hook. */
 void task_switch(struct trap_frame *frame);
 
-/* For the tasks themselves. */
+/* Called by tasks. */
 uint64_t task_syscall(uint64_t number, uint64_t arg);
 uint64_t task_int(uint64_t number, uint64_t arg);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tasks' way into the kernel and their side of it (task.h). */
+/* The tasks' entry to the kernel and their side of it (task.h). */
 
 #define USER_CS		0x2b
 #define USER_DS		0x23
 #define VEC_SYSCALL	0xf0
 
 	.text
-/* The frame of an interrupt, so that a task is left and entered in one way only. */
+/* Build the frame of an interrupt, so that there is only one way to leave and enter a task. */
 	.globl	task_syscall_entry
 	.type	task_syscall_entry, @function
 task_syscall_entry:

@@ -9,7 +9,7 @@ trap_stubs:
 	vector = 0
 	.rept	256
 	.balign	16
-	/* These push an error code themselves. */
+	/* The processor pushes an error code for these vectors. */
 	.if	(vector == 8) || ((vector >= 10) && (vector <= 14)) || (vector == 17) || (vector == 21)
 	.else
 	push	$0

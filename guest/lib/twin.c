@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Build the two address spaces. */
+/* Builds the two address spaces. */
 #include "twin.h"
 
 #include "mem.h"
 #include "page_alloc.h"
 #include "paging.h"
 
-/* Position-independent, copied to a page each. */
+/* Position-independent code, each copied to its own page. */
 extern const uint8_t twin_code_0[], twin_code_0_end[], twin_code_1[], twin_code_1_end[];
 
 __asm__(".pushsection .rodata\n"

@@ -12,10 +12,10 @@ struct twin {
 	uint64_t cr3[2];
 };
 
-/* Makes both spaces; the current one stays. */
+/* Create both spaces; the current space remains current. */
 void twin_init(struct twin *twin);
 
-/* The function at the shared address, as the current space has it. */
+/* The function at the shared address in the current space. */
 #define TWIN_FUNCTION ((uint64_t(*)(uint64_t))(uintptr_t)PAGING_FREE_VADDR)
 
 /* The return values in space 0 and in space 1. */

@@ -40,7 +40,7 @@ PAYLOAD("the local APIC: interrupts to oneself, priorities, its timer");
 #define MSR_X2APIC     0x800u
 #define MSR_DEADLINE   0x6e0u
 
-/* Many times what it should take. */
+/* Many times the expected duration. */
 #define PATIENCE 3000u
 
 #define VEC_TIMER    0x71u
@@ -70,13 +70,15 @@ static bool bit_of(uint32_t bank, uint32_t vector)
 	return get(bank + (vector >> 5 << 4)) >> (vector & 31) & 1;
 }
 
-/* An interrupt to this processor; ICR is one MSR in x2APIC, two registers before. */
+/*
+ * Send an interrupt to this processor. ICR is one MSR in x2APIC mode, and two registers otherwise.
+ */
 static void interrupt_self(uint32_t vector)
 {
 	set(APIC_ICR, ICR_SELF | vector);
 }
 
-/* Room for an interrupt to come in. */
+/* Allow pending interrupts to be delivered. */
 static void let_in(void)
 {
 	sti();
@@ -180,7 +182,7 @@ static bool one_shot_ok(void)
 
 static uint64_t want;
 
-/* Ticks that leave time to compute, however slow this processor is. */
+/* Return a number of ticks that leaves time to compute on a processor of any speed. */
 static uint32_t tick_length(uint64_t *disturbed)
 {
 	uint32_t clocks;
@@ -193,7 +195,7 @@ static uint32_t tick_length(uint64_t *disturbed)
 	return 8 * clocks < 256 ? 256 : 8 * clocks;
 }
 
-/* Interrupts a computation; then wakes an idle loop. */
+/* The timer interrupts a computation; then it wakes an idle loop. */
 static bool periodic_ok(uint64_t *disturbed)
 {
 	uint32_t length = tick_length(disturbed), before, halts = 0, i;
@@ -239,7 +241,7 @@ static bool deadline_ok(void)
 		cli();
 	}
 	armed &= rdtsc() >= when && rdmsr(MSR_DEADLINE) == 0;
-	/* Written as 0 it is taken back. */
+	/* A write of 0 cancels the timer. */
 	wrmsr(MSR_DEADLINE, rdtsc() + 1000000);
 	wrmsr(MSR_DEADLINE, 0);
 	let_in();

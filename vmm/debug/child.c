@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The child's limits and its output. */
+/* Sets the child's limits and runs the libraries in the child. */
 #include "debug/child.h"
 
 #include <errno.h>
@@ -13,15 +13,15 @@
 
 #include "debug/debug.h"
 
-/* What a file may make the libraries take, beside so many times its size. */
+/* The memory that the libraries may use, in addition to a multiple of the file's size. */
 #define MEMORY_BASE  (64ull << 20)
 #define MEMORY_RATIO 16
 #define OUTPUT_BASE  (16ull << 20)
 #define OUTPUT_RATIO 8
 #define SECONDS_BASE 10
-#define SECOND_BYTES (8ull << 20) /* and a second for so many bytes */
+#define SECOND_BYTES (8ull << 20) /* and one more second for this many bytes */
 
-/* AddressSanitizer takes terabytes of address space for itself. */
+/* AddressSanitizer reserves terabytes of address space. */
 #if defined(__SANITIZE_ADDRESS__)
 #define LIMITS_MEMORY 0
 #elif defined(__has_feature)
@@ -32,7 +32,7 @@
 
 static struct debug_out child_out;
 
-/* Bytes of address space that this process has; 0: it is not known. */
+/* Return the size of this process's address space; 0 if it is not known. */
 static uint64_t address_space(void)
 {
 	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
@@ -41,7 +41,7 @@ static uint64_t address_space(void)
 
 	if (fd < 0)
 		return 0;
-	/* The first of a row of numbers. */
+	/* The size is the first of several numbers. */
 	if (read(fd, text, sizeof(text) - 1) > 0)
 		pages = strtoull(text, NULL, 10);
 	close(fd);
@@ -50,7 +50,7 @@ static uint64_t address_space(void)
 
 void debug_no_memory(void)
 {
-	/* Lift the limit, or there may be no memory to look. */
+	/* Lift the limit, because the handler may need memory. */
 	static const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
 
 	setrlimit(RLIMIT_AS, &none);
@@ -71,7 +71,7 @@ static void limit(int resource, uint64_t soft)
 {
 	struct rlimit r;
 
-	/* A limit that is lower already stays. */
+	/* Keep a lower existing limit. */
 	if (getrlimit(resource, &r) || (r.rlim_cur != RLIM_INFINITY && r.rlim_cur <= soft))
 		return;
 	r.rlim_cur = soft;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The process that libelf and libdw run in. */
+/* The child process that runs libelf and libdw. */
 #ifndef VMM_DEBUG_CHILD_H
 #define VMM_DEBUG_CHILD_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The parent's side: start the child, wait for it, and check what it wrote. */
+/* The parent's side: starts the child, waits for it, and checks its output. */
 #include "debug/debug.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static int run_child(const void *elf, size_t len, unsigned int what, int fd, int
 	return 0;
 }
 
-/* What a child's end means: NULL: nothing is wrong. */
+/* Return the problem that a child's exit status reports; NULL if there is none. */
 static const char *problem_of(int status)
 {
 	if (!WIFEXITED(status))
@@ -87,7 +87,7 @@ struct taken {
 	const char *file;
 };
 
-/* False: no memory. */
+/* Returns false if there is no memory. */
 static bool take_record(struct taken *t, const struct debug_record *r, const char *text)
 {
 	switch (r->kind) {
@@ -124,7 +124,9 @@ static bool take_record(struct taken *t, const struct debug_record *r, const cha
 	}
 }
 
-/* The child may have been taken over by the file: trust no length. False: no memory. */
+/*
+ * The file may have taken over the child, so trust no length. Returns false if there is no memory.
+ */
 static bool take_all(struct taken *t, const char *bytes, size_t len)
 {
 	struct debug_record r;

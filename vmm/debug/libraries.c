@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The child's side: libelf and libdw read the file, and records are written. */
+/* The child's side: reads the file with libelf and libdw, and writes records. */
 #include <elfutils/libdw.h>
 #include <errno.h>
 #include <gelf.h>
@@ -16,7 +16,7 @@ struct child {
 	bool damaged;
 };
 
-/* A library call failed: for want of memory, or because of the file? */
+/* Handle a failed library call, which means a lack of memory or an error in the file. */
 static void failed(struct child *c)
 {
 	if (errno == ENOMEM)
@@ -78,7 +78,7 @@ static bool put_table(struct child *c, Elf_Scn *scn, const GElf_Shdr *shdr)
 	return any;
 }
 
-/* .symtab, or .dynsym in a file that was stripped. */
+/* Write .symtab, or .dynsym of a stripped file. */
 static void put_symbols(struct child *c)
 {
 	static const GElf_Word types[] = {SHT_SYMTAB, SHT_DYNSYM};
@@ -98,7 +98,7 @@ static void put_symbols(struct child *c)
 	}
 }
 
-/* Bytes that a section has once it is decompressed. */
+/* Return the size of a section after decompression. */
 static uint64_t inflated(Elf_Scn *scn, const GElf_Shdr *shdr, const char *name)
 {
 	GElf_Chdr chdr;
@@ -106,7 +106,7 @@ static uint64_t inflated(Elf_Scn *scn, const GElf_Shdr *shdr, const char *name)
 
 	if (shdr->sh_flags & SHF_COMPRESSED && gelf_getchdr(scn, &chdr))
 		return chdr.ch_size;
-	/* The older form: "ZLIB" and the size, big-endian. */
+	/* The older form of compression: "ZLIB" and the size, big-endian. */
 	raw = strncmp(name, ".zdebug", 7) ? NULL : elf_rawdata(scn, NULL);
 	if (raw && raw->d_buf && raw->d_size >= 12 && !memcmp(raw->d_buf, "ZLIB", 4)) {
 		uint64_t size;
@@ -117,7 +117,7 @@ static uint64_t inflated(Elf_Scn *scn, const GElf_Shdr *shdr, const char *name)
 	return 0;
 }
 
-/* Does the file have line tables, and how much would its debug sections grow? */
+/* Returns true if the file has line tables. *grows is the growth of its debug sections. */
 static bool has_lines(struct child *c, uint64_t *grows)
 {
 	bool lines = false;
@@ -170,7 +170,9 @@ static void put_row(struct child *c, Dwarf_Line *row, const char **file)
 		}
 		record.size = (uint64_t)line;
 	}
-	/* libdw keeps one string for a file of a unit, so that its address tells. */
+	/*
+	 * libdw keeps one string for each file of a unit, so that its address identifies the file.
+	 */
 	if (path && path != *file) {
 		*file = path;
 		debug_put(c->out, &(struct debug_record){.kind = DEBUG_RECORD_FILE}, path);
@@ -207,7 +209,7 @@ int debug_child(const void *elf, size_t len, unsigned int what, struct debug_out
 
 	errno = 0;
 	elf_version(EV_CURRENT);
-	/* libelf wants it writable, and this process has a copy of its own. */
+	/* libelf requires writable memory, and this process has its own copy. */
 	c.elf = elf_memory((char *)elf, len);
 	if (!c.elf && errno == ENOMEM)
 		debug_no_memory();
@@ -222,7 +224,7 @@ int debug_child(const void *elf, size_t len, unsigned int what, struct debug_out
 		}
 		put_lines(&c);
 	}
-	/* A library may have left something out for want of memory, and not said so. */
+	/* A library may have omitted data for lack of memory without an error. */
 	if (errno == ENOMEM)
 		debug_no_memory();
 	debug_flush(out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the child writes for the parent: records, each with the text that belongs to it. */
+/* Records from the child to the parent, each with its text. */
 #ifndef VMM_DEBUG_RECORD_H
 #define VMM_DEBUG_RECORD_H
 
@@ -8,8 +8,8 @@
 
 enum debug_kind {
 	DEBUG_RECORD_SYMBOL = 1, /* value, size, flags; text: the name */
-	DEBUG_RECORD_FILE,	 /* text: a path, which the rows behind it have */
-	DEBUG_RECORD_ROW,	 /* value: address; size: line, 0: of no line */
+	DEBUG_RECORD_FILE,	 /* text: a path, for the rows behind it */
+	DEBUG_RECORD_ROW,	 /* value: address; size: line, 0 for no line */
 };
 
 /* `flags` of a symbol: its type in bits 7:0, and these. */
@@ -20,11 +20,12 @@ struct debug_record {
 	uint8_t kind; /* enum debug_kind */
 	uint8_t reserved;
 	uint16_t flags;
-	uint32_t text; /* bytes behind the record, of which the last is 0; none: 0 */
+	uint32_t text; /* length of the text behind the record, including the final NUL; 0 if
+	                * there is no text */
 	uint64_t value, size;
 };
 
-/* How the child ends. Any other way is a crash. */
+/* Exit statuses of the child. Any other end is a crash. */
 enum debug_exit {
 	DEBUG_CHILD_OK = 0,
 	DEBUG_CHILD_NO_ELF = 40, /* the file is no ELF file */
@@ -39,11 +40,11 @@ struct debug_out {
 	int fd;
 	size_t used;
 	uint64_t start; /* bytes of address space in use when the child began */
-	uint64_t room;	/* bytes that it may take beyond that */
+	uint64_t room;	/* bytes that it may use beyond `start` */
 	uint8_t buffer[65536];
 };
 
-/* In the child: write a record. Does not return if that is not possible. */
+/* In the child: write a record. Does not return if the write fails. */
 void debug_put(struct debug_out *out, const struct debug_record *record, const char *text);
 void debug_flush(struct debug_out *out);
 /* In the child: memory ran out, because of the limit or of the host. Does not return. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names and source lines for addresses, from ELF files and symbol maps. */
+/* Finds names and source lines of addresses, from ELF files and symbol maps. */
 #include "debug/symbol.h"
 
 #include <elf.h>
@@ -16,9 +16,9 @@
 struct image {
 	const uint8_t *bytes;
 	size_t len;
-	struct debug names; /* which the symbols refer to */
-	struct debug lines; /* unless they are in `names` too */
-	bool has_lines;	    /* they are */
+	struct debug names; /* the source of the symbols' names */
+	struct debug lines; /* used unless `names` has the lines */
+	bool has_lines;	    /* `names` has the lines */
 	uint64_t bias;
 	char name[64]; /* for messages */
 };
@@ -45,8 +45,8 @@ struct debug_symbols {
 		size_t n, room;
 	} lines;
 	bool lines_read;
-	bool wants_lines;  /* read them with the names, by the same child */
-	char problem[192]; /* the first thing that was left out; empty: nothing */
+	bool wants_lines;  /* one child reads lines together with the names */
+	char problem[192]; /* the first omission; empty if there is none */
 };
 
 static void note(struct debug_symbols *s, const struct image *image, const char *what)
@@ -59,7 +59,7 @@ static bool names_code(const struct debug_elf_symbol *sym)
 {
 	if (!sym->defined || !strncmp(sym->name, ".L", 2))
 		return false;
-	/* Assembly often has labels only. */
+	/* Assembly often has only labels. */
 	return sym->type == STT_FUNC || (sym->type == STT_NOTYPE && sym->in_code);
 }
 
@@ -89,7 +89,7 @@ static int by_start(const void *a, const void *b)
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
-	/* Of several at one place, the longest, then the first by name. */
+	/* Of several symbols at one place, prefer the longest, then the first by name. */
 	if (x->end != y->end)
 		return x->end > y->end ? -1 : 1;
 	if (strcmp(x->name, y->name))
@@ -100,8 +100,8 @@ static int by_start(const void *a, const void *b)
 }
 
 /*
- * One symbol per place, each up to the next at most and those without size up to it: of
- * those from `first` on, which are an image's, and then of all.
+ * Keep one symbol per place, and end each at the next one at most. Do this first for the symbols of
+ * one image, from `first` on, and then for all.
  */
 static void tidy(struct debug_symbols *s, size_t first)
 {
@@ -127,7 +127,10 @@ static void tidy(struct debug_symbols *s, size_t first)
 	s->symbols.n = first + n;
 }
 
-/* As debug_read(), with the lines too if they are wanted. What is wrong with them comes later. */
+/*
+ * Read names like debug_read(), with the lines if they are requested. Problems with the lines are
+ * reported later.
+ */
 static int read_names(const struct debug_symbols *s, struct image *image, const char **problem)
 {
 	if (s->wants_lines) {
@@ -142,7 +145,7 @@ static int read_names(const struct debug_symbols *s, struct image *image, const 
 	return debug_read(image->bytes, image->len, DEBUG_SYMBOLS, &image->names, problem);
 }
 
-/* 0 or -ENOMEM; *problem is NULL, or says why symbols are missing. */
+/* Returns 0 or -ENOMEM; *problem is NULL, or the reason why symbols are missing. */
 static int add_image(struct debug_symbols *s, const void *bytes, size_t len, const struct image *as,
 		     const char **problem)
 {
@@ -257,7 +260,7 @@ static int add_map(struct debug_symbols *s, const struct trace_input *in, uint64
 			 map->line);
 	if (err)
 		return err;
-	/* So it is for those who may not see a kernel's addresses. */
+	/* A user without permission to see the kernel's addresses gets zeros. */
 	if (!map->n || map->at[map->n - 1].start == bias) {
 		snprintf(why, size, "it has no address of code%s",
 			 map->n ? ": they are all 0, as without the right to see them" : "");
@@ -422,7 +425,7 @@ size_t debug_symbols_format(const struct debug_symbols *s, uint64_t addr, char *
 	else
 		len = snprintf(text, size, "%s+0x%llx%s%s%s", symbol->name,
 			       (unsigned long long)(addr - symbol->start), before, module, after);
-	/* Names come from the file: nothing that a terminal would act on. */
+	/* Names come from the file: remove characters that a terminal would interpret. */
 	for (p = text; size && *p; p++) {
 		if ((unsigned char)*p < 0x20 || *p == 0x7f)
 			*p = '?';

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads symbol maps: System.map and /proc/kallsyms. */
 #include "debug/symbol_map.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 
 enum { NO_CODE, CODE };
 
-/* A symbol with nothing after it in its module reaches this far. */
+/* Size of a symbol without a successor in its module. */
 #define LAST_BYTES 4096
 
 static bool is_code(char type)
@@ -18,7 +19,7 @@ static bool is_code(char type)
 	return strchr("tTwW", type) != NULL;
 }
 
-/* The next word of a line, NULL: there is none. */
+/* Return the next word of a line, or NULL. */
 static char *next_word(char **at)
 {
 	char *word;
@@ -29,7 +30,7 @@ static char *next_word(char **at)
 	return word;
 }
 
-/* "[ext4]" without the brackets, NULL: it is none. */
+/* Return "[ext4]" without the brackets, or NULL if the word has none. */
 static char *module_name(char *word)
 {
 	size_t len = strlen(word);
@@ -40,7 +41,7 @@ static char *module_name(char *word)
 	return word + 1;
 }
 
-/* Take a line apart. Until finish(), `end` tells whether the symbol is one of code. */
+/* Parse a line. Until finish(), `end` says whether the symbol is code. */
 static bool parse_line(char *line, uint64_t bias, struct debug_symbol *s)
 {
 	char *addr = next_word(&line), *type = next_word(&line);
@@ -67,7 +68,7 @@ static int by_start(const void *a, const void *b)
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
-	/* In the order of the text. */
+	/* Keep the order of the text. */
 	return (x->name > y->name) - (x->name < y->name);
 }
 
@@ -78,7 +79,7 @@ static bool same_module(const struct debug_symbol *a, const struct debug_symbol 
 	return !strcmp(a->module, b->module);
 }
 
-/* Give each its end, and leave out what is not code. */
+/* Compute the ends, and remove symbols that are not code. */
 static void finish(struct debug_symbol_map *map)
 {
 	size_t i, next = 0, n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Symbols from text: System.map and /proc/kallsyms of a Linux kernel. A line has an
- * address, a type as nm has it, a name, and perhaps [module].
+ * Symbols from text: System.map and /proc/kallsyms of a Linux kernel. A line has an address, a type
+ * as in nm, a name, and optionally [module].
  */
 #ifndef VMM_DEBUG_SYMBOL_MAP_H
 #define VMM_DEBUG_SYMBOL_MAP_H
@@ -9,19 +9,19 @@
 #include "debug/symbol.h"
 
 struct debug_symbol_map {
-	char *text; /* that the names are in */
+	char *text; /* storage of the names */
 	struct debug_symbol *at;
 	size_t n, room;
-	size_t line; /* the one that is wrong */
+	size_t line; /* number of the wrong line */
 };
 
 /*
- * Symbols of code; where others begin, these end. 0, -ENOMEM, or -EINVAL: a line is not
- * as it must be. All zero before; free also after an error.
+ * Read symbols of code; each ends at the next one. Returns 0, -ENOMEM, or -EINVAL for a wrong line.
+ * @map must be all zero; free it also after an error.
  */
 int debug_symbol_map_read(struct debug_symbol_map *map, const void *bytes, size_t len,
 			  uint64_t bias);
-/* Free the list of symbols, and keep the text that has their names. */
+/* Free the list of symbols, and keep the text with their names. */
 void debug_symbol_map_release(struct debug_symbol_map *map);
 void debug_symbol_map_free(struct debug_symbol_map *map);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Unnamed structs in unnamed structs; a loop, which only hostile data has, ends here. */
+/* Depth of unnamed structs within unnamed structs. The limit ends loops in hostile data. */
 #define DEPTH_MAX 8
 
 struct btf {
@@ -16,7 +16,7 @@ struct btf {
 	size_t len;
 	const char *strings;
 	size_t nstrings;
-	size_t *at; /* of each type, by its id; 0 is void */
+	size_t *at; /* type by id; 0 is void */
 	size_t n, room;
 };
 
@@ -25,7 +25,7 @@ static const char *string(const struct btf *b, uint32_t at)
 	return at < b->nstrings ? b->strings + at : "";
 }
 
-/* Bytes of a type behind its struct btf_type. */
+/* Return the size of a type behind its struct btf_type. */
 static size_t more_bytes(const struct btf_type *t)
 {
 	size_t n = BTF_INFO_VLEN(t->info);
@@ -117,7 +117,7 @@ static bool is_record(const struct btf_type *t)
 	       BTF_INFO_KIND(t->info) == BTF_KIND_UNION;
 }
 
-/* Of a member in the type with this id, in bits. */
+/* Find the offset in bits of a member of the type with this id. */
 static bool find_member(const struct btf *b, uint32_t id, const char *name, unsigned int depth,
 			uint32_t *bits)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Read PT's CPUID leaves of this processor. */
+/* Reads PT's CPUID leaves of this processor. */
 #include "host/cpu.h"
 
 #include <cpuid.h>

@@ -7,11 +7,11 @@
 
 struct host_kcore;
 
-/* 0 or -errno; -EINVAL: it is no core file of a 64-bit kernel. */
+/* Returns 0 or -errno; -EINVAL if it is not a core file of a 64-bit kernel. */
 int host_kcore_open(const char *path, struct host_kcore **kcore);
 void host_kcore_close(struct host_kcore *kcore);
 
-/* Valid until close. */
+/* Return the memory, which is valid until close. */
 struct host_memory host_kcore_memory(struct host_kcore *kcore);
 
 #endif /* VMM_HOST_KCORE_H */

@@ -12,7 +12,7 @@
 
 #define PAGE 4096u
 
-/* How far code made at run time may go on from its symbol: none says how long it is. */
+/* Assumed size of code that was generated at run time, because its symbol has no size. */
 #define MADE_BYTES (4 * PAGE)
 
 #define MODULE_MAX (256u << 20)
@@ -61,7 +61,7 @@ static int take_symbol(struct host_ksyms *s, uint64_t address, const char *name,
 	return 0;
 }
 
-/* "NAME SIZE REFERENCES USERS STATE ADDRESS" */
+/* Parse lines of the form "NAME SIZE REFERENCES USERS STATE ADDRESS". */
 static int read_modules(struct host_ksyms *s, FILE *file)
 {
 	char line[4096];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the running kernel has what a recorder needs, as /proc/kallsyms tells. */
+/* Addresses in the running kernel that a recorder needs, from /proc/kallsyms. */
 #ifndef VMM_HOST_KSYMS_H
 #define VMM_HOST_KSYMS_H
 
@@ -8,9 +8,9 @@
 #include "host/memory.h"
 
 struct host_ksyms {
-	/* 0: not there, or hidden from us. */
+	/* 0 if the symbol does not exist or is hidden. */
 	uint64_t stext, etext, init_task, page_offset_base, phys_base, init_top_pgt;
-	/* Code: the kernel's own, modules, BPF, trampolines. Whole pages; may overlap. */
+	/* Code: the kernel's own, modules, BPF, trampolines. In whole pages, which may overlap. */
 	struct {
 		struct host_range *at;
 		size_t n, room;
@@ -18,8 +18,8 @@ struct host_ksyms {
 };
 
 /*
- * From the text of /proc/kallsyms and /proc/modules, the latter may be NULL. 0; -ENOMEM;
- * -EPERM: addresses are hidden; -EINVAL: there is no _stext.._etext.
+ * Read the texts of /proc/kallsyms and /proc/modules; the latter may be NULL. Returns 0, -ENOMEM,
+ * -EPERM if addresses are hidden, or -EINVAL if there is no _stext.._etext.
  */
 int host_ksyms_read(FILE *kallsyms, FILE *modules, struct host_ksyms *syms);
 void host_ksyms_free(struct host_ksyms *syms);

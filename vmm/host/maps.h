@@ -8,11 +8,11 @@
 
 #include "host/memory.h"
 
-/* Whole pages that can be executed. */
+/* A range of whole executable pages. */
 struct host_map {
 	struct host_range range;
-	uint64_t offset; /* in the file */
-	char path[256];	 /* or a name in [], or nothing */
+	uint64_t offset; /* offset in the file */
+	char path[256];	 /* path, or a name in [], or empty */
 };
 
 struct host_maps {
@@ -20,15 +20,15 @@ struct host_maps {
 	size_t n, room;
 };
 
-/* Add what the text of /proc/PID/maps says. 0 or -ENOMEM. */
+/* Add the executable mappings in the text of /proc/PID/maps. Returns 0 or -ENOMEM. */
 int host_maps_read(FILE *file, struct host_maps *maps);
-/* One more, from another source; it takes the place of what it overlaps. */
+/* Add a mapping from another source. It replaces the mappings that it overlaps. */
 int host_maps_add(struct host_maps *maps, const struct host_map *map);
 void host_maps_free(struct host_maps *maps);
 
 /*
- * A page at `vaddr` of a map: from the process's memory, if `mem` is a descriptor of its
- * /proc/PID/mem and not -1, else from the file. False: it is nowhere.
+ * Read the page at `vaddr` of a map. `mem` is a descriptor of the process's /proc/PID/mem; if it is
+ * -1, the page is read from the file. Returns false if neither has the page.
  */
 bool host_map_page(const struct host_map *map, int mem, int file, uint64_t vaddr, uint8_t *bytes);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's memory by virtual address, from wherever it can be read. */
+/* The kernel's memory by virtual address, from any source. */
 #ifndef VMM_HOST_MEMORY_H
 #define VMM_HOST_MEMORY_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct host_memory {
-	/* All `len` bytes: 0, or -errno. */
+	/* Read all `len` bytes. Returns 0 or -errno. */
 	int (*read)(void *from, uint64_t vaddr, void *to, size_t len);
 	void *from;
 };

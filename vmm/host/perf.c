@@ -52,7 +52,7 @@ static const char *text_at(const uint8_t *record, size_t len, size_t at)
 
 static bool parse_map(const uint8_t *record, size_t len, struct host_perf_record *out)
 {
-	/* perf_event.h has no struct for it: these come before the inode's part. */
+	/* perf_event.h has no struct for these fields, which precede the inode. */
 	struct {
 		struct perf_event_header header;
 		uint32_t pid, tid;
@@ -145,7 +145,7 @@ int host_perf_open(struct host_perf *p, int type, unsigned int cpu, size_t ring)
 		.mmap2 = 1,
 		.comm = 1,
 		.task = 1,
-		/* Wake us for each record: a process may not live for long. */
+		/* Wake up for each record, because a process may live for a short time only. */
 		.watermark = 1,
 		.wakeup_watermark = 1,
 		.aux_watermark = (uint32_t)(ring / 4),

@@ -36,12 +36,12 @@ static int read_maps(struct host_proc *p, const char *proc)
 
 	snprintf(path, sizeof(path), "%s/%u/maps", proc, p->task.pid);
 	file = fopen(path, "re");
-	/* It has gone: what is known of it stays. */
+	/* The process has exited: keep its known data. */
 	if (!file)
 		return 0;
 	err = host_maps_read(file, &maps);
 	fclose(file);
-	/* One that is ending has no maps any more. */
+	/* An exiting process has no maps any more. */
 	if (err || !maps.n) {
 		host_maps_free(&maps);
 		return err;
@@ -63,7 +63,7 @@ static int take(void *to, const struct host_task *task)
 		p = &u->procs->at[u->procs->n++];
 		memset(p, 0, sizeof(*p));
 	} else if (fresh) {
-		/* The page is another one's now. */
+		/* Another process uses the page now. */
 		host_maps_free(&p->maps);
 	}
 	p->task = *task;
@@ -105,7 +105,7 @@ const struct host_proc *host_procs_find(const struct host_procs *procs, uint64_t
 {
 	const struct host_proc *p = with_cr3(procs, cr3 & ~(PAGE - 1));
 
-	/* Page-table isolation: a pair of pages, the second one for user space. */
+	/* Page-table isolation uses a pair of pages, the second one for user space. */
 	return p ? p : with_cr3(procs, cr3 & ~(2 * PAGE - 1));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Processes that there were while a host was recorded: CR3, name, and what code they map. */
+/* The processes that existed during the recording of a host: CR3, name, and mapped code. */
 #ifndef VMM_HOST_PROCS_H
 #define VMM_HOST_PROCS_H
 
@@ -10,7 +10,7 @@
 struct host_proc {
 	struct host_task task;
 	struct host_maps maps;
-	bool seen; /* by the last update: it is still there */
+	bool seen; /* the process still existed at the last update */
 };
 
 /* All zero is empty. */
@@ -20,13 +20,13 @@ struct host_procs {
 };
 
 /*
- * Go through the kernel's list; maps are read of processes that are new, or of `all`.
- * `proc` is /proc but in tests. 0 or -errno.
+ * Walk the kernel's list. Read the maps of new processes, or of all if `all`. Tests replace `proc`,
+ * which is /proc. Returns 0 or -errno.
  */
 int host_procs_update(struct host_procs *procs, const struct host_tasks_where *where,
 		      const struct host_memory *memory, const char *proc, bool all);
 
-/* Take a record of kind MAP. 0 or -ENOMEM. */
+/* Add the mapping of a MAP record. Returns 0 or -ENOMEM. */
 int host_procs_map(struct host_procs *procs, const struct host_perf_record *record);
 
 /* Returns the process of a CR3, whose low 12 bits are ignored, or NULL. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Find the address spaces that a trace shows. */
+/* Finds the address spaces in a trace. */
 #include "host/seen.h"
 
 #include <errno.h>
@@ -10,14 +10,14 @@
 #include "trace/vec.h"
 #include "vpt/packet.h"
 
-/* More are taken for damage. */
+/* A larger number is treated as damage. */
 #define SEEN_MAX 65536u
 
 static int note(struct host_seen *seen, const struct host_seen_space *space)
 {
 	size_t i = seen->n;
 
-	/* Mostly it is one of the last ones. */
+	/* Usually it is one of the last entries. */
 	while (i--) {
 		struct host_seen_space *s = &seen->at[i];
 
@@ -63,7 +63,7 @@ int host_seen_stream(struct host_seen *seen, unsigned int cpu, const uint8_t *by
 			last.non_root = p.flag;
 			has_pip = true;
 		}
-		/* In a PSB+ the VMCS comes after the PIP that it counts for. */
+		/* In a PSB+ the VMCS packet follows the PIP to which it applies. */
 		if (p.kind == VPT_PKT_PSBEND)
 			in_psb = false;
 		if (has_pip && !in_psb) {

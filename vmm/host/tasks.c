@@ -6,7 +6,7 @@
 
 #include "host/btf.h"
 
-#define TASKS_MAX   4194304u /* the highest PID there can be */
+#define TASKS_MAX   4194304u /* the maximum PID */
 #define KERNEL_HALF 0xff00000000000000ull
 #define CR3_MASK    0x000ffffffffff000ull
 
@@ -38,7 +38,7 @@ static int take_task(const struct host_tasks_where *w, const struct host_memory 
 	uint64_t mm, pgd;
 	int err = m->read(m->from, address + w->mm, &mm, sizeof(mm));
 
-	/* A kernel thread, or one that ends. */
+	/* A kernel thread, or an exiting process. */
 	if (err || mm < KERNEL_HALF)
 		return err;
 	err = m->read(m->from, mm + w->pgd, &pgd, sizeof(pgd));

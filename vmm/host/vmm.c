@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Guesses about a guest's memory in its VMM's process. */
+/* Guesses the layout of a guest's memory in its VMM's process. */
 #include "host/vmm.h"
 
 #include <inttypes.h>
@@ -25,7 +25,7 @@ bool host_vmm_ram(FILE *maps, struct host_range *ram)
 
 uint64_t host_vmm_low(uint64_t bytes, unsigned int number)
 {
-	/* RAM from `least` on is split at `low`. */
+	/* RAM of at least `least` bytes is split at `low`. */
 	static const struct {
 		uint64_t least, low;
 	} layouts[HOST_VMM_LAYOUTS] = {
@@ -39,6 +39,6 @@ uint64_t host_vmm_low(uint64_t bytes, unsigned int number)
 		return 0;
 	if (bytes >= layouts[number].least)
 		return layouts[number].low;
-	/* Nothing is split: once, as the last one. */
+	/* Without a split, return a layout only for the last number. */
 	return number + 1 == HOST_VMM_LAYOUTS ? bytes : 0;
 }

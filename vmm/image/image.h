@@ -39,13 +39,13 @@ int image_of_ranges(int fd, const struct image_range *ranges, size_t count,
 void image_close(struct image_image *image);
 
 /*
- * The page that contains physical @address: IMAGE_PAGE_BYTES bytes, which live as long as the image.
- * NULL: the image does not have it. One page is always at one place, so that the pointer stands
- * for the physical page.
+ * Return the page that contains physical @address: IMAGE_PAGE_BYTES bytes, which live as long as
+ * the image. NULL if the image does not have it. A page is always at the same address, so the
+ * pointer identifies the physical page.
  */
 const uint8_t *image_page(struct image_image *image, uint64_t address);
 
-/* Copy bytes, as struct image_memory has it. @image is a struct image_image. */
+/* Copy bytes, for struct image_memory. @image is a struct image_image. */
 bool image_read(void *image, uint64_t address, void *to, size_t len);
 
 /* Return the number of bytes of memory in the image. */
@@ -53,7 +53,7 @@ uint64_t image_bytes(const struct image_image *image);
 /* Return "raw", "ELF core" or "compressed dump". */
 const char *image_format(const struct image_image *image);
 
-/* The paging that the file's notes tell of. IMAGE_PAGINGS: they do not tell. */
+/* Return the paging mode from the file's notes, or IMAGE_PAGINGS if they lack it. */
 enum image_paging image_known_paging(const struct image_image *image);
 
 /* Return a line about the first page that could not be read, or NULL. */

@@ -14,7 +14,7 @@ struct image_view {
 /* The view as memory for image_walk(). */
 struct image_memory image_view_memory(struct image_view *view);
 
-/* The page at a physical address of the view, as image_page(). */
+/* Return the page at a physical address of the view, like image_page(). */
 const uint8_t *image_view_page(struct image_view *view, uint64_t address);
 
 /*
@@ -31,8 +31,8 @@ bool image_is_eptp(struct image_image *image, uint64_t eptp);
 #define IMAGE_EPTPS_MAX 8
 
 /*
- * Look for EPTPs in the VMCS region at @vmcs, whose format is the processor's own: values that
- * have the form of one. Returns how many, at most IMAGE_EPTPS_MAX.
+ * Search for values with the form of an EPTP in the VMCS region at @vmcs, whose format depends on
+ * the processor. Returns their number, at most IMAGE_EPTPS_MAX.
  */
 unsigned int image_vmcs_eptps(struct image_image *image, uint64_t vmcs, uint64_t *eptps);
 

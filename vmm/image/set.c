@@ -22,7 +22,7 @@
 struct member {
 	struct image_image *image;
 	struct image_use use;
-	enum image_paging last; /* the last good guess; IMAGE_PAGINGS: none yet */
+	enum image_paging last; /* the last good guess; IMAGE_PAGINGS before the first */
 };
 
 /* An address space with at least one found page. */

@@ -27,7 +27,8 @@ enum image_side {
 struct image_use {
 	enum image_side side;
 	uint64_t vmcs;		  /* GUEST: the only VMCS; TRACE_SPACE_ANY_VMCS: all */
-	enum image_paging paging; /* IMAGE_PAGINGS: that of the image's notes, or else a guess */
+	enum image_paging paging; /* paging mode; IMAGE_PAGINGS: from the image's notes, or else
+	                           * guessed */
 	uint64_t eptp;		  /* HOST, GUEST: EPTP of the guest, in host-physical memory; 0
 	              		   * if none */
 	uint64_t cr3;		  /* CR3 to use where it is not known; TRACE_SOURCE_NONE if there
@@ -41,7 +42,9 @@ struct image_set *image_set_new(void);
 /* Free the set, and close its images. */
 void image_set_free(struct image_set *set);
 
-/* Add an image, which the set owns from then on. Returns 0, or -E2BIG: there are IMAGE_SET_MAX. */
+/*
+ * Add an image, which the set owns from then on. Returns 0, or -E2BIG if there are IMAGE_SET_MAX.
+ */
 int image_set_add(struct image_set *set, struct image_image *image, const struct image_use *use);
 
 /* Return the set as a source of code, valid as long as the set. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Gives up all capabilities, of which only root has any. */
+/* Drops all capabilities, which only root has. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -39,7 +39,10 @@ static int set(uint64_t effective, uint64_t permitted)
 	return syscall(SYS_capset, &header, data) ? -errno : 0;
 }
 
-/* Can this output not be written without them? They are not in force now. */
+/*
+ * Returns true if this output cannot be written without the capabilities, which are not effective
+ * now.
+ */
 static bool is_refused(const char *path)
 {
 	struct trace_place place;
@@ -47,7 +50,7 @@ static bool is_refused(const char *path)
 	char *dir;
 	int err = trace_place_find(path, &place);
 
-	/* Another error is found when the output is opened. */
+	/* Opening the output reports any other error. */
 	if (err)
 		return err == -EACCES;
 	if (place.kind == TRACE_PLACE_OTHER) {
@@ -76,7 +79,7 @@ int sandbox_drop_caps(const struct sandbox_want *want)
 	err = get(&effective, &permitted);
 	if (err || !permitted)
 		return err;
-	/* The bounding set stays: with no_new_privs, a program that is executed gains nothing. */
+	/* The bounding set remains: with no_new_privs, an executed program gains no capability. */
 	err = set(0, permitted);
 	for (i = 0; !err && i < SANDBOX_OUTPUTS; i++)
 		if (want->output[i] && is_refused(want->output[i]))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Restricts which files can be written, by Landlock (Linux 5.13 and later). */
+/* Restricts the writable files with Landlock (Linux 5.13 and later). */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
@@ -13,7 +13,7 @@
 #include "sandbox/sandbox.h"
 #include "trace/place.h"
 
-/* Later versions' rights, which the header may not have. */
+/* Rights of later versions, which the header may lack. */
 #define REFER	     (1ull << 13) /* 2: link or rename to another directory */
 #define TRUNCATE     (1ull << 14) /* 3 */
 #define SCOPE_SIGNAL (1ull << 1)  /* 6 */
@@ -22,7 +22,7 @@
 #define ON_DIRS                                                                         \
 	(ON_FILES | REFER | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR | \
 	 LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR)
-/* All that changes files. */
+/* All rights that change files. */
 #define WRITES                                                                   \
 	(ON_DIRS | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_SOCK | \
 	 LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |          \
@@ -33,7 +33,7 @@ struct ruleset {
 	uint64_t fs, net, scoped;
 };
 
-/* Add a rule for what is at this path. A path that leads nowhere has none. */
+/* Add a rule for a path. A path that cannot be resolved gets no rule. */
 static int allow(int rules, const char *path, uint64_t rights)
 {
 	struct landlock_path_beneath_attr rule = {.allowed_access = rights};
@@ -48,19 +48,19 @@ static int allow(int rules, const char *path, uint64_t rights)
 	return err;
 }
 
-/* An output takes its name by a rename, unless it is a device, a pipe or a descriptor. */
+/* A rename gives an output its name, unless the output is a device, a pipe or a descriptor. */
 static int allow_output(int rules, const char *path, uint64_t handled)
 {
 	struct trace_place place;
 	char *dir;
 	int err = trace_place_find(path, &place);
 
-	/* Opening it will say what is wrong. */
+	/* Opening the file reports the error. */
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	if (place.kind == TRACE_PLACE_OTHER && !S_ISDIR(place.st.st_mode)) {
 		err = allow(rules, place.path, ON_FILES & handled);
-		/* Pipes and sockets are in no directory, and not restricted. */
+		/* Pipes and sockets are in no directory, and are not restricted. */
 		if (err == -EBADFD || err == -EINVAL)
 			err = 0;
 	} else {
@@ -92,7 +92,7 @@ int sandbox_landlock(const struct sandbox_want *want)
 	int rules, err;
 	long version;
 
-	/* It would also forbid reading /proc/PID/mem. */
+	/* A restriction would also forbid reading /proc/PID/mem. */
 	if (want->watch)
 		return 0;
 	version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);

@@ -13,7 +13,7 @@ unsigned int sandbox_enter(const struct sandbox_want *want, int *error)
 	} layers[] = {
 		{SANDBOX_LANDLOCK, sandbox_landlock},
 		{SANDBOX_CAPS, sandbox_drop_caps},
-		/* The last one: it refuses what the others call. */
+		/* This is the last layer, because it refuses the calls of the others. */
 		{SANDBOX_SECCOMP, sandbox_seccomp},
 	};
 	unsigned int in_force = 0, i;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Confine this process to its remaining work, before it runs a guest or reads a file that an
- * adversary may have made:
+ * Confine this process to its remaining work, before it runs a guest or reads a hostile file:
  *
- *  - no_new_privs, and no capabilities;
- *  - a seccomp filter: unneeded system calls fail with EPERM, and those that only
- *    an attack would make (execve, ptrace, sockets, ...) kill the process with SIGSYS;
- *  - a Landlock ruleset: files can be written, made and removed in the directories of the
- *    outputs only, and signals reach only processes of this sandbox.
+ *  - Privileges: no_new_privs, and no capabilities.
  *
- * There is no way out of it, for this process and its children.
+ *  - A seccomp filter: unneeded system calls fail with EPERM. Calls that only an attack would make
+ *    (execve, ptrace, sockets, ...) kill the process with SIGSYS.
+ *
+ *  - A Landlock ruleset: files can be written, created and removed in the directories of the
+ *    outputs only. Signals reach only processes of this sandbox.
+ *
+ * This process and its children cannot leave the sandbox.
  */
 #ifndef VMM_SANDBOX_SANDBOX_H
 #define VMM_SANDBOX_SANDBOX_H
@@ -21,17 +22,19 @@
 
 /* The remaining work of the process. */
 struct sandbox_want {
-	/* Paths that may be written after this, also by a rename in their directories; NULL: none.
-	 * A file that is open already needs no entry. */
+	/*
+	 * Paths that may be written afterwards, also by a rename in their directories; NULL if
+	 * unused. An open file needs no entry.
+	 */
 	const char *output[SANDBOX_OUTPUTS];
 	bool kvm;   /* open /dev/kvm; its ioctls are always allowed */
-	bool code;  /* map memory that is executable */
+	bool code;  /* map executable memory */
 	bool caps;  /* keep the capabilities */
-	bool watch; /* look at other processes and the kernel, as vpt record does: only the
-		     * calls that kill are refused, and files are not restricted */
+	bool watch; /* read other processes and the kernel, as vpt record does: only the calls
+	             * that kill are refused, and files are not restricted */
 };
 
-/* Layers that are in force, as bits. */
+/* Layers in force, as bits. */
 enum sandbox_layer {
 	SANDBOX_CAPS = 1 << 0,
 	SANDBOX_SECCOMP = 1 << 1,
@@ -40,12 +43,12 @@ enum sandbox_layer {
 };
 
 /*
- * Enter. Returns the layers that are in force; *error is 0 or the -errno of the first one that
- * is not.
+ * Enter the sandbox. Returns the layers in force; *error is 0 or the -errno of the first failed
+ * layer.
  */
 unsigned int sandbox_enter(const struct sandbox_want *want, int *error);
 
-/* The layers, in this order after no_new_privs. 0 or -errno. */
+/* The layers, in this order after no_new_privs. Each returns 0 or -errno. */
 int sandbox_landlock(const struct sandbox_want *want);
 int sandbox_drop_caps(const struct sandbox_want *want);
 int sandbox_seccomp(const struct sandbox_want *want);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The filter of system calls. It is written as BPF, since libseccomp would be one more library for
- * a list of numbers and a few tests of arguments.
+ * The filter of system calls. It is written as BPF, because libseccomp would be one more library
+ * for a list of numbers and a few tests of arguments.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,16 +25,18 @@
 #define IS_ASAN 0
 #endif
 
-#define X32	    0x40000000u
-#define KVM_TYPE    0xaeu
-#define NAMESPACES  0x7e020000u /* CLONE_NEWNS and the others; CLONE_NEWTIME is not clone()'s */
-#define TMPFILE_BIT 020000000u	/* of O_TMPFILE, which is more than one */
-#define PR_SET_VMA_ 0x53564d41u /* malloc() names its memory so */
+#define X32	 0x40000000u
+#define KVM_TYPE 0xaeu
+#define NAMESPACES \
+	0x7e020000u		/* CLONE_NEWNS and the others; clone() does not support
+                                 * CLONE_NEWTIME */
+#define TMPFILE_BIT 020000000u	/* the distinctive bit of O_TMPFILE, which has several */
+#define PR_SET_VMA_ 0x53564d41u /* malloc() names its memory with this option */
 
 #define REFUSE (SECCOMP_RET_ERRNO | EPERM)
 
 static const int allowed[] = {
-	/* Files, most of them by descriptors that are open. */
+	/* Files, most of them through open descriptors. */
 	SYS_read,
 	SYS_write,
 	SYS_readv,
@@ -70,7 +72,7 @@ static const int allowed[] = {
 	SYS_fsync,
 	SYS_fdatasync,
 	SYS_fadvise64,
-	/* An output's name. */
+	/* These calls give an output its name. */
 	SYS_linkat,
 	SYS_renameat,
 	SYS_renameat2,
@@ -80,7 +82,7 @@ static const int allowed[] = {
 	SYS_mkdir,
 	SYS_mkdirat,
 	SYS_rename,
-	/* Memory. mmap and mprotect are looked at. */
+	/* Memory. The filter checks the arguments of mmap and mprotect. */
 	SYS_munmap,
 	SYS_mremap,
 	SYS_madvise,
@@ -134,7 +136,7 @@ static const int allowed[] = {
 	SYS_exit_group,
 };
 
-/* Nothing here makes these calls, so that who does is not us. */
+/* vpt never makes these calls, so only an attacker makes them. */
 static const int deadly[] = {
 	SYS_execve,
 	SYS_execveat,
@@ -194,7 +196,7 @@ static const int deadly[] = {
 	SYS_ptrace,
 };
 
-/* More than the numbers of all calls; those from here on are judged as the last one. */
+/* Higher than all call numbers; the last range covers calls from here on. */
 #define CALLS 512u
 
 struct program {
@@ -224,7 +226,7 @@ static void load(struct program *p, size_t at)
 	put(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)at, 0, 0);
 }
 
-/* The lower half of an argument. Flags and commands have no upper half that the kernel reads. */
+/* Load the lower half of an argument. The kernel ignores the upper half of flags and commands. */
 static void load_arg(struct program *p, unsigned int n)
 {
 	load(p, offsetof(struct seccomp_data, args) + 8 * n);
@@ -247,8 +249,8 @@ static void without(struct program *p, int call, unsigned int arg, uint32_t bits
 }
 
 /*
- * KVM's ioctls, and what isatty() asks. Nothing else: TIOCSTI types into the terminal. Tested
- * first, since every entry of a guest is one.
+ * Allow KVM's ioctls and the ioctl of isatty(), and no others: TIOCSTI types into the terminal.
+ * Test them first, because every guest entry is one.
  */
 static void ioctls(struct program *p)
 {
@@ -291,7 +293,7 @@ static void arguments(struct program *p, const struct sandbox_want *want)
 	without(p, SYS_mmap, 2, exec);
 	without(p, SYS_mprotect, 2, exec);
 	without(p, SYS_clone, 0, NAMESPACES);
-	/* Its flags are in memory. libc makes do with clone(). */
+	/* Its flags are in memory. libc falls back to clone(). */
 	judge(p, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
 	if (!IS_ASAN)
 		prctls(p);
@@ -329,12 +331,12 @@ static size_t find_ranges(const struct sandbox_want *want, struct range *ranges)
 }
 
 /*
- * Search the ranges by halves. The kernel runs a new filter once for each system call there is, to
- * learn which it always allows. A list of comparisons takes half a millisecond for that.
+ * Search the ranges by bisection. The kernel runs a new filter once for each system call number, to
+ * find the calls that are always allowed. A list of comparisons would take half a millisecond.
  */
 static void search(struct program *p, const struct range *ranges, size_t n)
 {
-	/* A jump passes over 255 instructions at most, and m ranges take 2m - 1. */
+	/* A jump skips at most 255 instructions, and m ranges take 2m - 1. */
 	size_t lower = n / 2 < 128 ? n / 2 : 128;
 
 	if (n == 1) {

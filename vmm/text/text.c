@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Escapes text from files for terminals and for JSON. */
 #include "text/text.h"
 
 #include <inttypes.h>
@@ -54,7 +55,7 @@ void text_json_string(FILE *out, const char *text)
 	for (; *text; text++) {
 		unsigned char c = (unsigned char)*text;
 
-		/* What is not ASCII need not be UTF-8 either. */
+		/* A non-ASCII byte need not be valid UTF-8. */
 		if (c < 0x20 || c >= 0x7f)
 			fprintf(out, "\\u%04x", c);
 		else if (c == '"' || c == '\\')

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The registers of a processor, and how segments are packed into descriptors. */
+/* The registers of a processor, and the packing of segments into descriptors. */
 #ifndef VMM_X86_ARCH_H
 #define VMM_X86_ARCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In the order of KVM's struct, so that a run page can be used in place. */
+/* The order is that of KVM's struct, so that a run page can be used in place. */
 struct x86_regs {
 	uint64_t rax, rbx, rcx, rdx;
 	uint64_t rsi, rdi, rsp, rbp;
@@ -33,7 +33,7 @@ struct x86_sregs {
 	uint64_t cr0, cr2, cr3, cr4, efer;
 };
 
-/* The segment that a descriptor of eight bytes describes (SDM vol. 3, 3.4.5). */
+/* Return the segment of an eight-byte descriptor (SDM vol. 3, 3.4.5). */
 static inline struct x86_segment x86_segment_unpack(uint16_t selector, uint64_t raw)
 {
 	uint32_t limit = (uint32_t)(raw & 0xffff) | (uint32_t)(raw >> 32 & 0xf0000);

@@ -9,13 +9,13 @@
 #define PAGE  ((size_t)4096)
 #define LARGE ((size_t)2 << 20)
 
-/* Whole pages, or 0 if there cannot be as many. */
+/* Round up to whole pages. Returns 0 on overflow. */
 static size_t whole(size_t bytes)
 {
 	return bytes > SIZE_MAX / 2 ? 0 : (bytes + PAGE - 1) & ~(PAGE - 1);
 }
 
-/* Reserve @bytes and both guards, without what alignment does not need. */
+/* Reserve @bytes and both guards, without the pages that alignment makes superfluous. */
 static uint8_t *reserve(size_t bytes)
 {
 	size_t all = bytes + 2 * X86_GUARD_BYTES + LARGE, before;
@@ -51,7 +51,7 @@ void *x86_guard_map(size_t bytes, int prot, int fd)
 		errno = error;
 		return NULL;
 	}
-	/* A kernel that cannot leave it out maps it all the same. */
+	/* A kernel that cannot exclude it from dumps still maps it. */
 	madvise(at, bytes, MADV_DONTDUMP);
 	return at;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Large mappings that hold what a guest wrote or made. Inaccessible memory lies on both sides
- * of each, so that an access beyond an end faults and does not reach another mapping. A core
- * dump leaves them out, since they may hold a guest's secrets.
+ * Large mappings that hold data which a guest wrote or generated. Inaccessible memory lies on both
+ * sides of each, so that an access beyond an end faults and does not reach another mapping. A core
+ * dump omits them, because they may hold a guest's secrets.
  */
 #ifndef VMM_X86_GUARD_H
 #define VMM_X86_GUARD_H
 
 #include <stddef.h>
 
-/* Inaccessible on each side of a mapping: larger than any access that an index can miss by. */
+/* Size of the guard on each side, larger than the offset of any wrong index. */
 #define X86_GUARD_BYTES ((size_t)2 << 20)
 
 /*
@@ -20,7 +20,7 @@
  */
 void *x86_guard_map(size_t bytes, int prot, int fd);
 
-/* Unmap what x86_guard_map() returned for the same @bytes, with its guards. @at may be NULL. */
+/* Unmap a mapping from x86_guard_map() of the same @bytes, with its guards. @at may be NULL. */
 void x86_guard_unmap(void *at, size_t bytes);
 
 #endif /* VMM_X86_GUARD_H */

@@ -13,14 +13,14 @@
 void x86_decoder_init(ZydisDecoder *decoder, unsigned int bits);
 
 /*
- * Decode the instruction at @code, of which @len bytes can be read. @op receives its
- * operands and has room for ZYDIS_MAX_OPERAND_COUNT. Returns what Zydis returns;
- * ZYDIS_STATUS_NO_MORE_DATA if more bytes could make an instruction.
+ * Decode the instruction at @code, of which @len bytes can be read. @op receives its operands and
+ * has room for ZYDIS_MAX_OPERAND_COUNT. Returns the status of Zydis, which is
+ * ZYDIS_STATUS_NO_MORE_DATA if more bytes could complete an instruction.
  */
 ZyanStatus x86_decode(const ZydisDecoder *decoder, const void *code, size_t len,
 		      ZydisDecodedInstruction *insn, ZydisDecodedOperand *op);
 
-/* The same without operands, which are all that needs correction. */
+/* Decode an instruction without operands. Only operands need corrections. */
 ZyanStatus x86_decode_insn(const ZydisDecoder *decoder, const void *code, size_t len,
 			   ZydisDecodedInstruction *insn);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Guest RAM. */
+/* Allocates guest RAM. */
 #include "x86/mem.h"
 
 #include <errno.h>

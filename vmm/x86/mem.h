@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guest RAM, [0, bytes), and the way from a linear address to it. Every access
- * from the host's side goes through here and is checked against the end of RAM.
+ * Guest RAM, [0, bytes), and the translation of linear addresses. Every host access uses these
+ * functions, which check the end of RAM.
  */
 #ifndef VMM_X86_MEM_H
 #define VMM_X86_MEM_H
@@ -17,11 +17,11 @@ struct x86_mem {
 	uint64_t bytes;
 };
 
-/* Zeroed memory that costs nothing until it is used. 0 or -errno. */
+/* Create zeroed RAM that needs no memory until its first use. Returns 0 or -errno. */
 int x86_mem_create(struct x86_mem *mem, uint64_t bytes);
 void x86_mem_destroy(struct x86_mem *mem);
 
-/* Host address of [gpa, gpa + len), NULL unless all of it is RAM. */
+/* Return the host address of [gpa, gpa + len), or NULL unless all of it is RAM. */
 static inline void *x86_mem_at(const struct x86_mem *mem, uint64_t gpa, uint64_t len)
 {
 	if (gpa > mem->bytes || mem->bytes - gpa < len)
@@ -44,27 +44,27 @@ enum x86_walk_access {
 	X86_WALK_READ = 0,
 	X86_WALK_WRITE = 1 << 0,
 	X86_WALK_FETCH = 1 << 1,
-	/* By the processor for itself (IDT, TSS, GDT): CPL does not matter. */
+	/* An access by the processor itself (IDT, TSS, GDT), independent of CPL. */
 	X86_WALK_SYSTEM = 1 << 2,
 };
 
 /* The result of a translation. */
 struct x86_page {
-	uint64_t gpa;	/* of the address asked for */
+	uint64_t gpa;	/* guest-physical address of the requested address */
 	uint64_t bytes; /* 4 KiB, 2 MiB, 4 MiB, 1 GiB */
-	bool writable;	/* a write of the same privilege is allowed, and the page dirty:
-			 * it needs no walk of its own */
-	bool user;	/* a user-mode page, on all levels */
-	uint32_t error; /* of #PF, when there is no translation */
+	bool writable;	/* a write with the same privilege is allowed, and the page is dirty: it
+	              	 * needs no further walk */
+	bool user;	/* a user-mode page on all levels */
+	uint32_t error; /* error code of #PF, if there is no translation */
 };
 
 /*
- * Translate as the processor would, in every paging mode and without paging,
- * accessed and dirty bits included. False: #PF, with page->error.
+ * Translate like the processor, in every paging mode and without paging, and set accessed and dirty
+ * bits. Returns false for #PF, with page->error.
  */
 bool x86_walk_page(const struct x86_mem *mem, const struct x86_paging *paging, uint64_t gva,
 		   unsigned int access, struct x86_page *page);
-/* The same for whoever only wants the address. */
+/* Translate an address, for callers that need only the result. */
 bool x86_walk(const struct x86_mem *mem, const struct x86_paging *paging, uint64_t gva,
 	      unsigned int access, uint64_t *gpa, uint32_t *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Numbers of the architectural MSRs that the VMM handles (SDM vol. 4). Those of PT are in
- * vpt/msr.h, those of RTIT in vpt/atom_msr.h. No other file may have the number of an MSR.
+ * vpt/msr.h, those of RTIT in vpt/atom_msr.h. No other file may contain the number of an MSR.
  */
 #ifndef VMM_X86_MSR_H
 #define VMM_X86_MSR_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Page walks (SDM vol. 3, chapter 4): 32-bit, PAE, 4 and 5 levels. The formats
- * differ in a table of levels and in which bits are reserved.
+ * Walks page tables (SDM vol. 3, chapter 4): 32-bit, PAE, 4 and 5 levels. A table of levels and the
+ * reserved bits distinguish the formats.
  */
 #include "x86/mem.h"
 #include "x86/x86.h"
@@ -22,9 +22,9 @@
 #define PTE_NX	    (1ull << 63)
 #define PTE_ADDRESS 0x000ffffffffff000ull
 
-/* PDPTEs of PAE paging have no rights and no accessed bit; these are reserved. */
+/* Reserved bits of PDPTEs of PAE paging, which have no rights and no accessed bit. */
 #define PDPTE_RESERVED 0x1e6ull
-/* A 4 MiB page's bits 39:32, in bits 20:13 of its entry. */
+/* Bits 39:32 of a 4 MiB page's address are in bits 20:13 of its entry. */
 #define PSE36_SHIFT 13
 #define PSE36_BITS  0xffull
 #define PSE36_TOP   (1ull << 21)
@@ -37,15 +37,17 @@ enum level_flags {
 };
 
 struct level {
-	uint8_t shift, bits; /* which part of the address is the index */
+	uint8_t shift, bits; /* the part of the address that is the index */
 	uint8_t flags;
 };
 
 static const struct level long_mode[] = {
 	{48, 9, NO_PS}, {39, 9, NO_PS}, {30, 9, MAY_MAP}, {21, 9, MAY_MAP}, {12, 9, MAPS},
 };
-/* The processor holds PDPTEs in registers from a load of CR3 on. Reading them at
- * each walk differs only for a guest that changes them and does not load CR3. */
+/*
+ * The processor holds PDPTEs in registers from a load of CR3 on. A read at each walk differs only
+ * for a guest that changes them and does not load CR3.
+ */
 static const struct level pae[] = {{30, 2, NO_RIGHTS}, {21, 9, MAY_MAP}, {12, 9, MAPS}};
 static const struct level two[] = {{22, 10, MAY_MAP}, {12, 10, MAPS}};
 
@@ -55,11 +57,11 @@ struct walk {
 	const struct level *level;
 	unsigned int access;
 	bool narrow;	   /* entries of 4 bytes */
-	uint64_t reserved; /* in every entry */
-	void *entry[5];	   /* tables passed, for the accessed bits */
+	uint64_t reserved; /* reserved bits of every entry */
+	void *entry[5];	   /* entries of the walk, for the accessed bits */
 	unsigned int depth;
-	uint64_t allowed; /* PTE_W and PTE_U of all levels */
-	uint64_t pte;	  /* the last one */
+	uint64_t allowed; /* AND of PTE_W and PTE_U of all levels */
+	uint64_t pte;	  /* the last entry */
 	bool nx;
 };
 
@@ -68,7 +70,7 @@ static uint64_t above(const struct x86_paging *p)
 	return ~0ull << p->max_phy_addr;
 }
 
-/* Choose the format; returns where its first table is. */
+/* Select the format. Returns the address of its first table. */
 static uint64_t begin(struct walk *w)
 {
 	const struct x86_paging *p = w->paging;
@@ -90,7 +92,7 @@ static uint64_t begin(struct walk *w)
 	return p->cr3 & 0xfffff000;
 }
 
-/* An entry is one aligned load, as the processor's is. False: not present. */
+/* Read an entry with one aligned load, like the processor. Returns false if it is not present. */
 static bool next(struct walk *w, uint64_t table, uint64_t gva)
 {
 	uint64_t index = gva >> w->level->shift & ((1u << w->level->bits) - 1);
@@ -115,7 +117,7 @@ static bool maps(const struct walk *w)
 	return w->pte & PTE_PS && (!w->narrow || w->paging->cr4 & X86_CR4_PSE);
 }
 
-/* @page: this entry maps one. */
+/* @page: this entry maps a page. */
 static bool has_reserved(const struct walk *w, bool page)
 {
 	uint64_t reserved = w->reserved;
@@ -127,7 +129,7 @@ static bool has_reserved(const struct walk *w, bool page)
 	if (page && !(w->level->flags & MAPS)) {
 		if (w->narrow)
 			reserved = PSE36_TOP | (above(w->paging) >> 32 & PSE36_BITS) << PSE36_SHIFT;
-		else /* below the page's number, but for PAT in bit 12 */
+		else /* bits below the page's number, except PAT in bit 12 */
 			reserved |= ((1ull << w->level->shift) - 1) & ~0x1fffull;
 	}
 	return w->pte & reserved;
@@ -161,7 +163,7 @@ static bool permitted(const struct walk *w, unsigned int access)
 
 static void set_bits(const struct walk *w, void *at, uint32_t bits)
 {
-	/* They are in the low half of an entry of 8 bytes too. */
+	/* In an entry of 8 bytes, these bits are in the low half too. */
 	uint32_t *low = at;
 
 	if ((__atomic_load_n(low, __ATOMIC_RELAXED) & bits) == bits)
@@ -224,7 +226,7 @@ bool x86_walk_page(const struct x86_mem *mem, const struct x86_paging *paging, u
 		gva = (uint32_t)gva;
 	if (!(paging->cr0 & X86_CR0_PG))
 		return unpaged(gva, page);
-	/* The array of entries is left as it is: most walks of a run are from here. */
+	/* The array of entries stays uninitialised, because most walks of a run are from here. */
 	w.mem = mem;
 	w.paging = paging;
 	w.access = access;

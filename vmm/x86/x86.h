@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of architectural bits that the core looks at. */
+/* Names of architectural bits that the core uses. */
 #ifndef VMM_X86_X86_H
 #define VMM_X86_X86_H
 
