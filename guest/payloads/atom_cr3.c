@@ -21,9 +21,9 @@ PAYLOAD("RTIT and CR3: PIP, STS_on_CR3, one address space alone");
 /* Labels of the code below. */
 extern const char switch_in[], switch_out[];
 
-/* Load CR3 with `in`, branch, load it with `out`. */
+/* Load CR3 with `in`, branch, and load CR3 with `out`. */
 void run_switch(uint64_t in, uint64_t out);
-/* CR0.PG off and on again, in 32-bit code. */
+/* Clear CR0.PG and set it again, in 32-bit code. */
 void run_unpaged(void);
 
 __asm__(".pushsection .text\n"
@@ -37,7 +37,7 @@ __asm__(".pushsection .text\n"
 	"1:	mov %rsi, %cr3\n"
 	"switch_out:\n"
 	"	ret\n"
-	/* Everything here is where it is without paging, too. */
+	/* All addresses here are the same without paging. */
 	"run_unpaged:\n"
 	"	lgdt unpaged_pointer(%rip)\n"
 	"	mov $0x10, %eax\n"
@@ -83,7 +83,7 @@ static void low_bits(void)
 	run_switch(twin.cr3[1] | CR3_LOW, twin.cr3[0]);
 }
 
-/* MOV to CR0 that leaves PG as it is. */
+/* Execute a MOV to CR0 that does not change PG. */
 static void write_protect(void)
 {
 	uint64_t cr0 = read_cr0();
@@ -98,7 +98,7 @@ static struct guest_atom_bytes run(uint64_t ctl, void (*fn)(void))
 	return trace_rtit_bytes(&t);
 }
 
-/* With the filter never on there is nothing else in the flow. */
+/* Without a filter the flow has only PIPs. */
 static void pips(void)
 {
 	struct guest_atom_bytes bytes;
@@ -171,13 +171,15 @@ static void one_space(void)
 	bytes = run(CTL | STS | ATOM_CTL(LESS_PKTS), there_and_back);
 	ATOM_EXPECT(&bytes, "the order of its packets", ATOM(PSB, 0), ATOM(STS, 0),
 		    ATOM(PGE, switch_in), ATOM(TNT, 1), ATOM(PGD, switch_out));
-	/* FilterEn stands still in the other space: a jump into the range is not seen. */
+	/* FilterEn is frozen in the other space: a jump into the range has no effect. */
 	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_NEVER);
 	guest_atom_drv_range(&t.atom, 0, (const void *)(uintptr_t)run_switch, switch_out);
 	bytes = run(CTL, there_and_back);
 	ATOM_EXPECT(&bytes, "FilterEn is frozen out of context", ATOM(PSB, 0),
 		    ATOM(PGE, GUEST_FLOW_ANY), ATOM(PGD, switch_out));
-	/* MOV to CR3 itself walks onto the base, in context as it is after it. */
+	/*
+	 * The MOV to CR3 itself enters the range at its base, in the context after the instruction.
+	 */
 	guest_atom_drv_range(&t.atom, 0, switch_in, switch_out);
 	bytes = run(CTL, there_and_back);
 	ATOM_EXPECT(&bytes, "and moves with what MOV to CR3 leads to", ATOM(PSB, 0),

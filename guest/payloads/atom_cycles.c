@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Cycle accurate mode of Atom's RTIT (RTIT 3.3.4, 4.2.14, 4.2.15): which packets have a cycle
- * count, what resets RTIT_CNTP, when it counts, and FUP.PCC before it overflows.
+ * Cycle accurate mode of Atom's RTIT (RTIT 3.3.4, 4.2.14, 4.2.15): packets with a cycle count,
+ * resets of RTIT_CNTP, its conditions for counting, and FUP.PCC before it overflows.
  */
 #include "lib/guest.h"
 #include "lib/idt.h"
@@ -17,7 +17,7 @@ PAYLOAD("RTIT's cycle counts and FUP.PCC");
 
 #define CNTP_BITS VPT_MASK64(21, 0)
 #define PCC_DUE	  VPT_BIT64(21)
-/* More clocks than the few instructions between two accesses take. */
+/* More clocks than the few instructions between two accesses need. */
 #define SLACK 20000u
 
 static struct trace t;
@@ -29,19 +29,19 @@ static void on_bp(struct trap_frame *f)
 	breakpoints++;
 }
 
-/* No branch for a while. */
+/* Spend time without a branch. */
 static inline void idle(void)
 {
 	__asm__ volatile(".rept 400\n nop\n .endr");
 }
 
-/* A TIP, whatever else there is. */
+/* Send a TIP, among other packets. */
 static inline void tip(void)
 {
 	__asm__ volatile("lea 1f(%%rip), %%rax\n jmp *%%rax\n 1:" : : : "rax", "memory");
 }
 
-/* Packets with a cycle count, the last SEEN of them. */
+/* The last SEEN packets with a cycle count. */
 #define SEEN 64
 
 static struct vpt_atom_packet seen[SEEN];
@@ -94,7 +94,7 @@ static void two_packets(void)
 	__asm__ volatile("int3");
 }
 
-/* FUP.FAR and TIP of one instruction: the first takes all of the time. */
+/* FUP.FAR and TIP of one instruction: the count of the first has all of the time. */
 static void second_is_zero(void)
 {
 	size_t i;
@@ -183,7 +183,7 @@ static void pcc_set(void)
 	third_read = rdmsr(VPT_ATOM_MSR_CNTP);
 }
 
-/* With ranges to watch no instruction passes unseen: range 1, which nothing comes to. */
+/* With ranges the unit checks every instruction. Range 1 is never reached. */
 static uint32_t pccs(uint64_t ctl, enum vpt_atom_event_id filter, void (*fn)(void))
 {
 	guest_atom_drv_events(&t.atom, filter, VPT_ATOM_ID_RANGE1);

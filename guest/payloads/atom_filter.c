@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * IP filtering of Atom's RTIT (RTIT 2.4.3, 3.3.5). Every way into a range and out of it has the
- * exact flow that it must leave, for all event IDs.
+ * IP filtering of Atom's RTIT (RTIT 2.4.3, 3.3.5). The payload enters and leaves a range in every
+ * way, for all event IDs, and checks the exact flow.
  */
 #include "lib/guest.h"
 #include "lib/idt.h"
@@ -31,12 +31,12 @@ void run_loop(void);
 void run_soft(void);
 void run_wrap(void);
 
-/* WRMSRs of RTIT_CTL that set Trace_En and then TraceActive, both inside of the range. */
+/* WRMSRs of RTIT_CTL that set Trace_En and then TraceActive, both inside the range. */
 void run_inside(uint32_t on, uint32_t active);
 
 __asm__(".pushsection .text\n"
 	".globl run_walk, run_ret, run_icall, run_loop, run_soft, run_wrap, run_inside\n"
-	/* In and out without a branch. */
+	/* Enter and leave without a branch. */
 	"run_walk:\n"
 	"	nop\n"
 	"walk_base:\n"
@@ -45,7 +45,7 @@ __asm__(".pushsection .text\n"
 	"walk_limit:\n"
 	"	nop\n"
 	"	ret\n"
-	/* Out by a return. */
+	/* Leave by a return. */
 	"run_ret:\n"
 	"	call ret_base\n"
 	"ret_after:\n"
@@ -55,7 +55,7 @@ __asm__(".pushsection .text\n"
 	"	ret\n"
 	"ret_limit:\n"
 	"	ud2\n"
-	/* By indirect calls. */
+	/* Enter and leave by indirect calls. */
 	"run_icall:\n"
 	"	lea icall_base(%rip), %rax\n"
 	"	call *%rax\n"
@@ -69,7 +69,7 @@ __asm__(".pushsection .text\n"
 	"	ret\n"
 	"icall_out:\n"
 	"	ret\n"
-	/* LOOP inside, entered above the base by walking. */
+	/* LOOP inside, entered above the base by sequential execution. */
 	"run_loop:\n"
 	"	mov $8, %ecx\n"
 	"loop_base:\n"
@@ -79,7 +79,7 @@ __asm__(".pushsection .text\n"
 	"loop_limit:\n"
 	"	nop\n"
 	"	ret\n"
-	/* Out by INT n, back by IRET. */
+	/* Leave by INT n, return by IRET. */
 	"run_soft:\n"
 	"	jmp soft_base\n"
 	"	ud2\n"
@@ -90,7 +90,7 @@ __asm__(".pushsection .text\n"
 	"	nop\n"
 	"soft_limit:\n"
 	"	ret\n"
-	/* A range whose limit is another's base: walking from the one into the other. */
+	/* Execute sequentially from a range into another whose base is the limit of the first. */
 	"run_wrap:\n"
 	"	jmp wrap_base\n"
 	"	ud2\n"
@@ -100,7 +100,7 @@ __asm__(".pushsection .text\n"
 	"wrap_limit:\n"
 	"	nop\n"
 	"	ret\n"
-	/* Neither walking on nor what ran before counts for who is inside already. */
+	/* If execution is already inside, neither sequential execution nor earlier code counts. */
 	"run_inside:\n"
 	"	nop\n"
 	"inside_base:\n"
@@ -167,7 +167,7 @@ static void near_ways(void)
 	       ATOM(PGD, jump_out));
 	ONE(icall, "indirect calls", ATOM(PGE, icall_base), ATOM(TIP, icall_out),
 	    ATOM(PGD, icall_returned), ATOM(PGE, icall_returned), ATOM(PGD, icall_limit));
-	/* The last outcome is LOOP's own, and it is what walks onto the limit. */
+	/* The last outcome is LOOP's own; sequential execution then reaches the limit. */
 	ONE(loop, "a loop", ATOM(PGE, loop_base), ATOM(TNT, 1), ATOM(TNT, 1), ATOM(TNT, 1),
 	    ATOM(TNT, 1), ATOM(TNT, 1), ATOM(TNT, 1), ATOM(TNT, 1), ATOM(TNT, 0),
 	    ATOM(PGD, loop_limit));
@@ -182,7 +182,7 @@ static void far_ways(void)
 	report(faults == 1 && soft == 1, "every way was taken");
 }
 
-/* Both ranges: nothing but the branch's own packet on the way from one to the other. */
+/* Two ranges: the way from one to the other has only the branch's own packet. */
 static void two_ranges(void)
 {
 	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_EITHER, VPT_ATOM_ID_NEVER);
@@ -227,7 +227,7 @@ static void ids(void)
 	       "always: entered once and not left");
 }
 
-/* FilterEn moves with TraceActive clear; STATUS tells of it (2.4.3). */
+/* FilterEn changes with TraceActive clear; STATUS shows it (2.4.3). */
 static void call_inside(void)
 {
 	uint32_t on = (uint32_t)t.atom.ctl | (uint32_t)CTL | (uint32_t)ATOM_CTL(TRACE_EN);
@@ -235,12 +235,12 @@ static void call_inside(void)
 	run_inside(on, on | (uint32_t)ATOM_CTL(TRACE_ACTIVE));
 }
 
-/* A trace that begins inside of its range. `filter_en`: what STATUS holds before that. */
+/* Begin a trace inside its range. `filter_en`: the earlier value in STATUS. */
 static void begin_inside(uint64_t status, bool walk, const char *what)
 {
 	struct guest_atom_bytes bytes;
 
-	/* Writes what there is to write, and leaves Trace_En clear or set. */
+	/* Write all registers, and leave Trace_En clear or set. */
 	guest_atom_drv_start(&t.atom, CTL);
 	guest_atom_drv_stop(&t.atom);
 	wrmsr(VPT_ATOM_MSR_OFFSET, 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A guest that means harm, with Atom's RTIT: any register, any value, at any time; output over
- * holes, devices and its own code. What has to hold is that the machine goes on, and that a
- * plain trace works afterwards.
+ * A hostile guest with Atom's RTIT. It writes any register with any value at any time, and sends
+ * output over holes, devices and its own code. The machine must continue, and an ordinary trace
+ * must work afterwards.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -20,7 +20,9 @@
 
 PAYLOAD("a hostile guest with RTIT's registers");
 
-/* --arg: another number of rounds; --arg: not 0: output to where there is no RAM, too. */
+/*
+ * First --arg: number of rounds. Second --arg, if not 0: also send output to addresses without RAM.
+ */
 #define ROUNDS	  1500
 #define SPACES	  3u
 #define LARGEST	  (4ull << 20)
@@ -46,17 +48,17 @@ static uint64_t no_syscall(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* RAM that nobody needs, of the largest size there is; or where there is none. */
+/* Return free RAM of the maximum size, or an address without RAM. */
 static uint64_t any_base(void)
 {
 	static const uint64_t places[] = {
 		0xa0000,     /* the old frame buffer */
 		0xc0000000,  /* nothing */
-		0xfdc00000,  /* where the reset value points */
+		0xfdc00000,  /* the reset value */
 		0xfec00000,  /* I/O APIC */
 		0xfee00000,  /* APIC */
-		0x7ffffffc0, /* past all memory */
-		0xfffffffc0, /* the last address that the register has */
+		0x7ffffffc0, /* beyond all memory */
+		0xfffffffc0, /* the maximum of the register */
 	};
 
 	if (!boot->arg[1] || rng_chance(&rng, 60))
@@ -64,7 +66,7 @@ static uint64_t any_base(void)
 	return places[rng_below(&rng, ARRAY_SIZE(places))];
 }
 
-/* The old frame buffer's region must not reach into what is in use. */
+/* The old frame buffer's region must not extend into used memory. */
 static uint64_t any_mask(uint64_t base)
 {
 	uint64_t mask = rng_next(&rng) & VPT_MASK64(21, 6);
@@ -89,7 +91,7 @@ static uint64_t any_ctl(void)
 	return ctl;
 }
 
-/* Around code that runs here, or anywhere. */
+/* Return an address near code that runs here, or any address. */
 static uint64_t any_lip(void)
 {
 	if (rng_chance(&rng, 20))
@@ -133,7 +135,7 @@ static void write(uint32_t msr, uint64_t value)
 		refused++;
 }
 
-/* Base and mask go together: else the region could be anywhere. */
+/* Change base and mask together: otherwise the region could be anywhere. */
 static void move_output(void)
 {
 	uint64_t base = any_base(), ctl = rdmsr(VPT_ATOM_MSR_CTL);
@@ -145,7 +147,7 @@ static void move_output(void)
 		write(VPT_ATOM_MSR_CTL, ctl);
 }
 
-/* Outcomes that never were: only with the trace off, since none could follow them. */
+/* Write false outcomes, only with the trace off, because no decoder could follow them. */
 static void fake_outcomes(void)
 {
 	write(VPT_ATOM_MSR_CTL, 0);
@@ -265,7 +267,7 @@ static void put_code(uint8_t *at)
 	memcpy(at, sum_code, (size_t)(sum_code_end - sum_code));
 }
 
-/* Into the page that runs, beside the code; then over the code, which is put back. */
+/* Send output into the page that runs, beside the code; then over the code, which is restored. */
 static void over_code(void)
 {
 	taken = 0;
@@ -283,7 +285,7 @@ static void over_code(void)
 	report_equal(taken, 0, "and what is put there next is what runs");
 }
 
-/* Nothing comes of it, and nothing breaks. */
+/* The output is lost, and nothing breaks. */
 static void into_nothing(uint64_t base)
 {
 	const uint8_t *null = NULL;

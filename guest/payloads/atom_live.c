@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Registers of Atom's RTIT written while a trace runs (RTIT 3.3.2): what each of them does to
+ * Writes registers of Atom's RTIT while a trace runs (RTIT 3.3.2), and checks the effect of each on
  * the flow from the next instruction on.
  */
 #include "lib/cpu.h"
@@ -19,9 +19,9 @@ extern const char write_base[], write_first[], write_one[], write_back_one[];
 extern const char write_second[], write_two[], write_back_two[], write_limit[];
 extern const char nlip_back[], nlip_limit[];
 
-/* Write one value, branch, call and return; then the other, and the same. */
+/* Write one value, branch, call and return; then do the same with the other value. */
 void run_write(uint32_t msr, uint64_t first, uint64_t second);
-/* LAST_CALL_NLIP saved and cleared in a call, and put back or not. */
+/* Save and clear LAST_CALL_NLIP in a call, and restore it or not. */
 void run_nlip(bool restore);
 
 __asm__(".pushsection .text\n"
@@ -82,7 +82,7 @@ __asm__(".pushsection .text\n"
 
 static struct trace t;
 
-/* Of the next run_write(). */
+/* The MSR of the next run_write(). */
 static uint32_t msr;
 static uint64_t first, second;
 
@@ -100,7 +100,7 @@ static struct guest_atom_bytes run(uint64_t ctl, uint32_t which, uint64_t a, uin
 	return trace_rtit_bytes(&t);
 }
 
-/* RTIT_CTL as it is in a run, less some bits. */
+/* Return RTIT_CTL of a run without some bits. */
 static uint64_t without(uint64_t bits)
 {
 	return (t.atom.ctl | CTL | ATOM_CTL(TRACE_EN) | ATOM_CTL(TRACE_ACTIVE)) & ~bits;
@@ -167,7 +167,7 @@ static void filters(void)
 	guest_atom_drv_cr3(&t.atom, 0);
 }
 
-/* Bytes of the first TIP and of the second. */
+/* Sizes of the first TIP and of the second. */
 static uint8_t tip_bytes[2];
 static unsigned int tips;
 
@@ -178,7 +178,7 @@ static void note_tip(void *opaque, const struct vpt_atom_packet *packet)
 		tip_bytes[tips++] = packet->size;
 }
 
-/* Two values of LAST_LIP, and how long the TIP behind each is. */
+/* Write two values of LAST_LIP, and check the size of the TIP behind each. */
 static void last_lip(uint64_t a, uint64_t b, uint8_t size_a, uint8_t size_b)
 {
 	struct guest_atom_bytes bytes = run(CTL, VPT_ATOM_MSR_LAST_LIP, a, b);

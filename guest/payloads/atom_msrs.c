@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The registers of Atom's RTIT (RTIT 3.3): locked until RTIT_CTL is read, their reset values,
- * and each bit of each written: taken, ignored or refused.
+ * The registers of Atom's RTIT (RTIT 3.3). They are locked until RTIT_CTL is read. The payload
+ * checks their reset values, and writes each bit of each, which must be stored, ignored or refused.
  */
 #include "lib/guest.h"
 #include "lib/msr.h"
@@ -12,13 +12,13 @@
 
 PAYLOAD("registers of Atom's RTIT, bit by bit");
 
-/* The bits by the tables of 3.3; the rest of the 64 bits is reserved. */
+/* The bits in the tables of 3.3; the rest of the 64 bits is reserved. */
 struct reg {
 	uint32_t msr;
 	uint64_t reset;
-	uint64_t base;	  /* what one bit of is changed at a time, all else being allowed */
-	uint64_t bits;	  /* a write sets them */
-	uint64_t ignored; /* a write does nothing to them, and does not fault */
+	uint64_t base;	  /* a valid value, in which one bit at a time is changed */
+	uint64_t bits;	  /* writable bits */
+	uint64_t ignored; /* bits that a write does not change, without a fault */
 };
 
 static const struct reg regs[] = {
@@ -36,7 +36,7 @@ static const struct reg regs[] = {
 	{0x771, 0x7f, 0x3f, VPT_MASK64(21, 6), 0},
 	{0x772, 0, 0, VPT_MASK64(21, 0), 0},
 	{0x777, 0, 0, VPT_MASK64(35, 5), 0},
-	/* With the longest period no bit of the count is the one a PSB is due at. */
+	/* With the longest period, no bit of the count is the bit at which a PSB is due. */
 	{0x77c, 0x20000, 0x30000, 0x33fff, 0},
 	{0x77d, 1, 1, VPT_MASK64(6, 1), 0},
 };
@@ -74,7 +74,7 @@ static void write(uint32_t msr, uint64_t value, bool ok)
 	printk("  MSR %#x: writing %#lx %s\n", msr, value, ok ? "raised #GP" : "did not raise #GP");
 }
 
-/* One report line for the checks since the last one. */
+/* Print one report line for the checks since the last one. */
 static void group(const char *what)
 {
 	report(checks && !wrong, "%s", what);
@@ -82,7 +82,7 @@ static void group(const char *what)
 	wrong = 0;
 }
 
-/* Before RTIT_CTL was read: the only access that there is, is that read (3.3.1). */
+/* Before RTIT_CTL was read, only that read is permitted (3.3.1). */
 static void locked(void)
 {
 	uint64_t value;
@@ -93,7 +93,7 @@ static void locked(void)
 		checks++;
 		wrong += regs[i].msr != VPT_ATOM_MSR_CTL && rdmsr_safe(regs[i].msr, &value);
 	}
-	/* Refused accesses open nothing. */
+	/* A refused access does not unlock the registers. */
 	checks++;
 	wrong += rdmsr_safe(VPT_ATOM_MSR_STATUS, &value);
 }
@@ -129,14 +129,14 @@ static void each_bit(const struct reg *reg)
 	for (bit = 0; bit < 64; bit++) {
 		uint64_t one = VPT_BIT64(bit);
 
-		/* The sign of a LIP reaches other bits: lip_sign(). */
+		/* The sign bit of a LIP changes other bits: lip_sign(). */
 		if (bit == 47 && reg->ignored >> 48)
 			continue;
 		write(reg->msr, reg->base, true);
 		write(reg->msr, reg->base ^ one, !!((reg->bits | reg->ignored) & one));
 		reads_as(reg->msr, reg->bits & one ? reg->base ^ one : reg->base);
 	}
-	/* All at once. */
+	/* Change all bits at once. */
 	write(reg->msr, reg->base | reg->bits, true);
 	reads_as(reg->msr, reg->base | reg->bits);
 	write(reg->msr, ~(uint64_t)0, false);
@@ -149,7 +149,7 @@ static void all_bits(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(regs); i++) {
-		/* TriggerEn would move others: at_work(). LIPs refuse no value. */
+		/* TriggerEn would change others: at_work(). LIPs accept every value. */
 		if (regs[i].msr == VPT_ATOM_MSR_CTL || regs[i].ignored >> 48)
 			continue;
 		each_bit(&regs[i]);
@@ -176,7 +176,7 @@ static void ctl_bits(void)
 	group("each bit of RTIT_CTL");
 }
 
-/* Bits 63:48 are written as anything and read as bit 47 (table 8). */
+/* Bits 63:48 accept any value and read as bit 47 (table 8). */
 static void lip_sign(void)
 {
 	const uint64_t low = 0x7fff12345678, high = 0x800012345678;
@@ -214,7 +214,7 @@ static void special(void)
 	group("TNT_BUFF: never zero");
 }
 
-/* Trace_En alone, then TraceActive: what STATUS says, and what a write does to it. */
+/* Set Trace_En alone, then TraceActive, and check STATUS and the effect of writes to STATUS. */
 static void at_work(const struct trace *t)
 {
 	const uint64_t on = ATOM_CTL(TRACE_EN) | ATOM_CTL(OS) | ATOM_CTL(DEST);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Buffer_Overflow of Atom's RTIT as software can cause it (RTIT 4.2.5): set while a trace runs,
- * while it is out of context, or before it begins. The processor or software ends it.
+ * Buffer_Overflow of Atom's RTIT under software control (RTIT 4.2.5). Software sets it while a
+ * trace runs, while it is out of context, or before it begins. The processor or software clears it.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -50,7 +50,7 @@ __asm__(".pushsection .text\n"
 static struct trace t;
 static uint64_t space[2];
 
-/* It ends on its own as soon as the buffer is empty, an instruction later at the latest. */
+/* The overflow ends on its own when the buffer is empty, at most one instruction later. */
 static void in_context(void)
 {
 	struct guest_flow got[8];
@@ -78,7 +78,7 @@ static inline void tip(void)
 	__asm__ volatile("lea 1f(%%rip), %%rax\n jmp *%%rax\n 1:" : : : "rax", "memory");
 }
 
-/* Out of context it cannot end: then space[1] is entered, and left. */
+/* Out of context it cannot end: enter space[1], and leave it. */
 static void out_of_context(void)
 {
 	offset_before = guest_atom_drv_offset();
@@ -125,7 +125,7 @@ static void by_context(void)
 	traced_space(VPT_ATOM_PKT_PGE, "ended by software");
 }
 
-/* TriggerEn rises in an overflow: PSB, and no FUP.PGE (4.2.5). */
+/* TriggerEn rises during an overflow: PSB, and no FUP.PGE (4.2.5). */
 static void before_the_start(void)
 {
 	const uint64_t on = t.atom.ctl | CTL | ATOM_CTL(TRACE_EN);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Returns as outcomes (RTIT 4.2.3.2): figures 6 and 7 of the reference as code, and what
- * keeps a return from being one.
+ * Returns as outcomes (RTIT 4.2.3.2): figures 6 and 7 of the reference as code, and the conditions
+ * under which a return is not an outcome.
  */
 #include "lib/guest.h"
 #include "lib/msr.h"
@@ -13,7 +13,7 @@ PAYLOAD("RTIT's compressed returns");
 #define PLAIN (ATOM_CTL(OS) | ATOM_CTL(USER))
 #define CTL   (PLAIN | ATOM_CTL(CMPRS_RET))
 
-/* Labels of the code below; each piece runs from its base to its limit and falls out. */
+/* Labels of the code below. Each piece runs from its base to its limit and leaves sequentially. */
 extern const char one_back[], one_limit[];
 extern const char two_outer[], two_inner[], two_limit[];
 extern const char deep_limit[];
@@ -50,7 +50,7 @@ __asm__(".pushsection .text\n"
 	"	nop\n"
 	"one_limit:\n"
 	"	ret\n"
-	/* Figure 7: one in another. */
+	/* Figure 7: a call inside another. */
 	"run_two:\n"
 	"	jmp two_base\n"
 	"2:	nop\n"
@@ -67,8 +67,10 @@ __asm__(".pushsection .text\n"
 	"	nop\n"
 	"two_limit:\n"
 	"	ret\n"
-	/* Recursion: each return but the first goes to the same place, but not by a call that
-	 * was the last one. NLIP is equal, and so they are all taken for pairs. */
+	/*
+	 * Recursion: each return but the first goes to the same place, but not from the last call.
+	 * NLIP is equal, so all of them match.
+	 */
 	"run_deep:\n"
 	"	mov $4, %ecx\n"
 	"	jmp deep_base\n"
@@ -98,7 +100,7 @@ __asm__(".pushsection .text\n"
 	"	nop\n"
 	"moved_limit:\n"
 	"	ret\n"
-	/* A far call in between does not count, nor does its return. */
+	/* A far call between does not count, nor does its return. */
 	"run_far:\n"
 	"	jmp far_base\n"
 	"7:	lea far_sub(%rip), %rax\n"
@@ -118,8 +120,10 @@ __asm__(".pushsection .text\n"
 	"	nop\n"
 	"far_limit:\n"
 	"	ret\n"
-	/* A call from outside does not count either: its NLIP is not remembered, so that the
-	 * return goes on matching the call that was traced. */
+	/*
+	 * A call from outside does not count either. Its NLIP is not stored, so the return still
+	 * matches the traced call.
+	 */
 	"run_outer:\n"
 	"	jmp outer_base\n"
 	"	ud2\n"
@@ -149,8 +153,7 @@ __asm__(".pushsection .text\n"
 	"	nop\n"
 	"ind_limit:\n"
 	"	ret\n"
-	/* A call that leaves the range counts; back by a return from outside, which is none
-	 * that is traced. */
+	/* A call that leaves the range counts. The return from outside is not traced. */
 	"run_leave:\n"
 	"	jmp leave_base\n"
 	"	ud2\n"
@@ -161,7 +164,7 @@ __asm__(".pushsection .text\n"
 	"	nop\n"
 	"leave_limit:\n"
 	"	ret\n"
-	/* A call that enters it does not: its return is a TIP. */
+	/* A call that enters the range does not count: its return is a TIP. */
 	"run_enter:\n"
 	"	call enter_base\n"
 	"enter_back:\n"
@@ -228,7 +231,7 @@ static void no_pairs(void)
 	    ATOM(PGD, GUEST_FLOW_ANY), ATOM(PGE, outer_back), ATOM(PGD, outer_limit));
 }
 
-/* The register's value after the return, and an unchanged LAST_LIP. */
+/* Check the register after the return, and an unchanged LAST_LIP. */
 static void registers(void)
 {
 	uint64_t value;

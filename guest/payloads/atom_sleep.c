@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sleep in Atom's RTIT (RTIT appendix B 4.1): STS on waking up, and meanwhile no MTC and a
- * cycle counter that stands still.
+ * Sleep in Atom's RTIT (RTIT appendix B 4.1): STS at wake-up, and no MTC and a stopped cycle
+ * counter during sleep.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -15,7 +15,7 @@ PAYLOAD("RTIT and HLT: STS on waking up, no MTC in between");
 #define VEC_TIMER 0x61u
 #define TIMER(n)  (VEC_TIMER << 24 | (uint32_t)(n))
 #define HALTS	  10
-/* Instructions that a HLT waits for: much longer than all around it. */
+/* Length of a HLT in instructions, much longer than everything around it. */
 #define LONG 20000u
 
 #define CTL	  (ATOM_CTL(OS) | ATOM_CTL(USER))
@@ -65,7 +65,7 @@ static uint32_t stamps(uint64_t ctl)
 	return t.ascan.count[VPT_ATOM_PKT_STS];
 }
 
-/* Time in MTCs: what passed awake, and a jump for each sleep. */
+/* Check the time in MTCs: the time awake, and a jump for each sleep. */
 static void no_mtc(void)
 {
 	uint64_t awake = (ended - begun - slept) >> MTC_SHIFT;
@@ -74,7 +74,7 @@ static void no_mtc(void)
 	report(sent <= awake + 3 * HALTS && sent < all, "no MTC while asleep");
 }
 
-/* STS packets have the time, and it moves on. */
+/* STS packets have the time, which increases. */
 static uint64_t last_stamp;
 static bool ordered;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * TraceStop of Atom's RTIT (RTIT 3.3.5, 4.2.11): execution walks onto a range and jumps into it.
- * The payload checks the state afterwards and how a trace resumes (appendix B 4.2.1).
+ * TraceStop of Atom's RTIT (RTIT 3.3.5, 4.2.11). Execution enters a range sequentially, and by a
+ * jump. The payload checks the state afterwards and how a trace resumes (appendix B 4.2.1).
  */
 #include "lib/guest.h"
 #include "lib/msr.h"
@@ -19,12 +19,12 @@ extern const char inner_start[], inner_active[], inner_base[], inner_limit[];
 
 void run_walk(void);
 void run_jump(void);
-/* WRMSRs of RTIT_CTL that set Trace_En and TraceActive inside of the range that stops. */
+/* WRMSRs of RTIT_CTL that set Trace_En and TraceActive inside the stop range. */
 void run_inner(uint32_t on, uint32_t active);
 
 __asm__(".pushsection .text\n"
 	".globl run_walk, run_jump, run_inner\n"
-	/* Three outcomes, and then onto the range that stops, both by walking. */
+	/* Three outcomes, then sequential entry to the stop range. */
 	"run_walk:\n"
 	"	lea walk_start(%rip), %rax\n"
 	"	jmp *%rax\n"
@@ -42,7 +42,7 @@ __asm__(".pushsection .text\n"
 	"	jz 3f\n"
 	"	ud2\n"
 	"3:	ret\n"
-	/* Two outcomes, and then a jump into the middle of it. */
+	/* Two outcomes, then a jump into the middle of it. */
 	"run_jump:\n"
 	"	lea jump_start(%rip), %rax\n"
 	"	jmp *%rax\n"
@@ -60,7 +60,10 @@ __asm__(".pushsection .text\n"
 	"5:	nop\n"
 	"jump_end:\n"
 	"	ret\n"
-	/* Enabled in the range: only its base stops, or a branch into it. */
+	/*
+	 * Tracing is enabled in the range: only its base stops the trace, or a branch into the
+	 * range.
+	 */
 	"run_inner:\n"
 	"	jmp inner_start\n"
 	"	ud2\n"
@@ -84,7 +87,7 @@ static void stop_range(const void *base, const void *limit)
 	guest_atom_drv_range(&t.atom, 1, base, limit);
 }
 
-/* The state that a TraceStop leaves, for every way to it. */
+/* Check the state that a TraceStop leaves, for every way to it. */
 static void check_left(uint32_t tnt_buff, const char *what)
 {
 	const uint64_t on = ATOM_CTL(TRACE_EN);
@@ -115,7 +118,7 @@ static void jumps(void)
 {
 	struct guest_atom_bytes bytes;
 
-	/* Inside of the filter. */
+	/* The stop range is inside the filter. */
 	stop_range(jump_stop, jump_end);
 	trace_rtit(&t, CTL, run_jump);
 	bytes = trace_rtit_bytes(&t);
@@ -123,7 +126,7 @@ static void jumps(void)
 			 ATOM(TRACE_STOP, 0));
 	check_left(0x6, "the two outcomes are in TNT_BUFF");
 
-	/* Out of it: the branch's own packets come first. */
+	/* The stop range is outside the filter: the branch's own packets come first. */
 	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_RANGE1);
 	guest_atom_drv_range(&t.atom, 0, jump_start, jump_stop);
 	trace_rtit(&t, CTL, run_jump);
@@ -135,7 +138,7 @@ static void jumps(void)
 	report(!(t.atom.status & ATOM_STATUS(FILTER_EN)), "FilterEn is clear");
 }
 
-/* The same configuration again, without and with a look back at TNT_BUFF. */
+/* Resume with the same configuration, with and without the old TNT_BUFF. */
 static void again(void)
 {
 	struct guest_atom_bytes bytes;
@@ -158,7 +161,7 @@ static void again(void)
 	       "with PSB and FUP.PGE behind the TraceStop");
 }
 
-/* Outcomes that nobody took out of TNT_BUFF leave before the next FUP.PGE (4.2.8). */
+/* Old outcomes in TNT_BUFF are sent before the next FUP.PGE (4.2.8). */
 static void stale(void)
 {
 	const uint64_t on = t.atom.ctl | CTL | ATOM_CTL(TRACE_EN);
@@ -203,7 +206,7 @@ static void ids(void)
 	check_left(0xd, "either range stops");
 }
 
-/* Out of context nothing stops (4.2.11). */
+/* There is no TraceStop out of context (4.2.11). */
 static void out_of_context(void)
 {
 	struct guest_atom_bytes bytes;

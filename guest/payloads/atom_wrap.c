@@ -23,7 +23,7 @@ static uint8_t *area;
 
 #define AREA (64ull << 10)
 
-/* The same flow whatever the output. */
+/* Trace the same flow with every output. */
 static noinline void trace_noise(struct guest_atom_drv *drv)
 {
 	if (!guest_atom_drv_start(drv, CTL))
@@ -44,7 +44,7 @@ static bool reference(void)
 	return report(t.bytes >= ROUNDS * NOISE_BYTES, "the reference has all of it");
 }
 
-/* The region of @bytes bytes once the whole reference was written to it from @offset on. */
+/* Check the region of @bytes bytes after the whole reference was written to it from @offset on. */
 static void check(const struct guest_atom_drv *drv, const uint8_t *region, uint32_t bytes,
 		  uint32_t offset)
 {
@@ -96,7 +96,7 @@ static void offsets(void)
 	}
 }
 
-/* Bits of the base that the mask has count as 0, bits of OFFSET that it has not likewise. */
+/* Bits of the base inside the mask count as 0, and so do bits of OFFSET outside the mask. */
 static void masks(void)
 {
 	struct guest_atom_drv drv = fresh(area + 4096, 4096);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A loop of integer work for measurements. Each turn has four chains, a multiplication, a load, a
- * store and three branches, one of which is hard to predict. --arg: millions of instructions.
+ * A loop of integer work for measurements. Each iteration has four chains, a multiplication, a
+ * load, a store and three branches, one of which is hard to predict. --arg: millions of
+ * instructions.
  */
 #include "lib/guest.h"
 #include "lib/report.h"
@@ -88,7 +89,7 @@ void payload(void)
 	for (i = 0; i < 64; i++)
 		table[0][i] = table[1][i] = i;
 	trace_long(&t, work);
-	/* A check of all would take as long again. */
+	/* A check of every iteration would take as long again. */
 	if (turns <= TURNS) {
 		want = expected(turns, table[1], &want_odd);
 		report_equal(got, want, "the sum");

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A bytecode interpreter with two dispatchers, a switch and computed goto:
- * indirect jumps from one place and from many. The program is a sieve. --arg: how often; a round is
- * 60,000 instructions.
+ * A bytecode interpreter with two dispatchers, a switch and computed goto: indirect jumps from one
+ * place and from many. The program is a sieve. --arg: number of rounds of 60,000 instructions.
  */
 #include "lib/guest.h"
 #include "lib/mem.h"

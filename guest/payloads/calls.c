@@ -89,6 +89,6 @@ void payload(void)
 	report(result.even, "mutual recursion");
 	report_equal(result.fibonacci, 610, "fibonacci(15)");
 	if (t.on)
-		/* At least those that the return stack has forgotten. */
+		/* At least the returns beyond the return stack. */
 		report(t.scan.count[VPT_PKT_TIP] >= DEPTH - 64, "deep returns are sent as TIP");
 }

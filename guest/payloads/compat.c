@@ -22,7 +22,7 @@ PAYLOAD("32-bit code in ring 3, and all ways there and back");
 /* Requests to INT 0x80, in EAX. */
 enum service { SERVICE_ADD, SERVICE_TIMER_ON, SERVICE_TIMER_OFF };
 
-/* All of ring 3's side. compat_call(n): in 64-bit code, returns compat_work(n) + more. */
+/* The ring 3 part. compat_call(n) is 64-bit code and returns compat_work(n) plus constants. */
 uint64_t compat_call(uint64_t n);
 void compat_syscall_entry(void);
 void compat_sysenter_entry(void);
@@ -32,18 +32,18 @@ __asm__(".pushsection .user.text, \"ax\"\n"
 	"compat_call:\n"
 	"	push %rbx\n"
 	"	push %rbp\n"
-	/* 32-bit code needs data segments; what IRETQ left of ring 0's is none. */
+	/* 32-bit code needs data segments, and IRETQ has cleared ring 0's. */
 	"	mov $0x23, %eax\n"
 	"	mov %eax, %ds\n"
 	"	mov %eax, %es\n"
 	"	ljmp *1f(%rip)\n"
 	"1:	.long compat_main\n"
 	"	.word 0x1b\n"
-	/* SYSRET leads to 32-bit code: compat_syscall_entry says where. */
+	/* SYSRET returns to 32-bit code at the address that compat_syscall_entry loads. */
 	"2:	mov $2, %eax\n"
 	"	syscall\n"
 	"	ud2\n"
-	/* The way out. */
+	/* The exit. */
 	"3:	mov %ebx, %eax\n"
 	"	pop %rbp\n"
 	"	pop %rbx\n"
@@ -59,13 +59,13 @@ __asm__(".pushsection .user.text, \"ax\"\n"
 	"	push %edi\n"
 	"	call compat_work\n"
 	"	mov %eax, %ebx\n"
-	/* The kernel adds to it. */
+	/* The kernel adds to EAX. */
 	"	xor %eax, %eax\n"
 	"	int $0x80\n"
 	"	lcall $0x2b, $compat_far64\n"
 	/* A far call within 32-bit code. */
 	"	lcall $0x1b, $5f\n"
-	/* SYSENTER comes back to EDX with ESP from ECX. */
+	/* SYSENTER returns to EDX with ESP from ECX. */
 	"	mov %esp, %ecx\n"
 	"	mov $4f, %edx\n"
 	"	sysenter\n"
@@ -78,11 +78,11 @@ __asm__(".pushsection .user.text, \"ax\"\n"
 	"	add $5, %ebx\n"
 	"	ljmp $0x2b, $3b\n"
 	"5:	xor $0x5a5a, %ebx\n"
-	/* Prefixes that do nothing, and many. */
+	/* Many prefixes without effect. */
 	"	.byte 0x3e, 0x3e, 0x3e, 0x3e\n"
 	"	lret\n"
 
-	/* uint32_t compat_work(uint32_t n): takes its argument off the stack. */
+	/* uint32_t compat_work(uint32_t n) pops its argument. */
 	"compat_work:\n"
 	"	enter $16, $0\n"
 	"	push %ebx\n"
@@ -90,7 +90,7 @@ __asm__(".pushsection .user.text, \"ax\"\n"
 	"	push %edi\n"
 	"	mov 8(%ebp), %ecx\n"
 	"	mov $1, %eax\n"
-	"	int $0x80\n" /* the timer on */
+	"	int $0x80\n" /* timer on */
 	"	xor %eax, %eax\n"
 	"	mov $1, %ebx\n"
 	"1:	inc %eax\n"
@@ -110,7 +110,7 @@ __asm__(".pushsection .user.text, \"ax\"\n"
 	"	jecxz 2f\n"
 	"	jmp 1b\n"
 	"2:	mov $2, %eax\n"
-	"	int $0x80\n" /* and off */
+	"	int $0x80\n" /* timer off */
 	/* Decimal arithmetic: adds 0x42, 0x27, 0x709, 79, 0x107, 0x108, 0xff. */
 	"	xor %eax, %eax\n"
 	"	mov $0x27, %al\n"
@@ -159,8 +159,10 @@ __asm__(".pushsection .user.text, \"ax\"\n"
 	"	pop %ebx\n"
 	"	movzwl %ax, %eax\n"
 	"	add %eax, %ebx\n"
-	/* BOUND that finds nothing wrong, then BOUND and INTO that do. An INTO without
-	 * overflow is left out: libipt takes every one for a transfer. */
+	/*
+	 * BOUND within bounds, then BOUND and INTO that raise exceptions. An INTO without overflow
+	 * is omitted, because libipt takes every INTO for a transfer.
+	 */
 	"	push $20\n"
 	"	push $10\n"
 	"	mov $15, %eax\n"
@@ -188,7 +190,7 @@ __asm__(".pushsection .user.text, \"ax\"\n"
 
 	".pushsection .text\n"
 	".globl compat_syscall_entry, compat_sysenter_entry\n"
-	/* The same as ring3_syscall_entry, and one more entry that returns to 32-bit code. */
+	/* Like ring3_syscall_entry, with one more entry that returns to 32-bit code. */
 	"compat_syscall_entry:\n"
 	"	cmp $2, %eax\n"
 	"	jne ring3_syscall_entry\n"
@@ -235,7 +237,7 @@ static void check(const struct trap_frame *f)
 	wrong_frame += f->cs != USER_CS32 || f->ss != USER_DS || f->rip >> 32 || f->rsp >> 32;
 }
 
-/* Past the instruction; INTO is a trap and already is. */
+/* Skip the instruction; INTO is a trap and needs no skip. */
 static void on_fault(struct trap_frame *f)
 {
 	static const uint8_t length[VEC_EXCEPTIONS] = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The bits of CTL that shape the stream (table 33-6). The same work is traced with each of them,
- * and the packets are counted. DisTNT is not tried: a trace with it cannot be compared with what
- * ran.
+ * The bits of CTL that select packets (table 33-6). The same work is traced with each of them, and
+ * the packets are counted. DisTNT is not tested, because its trace cannot be compared with the
+ * execution.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -42,7 +42,7 @@ static void work(void)
 	}
 }
 
-/* The returns that match their calls, the return of work() among them. */
+/* The returns that match their calls, including the return of work(). */
 #define RETURNS (ROUNDS * (LEAVES + 1) + 1)
 
 static uint32_t count(const struct trace *t, enum vpt_pkt_kind kind)
@@ -83,7 +83,7 @@ static void os(struct trace *t)
 	report(count(t, VPT_PKT_PSB) >= 1, "OS 0: but PSB");
 }
 
-/* TSC packets have the low seven bytes of what RDTSC gives at that time. */
+/* TSC packets have the low seven bytes of RDTSC's result at that time. */
 static void tsc_en(struct trace *t)
 {
 	uint64_t from = rdtsc() & VPT_MASK64(55, 0), last = from, to;

@@ -37,7 +37,7 @@ static struct {
 } hits[64];
 static unsigned int count;
 
-/* A fault at an instruction would come again: RF lets it pass once. */
+/* A fault would recur at the instruction; RF lets it pass once. */
 static void on_db(struct trap_frame *f)
 {
 	uint64_t dr6 = read_dr6();
@@ -75,7 +75,7 @@ static bool hit(unsigned int n, uint64_t dr6, const void *rip)
 
 static uint64_t wrong_exec, wrong_data, wrong_rep, wrong_step, wrong_user, wrong_gd, rounds;
 
-/* Labels in each routine: where it breaks, and what follows. */
+/* Labels in each routine: the breakpoint, and the instruction behind it. */
 uint64_t loop_routine(uint64_t turns);
 extern const uint8_t loop_body[], loop_branch[];
 void access_routine(volatile uint8_t *at);
@@ -184,15 +184,15 @@ static noinline void on_data(void)
 	wrong_data += count != 5 || !hit(0, 2 | 4, after_w1) || !hit(1, 4, after_r1) ||
 		      !hit(2, 2 | 4, after_w8);
 
-	/* A breakpoint that is not enabled may be told of, but does not break. */
+	/* DR6 may report a disabled breakpoint, which must not raise #DB. */
 	begin(0);
 	access_routine(at);
 	wrong_data += count != 0;
 }
 
 /*
- * After the iteration that touched it, or a few more: a processor that stores many
- * bytes at a time may tell late. RCX says how far it got.
+ * #DB comes after the iteration that touched the byte, or a few later: a processor that stores many
+ * bytes at a time may report late. RCX shows the progress.
  */
 static noinline void in_rep(void)
 {
@@ -210,7 +210,7 @@ static noinline void in_rep(void)
 		     !hit((unsigned int)last, hits[last].dr6, rep_end);
 }
 
-/* TF and data at once: one #DB that says both. */
+/* TF and a data breakpoint at once: one #DB that reports both. */
 static noinline void with_step(void)
 {
 	write_dr0((uintptr_t)cell);
@@ -218,8 +218,10 @@ static noinline void with_step(void)
 	wrong_step += step_routine(cell) != (uintptr_t)cell;
 	end();
 	wrong_step += count != 1 || !hit(0, 1 | DR6_BS, step_after);
-	/* And a step that runs into an instruction breakpoint: first the trap, with the
-	 * breakpoint in DR6 or not, then the fault. */
+	/*
+	 * A single step that reaches an instruction breakpoint: first the trap, with or without the
+	 * breakpoint in DR6, then the fault.
+	 */
 	write_dr0((uintptr_t)step_after);
 	begin(DR7_EXEC(0));
 	wrong_step += step_routine(cell) != (uintptr_t)cell;
@@ -237,7 +239,7 @@ static noinline void in_ring3(void)
 	wrong_user += count != 5 || !hits[0].user || !hit(4, 1, user_break);
 }
 
-/* Any access to a debug register: a fault, and GD is off in the handler. */
+/* Any access to a debug register faults, and GD is clear in the handler. */
 static noinline void general_detect(void)
 {
 	extern const uint8_t gd_insn[];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Demand paging. A #PF handler finds each page when it is first touched, copies it when it is first
- * written, and takes pages away again. The faulting instructions are of all kinds: REP over several
- * pages, accesses across two, read-modify-write, calls into code that is not there. Then accessed
- * and dirty bits, in pages of 4 KiB, 2 MiB and 1 GiB.
+ * Demand paging. A #PF handler maps each page at its first access, copies it at its first write,
+ * and unmaps pages again. The faulting instructions are of all kinds: REP over several pages,
+ * accesses across two, read-modify-write, calls into unmapped code. Then accessed and dirty bits
+ * are checked, in pages of 4 KiB, 2 MiB and 1 GiB.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -31,7 +31,7 @@ PAYLOAD("demand paging, copy on write, accessed and dirty bits");
 #define PF_FETCH   16u
 
 static uint64_t rounds, cr3;
-/* The region's pages; all read as `common` until they are written. */
+/* The region's pages. All read as `common` until they are written. */
 static uint8_t *own[PAGES], *common, *code_page;
 static bool owned[PAGES];
 static uint64_t absent, protected, fetched, wrong_error;
@@ -49,7 +49,7 @@ static void on_region(uint64_t page, uint64_t vaddr, uint64_t error)
 		memcpy(own[page], common, PAGE_SIZE);
 		owned[page] = true;
 	}
-	/* More rights need no INVLPG: the fault has done that (4.10.4.3). */
+	/* More rights need no INVLPG: the fault has invalidated the entry (4.10.4.3). */
 	paging_map(cr3, vaddr, owned[page] ? own[page] : common, (write ? PTE_WRITE : 0) | PTE_NX);
 }
 
@@ -109,7 +109,7 @@ static noinline void touch(struct rng *rng)
 		mirror[n] += value;
 		break;
 	case 3:
-		/* Over the end of a page: two faults for one instruction. */
+		/* Access across the end of a page: two faults for one instruction. */
 		at = (1 + n % (PAGES - 1)) * (uint32_t)(PAGE_SIZE / 8);
 		__builtin_memcpy((uint8_t *)region(at) - 3, &value, sizeof(value));
 		__builtin_memcpy((uint8_t *)&mirror[at] - 3, &value, sizeof(value));
@@ -155,8 +155,8 @@ static uint64_t bits(const uint64_t *entry)
 }
 
 /*
- * The bits of the entry that maps `vaddr`. An access that was only speculated may set
- * A, so that nothing can be said about A being clear.
+ * Check the bits of the entry that maps `vaddr`. A speculative access may set A, so A need not be
+ * clear.
  */
 static void report_bits(uint64_t vaddr, unsigned int level, const char *size)
 {
@@ -173,7 +173,7 @@ static void report_bits(uint64_t vaddr, unsigned int level, const char *size)
 	invlpg(vaddr);
 	(void)*at;
 	report(bits(entry) == PTE_ACCESSED, "%s: set again after INVLPG, D clear", size);
-	/* Writes back what it found. */
+	/* Write the same value back. */
 	__asm__ volatile("lock cmpxchgq %2, %1"
 			 : "+a"(value), "+m"(*at)
 			 : "r"(value)
@@ -194,7 +194,7 @@ static void report_large(void)
 	at[last] = 19;
 	report(page[0] == 17 && page[last] == 19, "2 MiB: both ends are where they should be");
 	report_bits(LARGE, 2, "2 MiB: a read sets A only");
-	/* In two: 512 pages of 4 KiB, one of them another. */
+	/* Split it into 512 pages of 4 KiB, and remap one of them. */
 	paging_map(cr3, LARGE + PAGE_SIZE, (void *)(uintptr_t)other, PTE_WRITE);
 	write_cr3(cr3);
 	at[PAGE_SIZE / 8] = 23;
@@ -240,7 +240,7 @@ void payload(void)
 	set_up();
 	trace_long(&t, work);
 	report_equal(wrong, 0, "what was read");
-	/* With all of it mapped and faulted in once more. */
+	/* Map and fault in everything once more. */
 	report(same_words(region(0), mirror, WORDS), "what the region holds");
 	report_equal(wrong_call, 0, "calls into a page that comes when it is called");
 	report_equal(wrong_error, 0, "error codes");

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The demo: formulas are compiled to bytecode, evaluated on 650 points,
- * the results sorted and drawn as histograms. More than a million instructions
- * whose call tree is worth looking at: recursive descent, calls through tables,
- * a recursive sort. It traces itself where it may.
+ * The demo compiles formulas to bytecode, evaluates them at 650 points, sorts the results and draws
+ * histograms. It has more than a million instructions with an interesting call tree: recursive
+ * descent, calls through tables, a recursive sort. It traces itself if it has PT.
  */
 #include "lib/guest.h"
 #include "lib/mem.h"
@@ -28,7 +27,7 @@ struct lexer {
 	const char *at;
 	enum token token;
 	int64_t number;
-	char sign; /* also the name: one letter */
+	char sign; /* also the name, which is one letter */
 };
 
 static bool is_digit(char c)

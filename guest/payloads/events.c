@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Event trace (33.2.4): interrupts, exceptions, INT n, page faults, IRET, and changes of
- * RFLAGS.IF, with and without branch trace, and seen from one privilege level only. What
- * was caused is printed, and compared with the CFE, EVD and MODE.Exec packets in order.
+ * Event trace (33.2.4): interrupts, exceptions, INT n, page faults, IRET, and changes of RFLAGS.IF,
+ * with and without branch trace, and filtered to one privilege level. The caused events are
+ * printed, and compared with the CFE, EVD and MODE.Exec packets in order.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -17,7 +17,7 @@ PAYLOAD("event trace: interrupts, exceptions, page faults, IRET, changes of IF")
 #define VEC_TIMER 0x60u
 #define VEC_SOFT  0x90u
 #define TICKS	  6
-/* Far from anything that is mapped; as an immediate it must be positive. */
+/* Far from any mapping; must be positive as an immediate. */
 #define NOWHERE	   0x7000dead000ull
 #define ROUNDS_MAX 200000u
 
@@ -36,7 +36,7 @@ struct list {
 
 static struct list caused, traced;
 static volatile unsigned int ticks;
-/* The packets that this run shows for events in ring 3 (table 33-59 rows 2, 7). */
+/* This run shows packets for events in ring 3 (table 33-59 rows 2, 7). */
 static bool page_faults_shown;
 
 static void add(struct list *list, uint32_t what, uint64_t value)
@@ -73,7 +73,7 @@ static void on_timer(struct trap_frame *f)
 	leaves(f);
 }
 
-/* INT n and INT3: the frame is behind them already. */
+/* INT n and INT3: the frame already points behind them. */
 static void on_trap(struct trap_frame *f)
 {
 	arrived(f);
@@ -185,7 +185,7 @@ static uint64_t on_syscall(uint64_t a, uint64_t b)
 	return a + b;
 }
 
-/* MODE.Exec is of interest where IF is not as it was told last. */
+/* MODE.Exec matters only if its IF differs from the last one. */
 static void take(const struct vpt_packet *p, bool in_psb, int *intr_flag)
 {
 	int is = p->value >> 2 & 1;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Exceptions into handlers that mend the cause or skip the instruction, also
- * from inside another handler. Each is FUP and TIP in the trace, with the
- * faulting instruction's IP (table 33-23).
+ * Exceptions whose handlers fix the cause or skip the instruction, also inside another handler.
+ * Each is FUP and TIP in the trace, with the faulting instruction's IP (table 33-23).
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -22,7 +21,7 @@ static volatile unsigned int depth, deepest;
 static uint64_t cr3;
 static void *spare_page;
 
-/* Each faulting instruction here is followed by what to do after a skip. */
+/* Code for the case after a skip follows each faulting instruction here. */
 static void skip(struct trap_frame *f, unsigned int bytes)
 {
 	seen[f->vector]++;
@@ -46,7 +45,7 @@ static void on_gp(struct trap_frame *f)
 	skip(f, 3);
 }
 
-/* Nests: a #UD handler raises #UD until it is three deep, then a #DE. */
+/* A #UD handler raises nested #UDs three deep, then a #DE. */
 static void on_ud(struct trap_frame *f)
 {
 	uint32_t zero = 0, quotient = 1, high = 0;
@@ -61,7 +60,7 @@ static void on_ud(struct trap_frame *f)
 	depth--;
 }
 
-/* Mends the cause: the instruction is then run again. */
+/* Fix the cause: the instruction then runs again. */
 static void on_pf(struct trap_frame *f)
 {
 	seen[VEC_PF]++;

@@ -33,7 +33,7 @@ static void work(void)
 /* Space 0 is current at the start and at the end of work(). */
 static void traced(struct trace *t, unsigned int space, const char *what)
 {
-	/* Packets that pass the filter besides ROUNDS visits: start and stop. */
+	/* Packets that pass the filter in addition to ROUNDS visits: start and stop. */
 	unsigned int want = ROUNDS + (space == 0);
 
 	guest_drv_cr3(&t->drv, twin.cr3[space]);
@@ -60,7 +60,7 @@ void payload(void)
 	traced(&t, 0, "the space that starts the trace");
 	traced(&t, 1, "the other space");
 
-	/* Bits 11:0 of CR3 do not count. */
+	/* The filter ignores bits 11:0 of CR3. */
 	guest_drv_cr3(&t.drv, twin.cr3[1] | 0xfe0);
 	trace_run(&t, TRACE_ALL, work);
 	report(t.scan.count[VPT_PKT_TIP_PGE] == ROUNDS, "bits 11:5 of CR3_MATCH do not count");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * IP filtering (33.2.5.3): every way into a range and out of it, each with the
- * exact flow that it must leave in the trace. The first is table 33-2.
+ * IP filtering (33.2.5.3): the payload enters and leaves a range in every way, and checks the exact
+ * flow of each. The first is table 33-2.
  */
 #include "lib/guest.h"
 #include "lib/idt.h"
@@ -51,7 +51,7 @@ static void filtered(void)
 	    FLOW_PGD(trap_stubs[VEC_UD]), FLOW_PGE(fault_resume), FLOW_PGD(GUEST_FLOW_ANY));
 }
 
-/* Two ranges: no packets on the way from one to the other but the branch's own. */
+/* Two ranges: the way from one to the other has only the branch's own packets. */
 static void two_ranges(void)
 {
 	if (!guest_drv_range(&t.drv, 1, VPT_ADDR_FILTER, two_inner, two_inner_limit)) {
@@ -88,7 +88,7 @@ static void unfiltered(void)
 {
 	trace_run(&t, TRACE_ALL, many);
 	trace_report(&t);
-	/* A wrong turn would have met another UD2. */
+	/* A wrong branch would have reached another UD2. */
 	report_equal(faults, TURNS, "every way was taken");
 }
 

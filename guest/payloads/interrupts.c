@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * External interrupts while computing. The handler orders the next one, so that
- * they come at every kind of instruction; a stretch with IF clear holds one back.
+ * External interrupts during a computation. The handler orders the next one, so that they occur at
+ * every kind of instruction. A stretch with IF clear delays one.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -14,7 +14,7 @@ PAYLOAD("external interrupts from the timer port while computing");
 #define VEC_TIMER 0x60u
 #define TICKS	  150
 #define TIMER(n)  (VEC_TIMER << 24 | (uint32_t)(n))
-/* Enough to go on until all ticks have come, wherever they come late. */
+/* Enough iterations for all ticks, even where they are late. */
 #define ROUNDS_MAX 200000u
 
 static volatile unsigned int ticks;
@@ -25,7 +25,7 @@ static void on_timer(struct trap_frame *f)
 	ticks++;
 	frame_had_tf |= !!(f->rflags & RFLAGS_TF);
 	frame_lacked_if |= !(f->rflags & RFLAGS_IF);
-	/* Odd distances: the interrupts wander through the code. */
+	/* Odd distances move the interrupts through the code. */
 	if (ticks < TICKS)
 		outl(VPT_PORT_TIMER, TIMER(31 + ticks * 7 % 160));
 }

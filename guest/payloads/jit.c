@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code that is made and changed while it runs. A buffer is compiled into again and again, also
- * through another mapping. An instruction lies across two pages of which one changes or is
- * replaced. The very next instruction is overwritten, also by a string instruction. A loop patches
- * itself.
+ * Code that is generated and changed while it runs. A buffer is compiled into repeatedly, also
+ * through another mapping. An instruction spans two pages, one of which changes or is replaced. The
+ * next instruction is overwritten, also by a string instruction. A loop patches itself.
  *
- * A write through the address that is executed needs nothing more. A write through an alias needs a
+ * A write through the executed address needs no further action. A write through an alias needs a
  * serializing instruction (SDM vol. 3, 8.1.3), here INVLPG.
  */
 #include "lib/cpu.h"
@@ -48,7 +47,7 @@ static void jit(struct rng *rng)
 /* LEA RAX, [RDI + disp32]; RET */
 static const uint8_t lea_code[] = {0x48, 0x8d, 0x87, 0, 0, 0, 0, 0xc3};
 
-/* Run from one mapping, written through the one-to-one map, and the other way round. */
+/* Run from one mapping and write through the one-to-one map, and vice versa. */
 static void alias(uint32_t value)
 {
 	memcpy(aliased, lea_code, sizeof(lea_code));
@@ -79,7 +78,7 @@ static void straddle(uint32_t value)
 		paging_map(cr3, STRADDLE + PAGE_SIZE, high[i], PTE_WRITE);
 		invlpg(STRADDLE + PAGE_SIZE);
 		wrong_straddle += call(start, i) != mine + (uint64_t)i;
-		/* The second half, in place, at the address it runs from. */
+		/* Change the second half in place, at its executed address. */
 		*(volatile uint8_t *)(STRADDLE + PAGE_SIZE) ^= 1;
 		wrong_straddle += call(start, i) != (mine ^ 0x100) + (uint64_t)i;
 		*(volatile uint8_t *)(STRADDLE + PAGE_SIZE - 1) ^= 2;
@@ -88,7 +87,7 @@ static void straddle(uint32_t value)
 	}
 }
 
-/* In .text, which is writable as all RAM is. */
+/* In .text, which is writable like all RAM. */
 uint64_t patch_next(uint64_t value);
 uint64_t patch_string(uint64_t value);
 uint64_t patch_loop(uint64_t turns);
@@ -96,12 +95,12 @@ uint64_t patch_push(uint64_t value);
 
 __asm__(".pushsection .text\n"
 	".globl patch_next, patch_string, patch_loop, patch_push\n"
-	/* The immediate of the next instruction, no branch in between. */
+	/* Write the immediate of the next instruction, without a branch between. */
 	"patch_next:\n"
 	"	mov %edi, 1f+1(%rip)\n"
 	"1:	mov $0, %eax\n"
 	"	ret\n"
-	/* Eight bytes of code right behind the REP that writes them. */
+	/* A REP writes the eight bytes of code right behind it. */
 	"patch_string:\n"
 	"	lea 1f+2(%rip), %rax\n"
 	"	push %rdi\n"
@@ -112,7 +111,7 @@ __asm__(".pushsection .text\n"
 	"1:	movabs $0, %rax\n"
 	"	pop %rdi\n"
 	"	ret\n"
-	/* ADD and SUB take turns in a loop that flips them, by a locked instruction. */
+	/* A loop flips an instruction between ADD and SUB, with a locked instruction. */
 	"patch_loop:\n"
 	"	xor %eax, %eax\n"
 	"1:	add $3, %rax\n"
@@ -121,7 +120,7 @@ __asm__(".pushsection .text\n"
 	"	jnz 1b\n"
 	"	movb $0xc0, 1b+2(%rip)\n"
 	"	ret\n"
-	/* The stack is in the code for once, and PUSH writes the immediate. */
+	/* The stack is in the code here, and PUSH writes the immediate. */
 	"patch_push:\n"
 	"	mov %rsp, %rdx\n"
 	"	lea 1f+10(%rip), %rsp\n"

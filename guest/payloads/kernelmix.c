@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The work of a kernel, all kinds of it at once and for as long as --arg says. There are
- * computations, recursion and jumps out of it, code made on the fly, page faults, exceptions and
- * software interrupts. There are address spaces, ring 3 by calls and by processes with a timer,
- * idling, and random programs. Interrupts arrive all the time, at times inside of interrupts. The
- * seed decides how often each kind comes.
+ * A mix of all kinds of work of a kernel, for as long as --arg says. There are computations,
+ * recursion and jumps out of it, generated code, page faults, exceptions and software interrupts.
+ * There are address spaces, ring 3 by calls and by processes with a timer, idling, and random
+ * programs. Interrupts arrive all the time, sometimes inside interrupts. The seed determines how
+ * often each kind occurs.
  *
  * --arg: rounds, 10,000 to 60,000 instructions each; a second --arg that is not 0: vector code too.
  */
@@ -45,7 +45,7 @@ static void arm(void)
 	outl(VPT_PORT_TIMER, VEC_TIMER << 24 | (1 + rng_below(&timer_rng, timer_distance)));
 }
 
-/* At times something to do, and open for the next one meanwhile. */
+/* Sometimes do work, with interrupts enabled for the next one meanwhile. */
 static uint64_t wrong_in_handler;
 
 static void on_timer(struct trap_frame *f)
@@ -62,7 +62,7 @@ static void on_timer(struct trap_frame *f)
 	nested--;
 }
 
-/* Exceptions and software interrupts; handlers go on at RCX. */
+/* Exceptions and software interrupts; handlers continue at RCX. */
 
 static uint64_t exceptions;
 
@@ -114,7 +114,7 @@ static bool job_exceptions(struct rng *rng)
 	return exceptions == before + n && sum == n * (n - 1) / 2;
 }
 
-/* Pages that come when they are touched. */
+/* Pages that are mapped at the first access. */
 
 static uint8_t *region_page[REGION_PAGES];
 static uint64_t region_faults;
@@ -155,7 +155,7 @@ static bool job_paging(struct rng *rng)
 	return ok && region_faults > before;
 }
 
-/* Two address spaces with other code at one address. */
+/* Two address spaces with different code at one address. */
 static bool job_spaces(struct rng *rng)
 {
 	uint64_t n = 1 + rng_below(rng, 12), i;
@@ -270,7 +270,7 @@ static bool job_processes(struct rng *rng)
 		want[i] = process_result(length);
 		task_create(process, length);
 	}
-	/* The timer is theirs until they are done. */
+	/* The processes use the timer until they are done. */
 	cli();
 	tasks_run(40 + rng_below(rng, 400));
 	sti();
@@ -308,7 +308,7 @@ static void on_program_int(struct trap_frame *f)
 	f->rax ^= f->vector * 0x0101010101010101ull;
 }
 
-/* The program's own timer item; it has replaced ours. */
+/* The program's own timer item, which has replaced the payload's. */
 static void on_program_timer(struct trap_frame *f)
 {
 	(void)f;
@@ -447,7 +447,7 @@ static void set_up(void)
 	program_make(&program, boot->seed, &twin);
 	rng_seed(&mix_rng, boot->seed);
 	rng_seed(&timer_rng, ~boot->seed);
-	/* Dense or sparse, as the seed has it. */
+	/* Dense or sparse, depending on the seed. */
 	timer_distance = 400u << rng_below(&mix_rng, 5);
 	make_wheel();
 }

@@ -59,7 +59,7 @@ static bool pic_there(void)
 	return there;
 }
 
-/* Which interrupts are in service, or requested. */
+/* Read the interrupts that are in service, or requested. */
 static uint8_t pic_read(uint16_t pic, bool service)
 {
 	outb(pic, service ? 0x0b : 0x0a);
@@ -121,7 +121,7 @@ static struct {
 } ok;
 static uint64_t want;
 
-/* Many times what it should take. */
+/* Many times the expected duration. */
 #define PATIENCE 3000u
 
 static bool compute_until(volatile uint32_t *ticks, uint32_t n)
@@ -143,7 +143,7 @@ static void halt_until(volatile uint32_t *ticks, uint32_t n)
 	}
 }
 
-/* Ticks that leave time to compute, however slow this processor is. */
+/* Return a number of ticks that leaves time to compute on a processor of any speed. */
 static uint32_t tick_length(void)
 {
 	uint32_t clocks;
@@ -163,7 +163,7 @@ static void pit(void)
 	uint16_t first, now, lowest;
 	unsigned int i;
 
-	/* Counts down, and asks for an interrupt that the mask keeps away. */
+	/* Count down, and request an interrupt that is masked. */
 	pit_start(2, length);
 	first = lowest = pit_count();
 	for (i = 0; i < 100000 && lowest == first; i++) {
@@ -185,7 +185,7 @@ static void pit(void)
 		return;
 	halt_until(&pit_ticks, 10);
 
-	/* Once, and no more. What is still requested is let in first. */
+	/* One-shot mode. First let pending requests in. */
 	pit_start(0, length);
 	sti();
 	__asm__ volatile("nop; nop");
@@ -247,7 +247,7 @@ static void serial(void)
 	outb(COM1 + 1, 0);
 	outb(COM1 + 3, 0x03); /* 8N1 */
 	outb(COM1 + 2, 0x07);
-	outb(COM1 + 4, 0x13); /* what is sent is received */
+	outb(COM1 + 4, 0x13); /* loopback: sent bytes are received */
 	outb(COM1, 0x5a);
 	for (i = 0; i < 100000 && !(inb(COM1 + 5) & 1); i++)
 		;
@@ -273,7 +273,7 @@ static bool serial_there(void)
 	return inb(COM1 + 7) == 0xa5;
 }
 
-/* Where there is a local APIC the 8259s reach the processor through its LINT0. */
+/* With a local APIC, the 8259s use its LINT0. */
 static void wire(void)
 {
 	uint64_t cr3, apic = rdmsr(MSR_APIC_BASE) & VPT_MASK64(51, 12);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Jumps out of deep calls: the returns that a decoder expects never come. */
+/* Jumps out of deep calls: the returns that a decoder expects never occur. */
 #include "lib/guest.h"
 #include "tasks/work.h"
 

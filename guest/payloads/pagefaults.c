@@ -25,8 +25,8 @@ PAYLOAD("page faults: error codes of all kinds of access");
 #define RESERVED (1ull << 51)
 
 /*
- * uint64_t f(uint64_t address): one access each, in ring 0's code and in ring 3's. A
- * fault goes on at RCX, which is also where the code at the address jumps to.
+ * uint64_t f(uint64_t address): one access each, in the code of ring 0 and of ring 3. A fault
+ * continues at RCX, and the code at the address jumps there, too.
  */
 uint64_t kernel_read(uint64_t), kernel_write(uint64_t), kernel_exec(uint64_t);
 uint64_t user_read(uint64_t), user_write(uint64_t), user_exec(uint64_t);
@@ -54,7 +54,7 @@ static uint64_t (*const access[2][3])(uint64_t) = {
 };
 
 static const struct fault_case {
-	uint64_t page;	/* what its entry has besides the address */
+	uint64_t page;	/* flags of the page's entry */
 	uint64_t above; /* bits that the level above lacks (NX: has) */
 	enum who who;
 	enum how how;
@@ -86,7 +86,7 @@ static const struct fault_case {
 	{P | W | NX, 0, KERNEL, EXEC, UNDER_WP, 0x11},
 	{P | U | NX, 0, USER, READ, UNDER_WP, NONE},
 	{P | U | NX, 0, USER, EXEC, UNDER_WP, 0x15},
-	/* The level above has a say. */
+	/* The level above restricts access. */
 	{P | U | W, P, KERNEL, READ, UNDER_WP, 0x00},
 	{P | U | W, P, USER, WRITE, UNDER_WP, 0x06},
 	{P | U | W, U, USER, READ, UNDER_WP, 0x05},
@@ -94,7 +94,7 @@ static const struct fault_case {
 	{P | U | W, W, KERNEL, WRITE, UNDER_WP, 0x03},
 	{P | U | W, NX, USER, EXEC, UNDER_WP, 0x15},
 	{P | U | W, NX, KERNEL, EXEC, UNDER_WP, 0x11},
-	/* SMEP: ring 0 does not run what is ring 3's; SMAP: nor touches it. */
+	/* SMEP: ring 0 does not execute pages of ring 3; SMAP: it does not access them. */
 	{P | U | W, 0, KERNEL, EXEC, UNDER_WP | UNDER_SMEP, 0x11},
 	{P | U | W, U, KERNEL, EXEC, UNDER_WP | UNDER_SMEP, NONE},
 	{P | U | W, 0, USER, EXEC, UNDER_WP | UNDER_SMEP, NONE},
@@ -105,7 +105,7 @@ static const struct fault_case {
 	{P | U, 0, KERNEL, WRITE, UNDER_WP | UNDER_SMAP | UNDER_AC, 0x03},
 	{P | U | W, 0, USER, WRITE, UNDER_WP | UNDER_SMAP, NONE},
 	{P | W, 0, KERNEL, WRITE, UNDER_WP | UNDER_SMAP, NONE},
-	/* Reserved bits, where there are any. */
+	/* Reserved bits, if there are any. */
 	{P | W | RESERVED, 0, KERNEL, READ, UNDER_WP, 0x09},
 	{P | W | RESERVED, 0, KERNEL, WRITE, UNDER_WP, 0x0b},
 	{P | U | RESERVED, 0, USER, READ, UNDER_WP, 0x0d},
@@ -168,7 +168,7 @@ static void map(const struct fault_case *c)
 	invlpg(PAGE_AT);
 }
 
-static uint8_t outcome[ARRAY_SIZE(cases)]; /* 0 as it must be, 1 wrong, 2 left out */
+static uint8_t outcome[ARRAY_SIZE(cases)]; /* 0: correct, 1: wrong, 2: skipped */
 static uint64_t got[ARRAY_SIZE(cases)];
 static bool wrong_address;
 
@@ -192,7 +192,7 @@ static void try(unsigned int i)
 	outcome[i] = got[i] != c->want || faults > 1;
 	if (!faults)
 		return;
-	/* The instruction is the second one, past a LEA of 7 bytes. */
+	/* The faulting instruction is the second one, behind a LEA of 7 bytes. */
 	wrong_address |=
 		seen_cr2 != PAGE_AT || seen_rip != (c->how == EXEC ? PAGE_AT : (uintptr_t)fn + 7);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sleep states (33.2.3): HLT, MWAIT, UMWAIT and TPAUSE, as far as the processor has them,
- * what ends them, and the packets that tell of it.
+ * Sleep states (33.2.3): HLT, MWAIT, UMWAIT and TPAUSE, if the processor has them, their wake-up
+ * events, and their packets.
  */
 #include "lib/cpu.h"
 #include "lib/fixup.h"
@@ -64,7 +64,7 @@ static inline void sti_mwait(uint32_t hints)
 	cli();
 }
 
-/* Each state that there may be, ended by an interrupt. */
+/* Enter each state, and end it by an interrupt. */
 static void mwait_until_interrupt(void)
 {
 	static const uint8_t hints[MWAITS] = {0x00, 0x01, 0x10, 0x20, 0x21, 0x33, 0x60, 0xe0};
@@ -80,7 +80,7 @@ static void mwait_until_interrupt(void)
 	}
 }
 
-/* Nothing is slept through: a store came between, nothing is armed, C0 is asked for. */
+/* MWAIT does not sleep: a store occurred before, no monitor is armed, or C0 is requested. */
 static void mwait_at_once(void)
 {
 	uint64_t before = ticks;
@@ -97,7 +97,7 @@ static void mwait_at_once(void)
 	outl(VPT_PORT_TIMER, 0);
 }
 
-/* With interrupts held back one still ends it, and is taken later. */
+/* A masked interrupt still ends the sleep, and is delivered later. */
 static void mwait_masked(void)
 {
 	uint64_t before = ticks;
@@ -150,7 +150,7 @@ static void pauses(void)
 	}
 }
 
-/* The system's limit comes first, and CF says so. */
+/* The system's limit expires first, and CF reports it. */
 static void pauses_limited(void)
 {
 	uint64_t begun = rdtsc();
@@ -162,7 +162,7 @@ static void pauses_limited(void)
 	wrmsr(MSR_UMWAIT_CONTROL, 0);
 }
 
-/* An interrupt ends it before its time. */
+/* An interrupt ends the sleep before its time. */
 static void pause_interrupted(void)
 {
 	uint64_t before = ticks, begun = rdtsc();
@@ -247,7 +247,7 @@ static void check_faults(void)
 	}
 }
 
-/* Sleeps deeper than C0.1, by what they are and by what ends them. */
+/* Check the packets of sleeps deeper than C0.1, by state and by wake-up event. */
 static void check_packets(const struct trace *t, bool power)
 {
 	const uint64_t umwaits = has_waitpkg ? 2 * (PAUSES / 2) + 2 : 0;

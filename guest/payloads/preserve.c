@@ -30,7 +30,7 @@ PAYLOAD("PT state across XSAVES and XRSTORS, and PMIs that come in between");
 #define STRETCHES 120u
 #define PATIENCE  100000u
 #define PERIOD	  2048u
-/* The longest distance between the byte at which a PSB is due and the PSB. */
+/* The maximum distance between the byte at which a PSB is due and the PSB. */
 #define SLACK 96u
 
 #define TRACE_EN VPT_CTL_MASK(TRACE_EN)
@@ -45,7 +45,7 @@ struct task {
 	struct grow grow;
 	uint64_t msr[MSRS];
 	struct xstate area;
-	unsigned int nothing; /* handlers that found no region full */
+	unsigned int nothing; /* number of handlers that found no full region */
 };
 
 static struct trace t;
@@ -81,7 +81,7 @@ static void restore(struct task *k)
 		wrmsr(msrs[i], k->msr[i]);
 }
 
-/* A register of a task that is not the current one. */
+/* Return a register of a task that is not current. */
 static uint64_t saved(struct task *k, unsigned int n)
 {
 	static const unsigned int slot[MSRS] = {3, 1, 2, 0};
@@ -89,7 +89,7 @@ static uint64_t saved(struct task *k, unsigned int n)
 	return by_xsaves ? *xstate_slot(&k->area, XSTATE_FIRST + 8 * slot[n]) : k->msr[n];
 }
 
-/* True if there is nothing to be done about it now. */
+/* Returns true if no action is necessary now. */
 static bool not_for_now(uint64_t ctl)
 {
 	uint64_t status;
@@ -136,7 +136,7 @@ static void let_in(void)
 	cli();
 }
 
-/* Without preservation a PMI has to find the state in the MSRs that it is about. */
+/* Without preservation, a PMI must find its own state in the MSRs. */
 static void stretch(struct task *k, bool hold)
 {
 	restore(k);
@@ -161,12 +161,12 @@ static void make_task(struct task *k)
 	wrmsr(VPT_MSR_CTL, inject ? ctl | VPT_CTL_MASK(INJECT_PSB_PMI) : ctl);
 	memset(&k->area, 0, sizeof(k->area));
 	save(k);
-	/* From here on as if it had been traced. */
+	/* From here on the state is as if traced. */
 	k->msr[CTL] |= TRACE_EN;
 	*xstate_slot(&k->area, XSTATE_FIRST) |= TRACE_EN;
 }
 
-/* The longest stretch from a PSB to the next, or to the end. */
+/* Return the maximum distance from a PSB to the next, or to the end. */
 static uint64_t psb_distance(uint64_t bytes)
 {
 	uint64_t at = 0, most = 0;
@@ -309,7 +309,7 @@ static void instructions(void)
 	report(t.drv.end_mask_ptrs > *slot(2), "begins the trace where it was");
 }
 
-/* PT's component after those of user code, which come and go with it. */
+/* Save PT's component together with those of user code. */
 static void all_components(void)
 {
 	static uint8_t all[4096] __attribute__((aligned(64)));
@@ -339,7 +339,7 @@ static bool has_component(void)
 	return cpu_has(CPU_XSAVE) && cpuid(0xd, 1).eax & 1u << 3 && cpuid(0xd, 1).ecx & XSTATE_PT;
 }
 
-/* Chance has it where a PMI comes. */
+/* Chance determines the place of a PMI. */
 static void tell_chances(void)
 {
 	if (!vpt_caps_has(&t.drv.caps, VPT_CAP_PSB_PMI))

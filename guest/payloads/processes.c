@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Processes: programs in ring 3 with address spaces of their own, preempted by the timer round
- * robin. They yield, ask and answer by SYSCALL and by INT. Others must not see at an address what
- * one wrote there.
+ * Processes: programs in ring 3 with their own address spaces, preempted by the timer round robin.
+ * They yield, and call the kernel by SYSCALL and by INT. No process may see data that another wrote
+ * at the same address.
  */
 #include "lib/guest.h"
 #include "lib/paging.h"
@@ -30,7 +30,7 @@ static void on_call(struct task *task, struct trap_frame *f)
 	f->rax = *mine;
 }
 
-/* All at the same addresses, each in a page of its own. */
+/* All use the same addresses, each in its own page. */
 #define CELLS ((volatile uint64_t *)PAGING_FREE_VADDR)
 
 USER_TEXT static uint64_t mix(uint64_t v)
@@ -77,7 +77,7 @@ USER_TEXT static uint64_t program(uint64_t n)
 static uint64_t result[COUNT];
 static uint64_t switches, ticks, calls;
 
-/* The tasks are made before a run: what traces it does not see that. */
+/* Create the tasks before a run, so that the creation is not traced. */
 static void make(void)
 {
 	unsigned int i;
@@ -120,7 +120,7 @@ void payload(void)
 	turns = boot->arg[0] ? boot->arg[0] : TURNS;
 	ring3_init(NULL);
 	tasks_init(on_call);
-	/* Without a timer first: who runs when must not matter. */
+	/* Run without a timer first: the schedule must not affect the result. */
 	make();
 	tasks_run(0);
 	take();

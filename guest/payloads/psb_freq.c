@@ -8,9 +8,9 @@
 PAYLOAD("PSB period: every encoding on offer");
 
 #define ROUNDS 800
-/* 2 KiB to 16 KiB: longer ones would not show in what is traced here. */
+/* 2 KiB to 16 KiB: the trace here is too short for longer periods. */
 #define FREQ_MAX 3
-/* PSB comes with the packet that passes the threshold, and brings its own. */
+/* PSB follows the packet that passes the threshold, and has further packets behind it. */
 #define SLACK 128
 
 static void work(void)
@@ -18,7 +18,7 @@ static void work(void)
 	noise(ROUNDS);
 }
 
-/* By looking for them: no other packets can look like a PSB (33.3.7). */
+/* Search for PSBs: no other packets resemble a PSB (33.3.7). */
 static void check(const struct trace *t, unsigned int freq)
 {
 	uint64_t period = 2048ull << freq, shortest = ~0ull, longest = 0, at = 0, psbs = 0;
@@ -37,7 +37,7 @@ static void check(const struct trace *t, unsigned int freq)
 	}
 	report(shortest >= period && longest <= period + SLACK, "PSBFreq %u: a PSB every %lu bytes",
 	       freq, period);
-	/* The first opens the trace; the others each ended a period. */
+	/* The first opens the trace; each other ended a period. */
 	report(psbs - 1 >= t->bytes / (period + SLACK) && psbs - 1 <= t->bytes / period,
 	       "PSBFreq %u: as many as there should be", freq);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * PTWRITE (33.2.2): registers and memory, 32 and 64 bits, from ring 0 and ring 3, in and
- * out of what is traced. Where the processor does not have it each raises #UD.
+ * PTWRITE (33.2.2): registers and memory, 32 and 64 bits, from ring 0 and ring 3, inside and
+ * outside the traced code. A processor without PTWRITE raises #UD for each.
  */
 #include "lib/cpu.h"
 #include "lib/fixup.h"
@@ -32,7 +32,7 @@ static const uint64_t values[] = {
 
 static volatile unsigned int faults;
 
-/* The instructions here are as long as their second byte tells: with REX.W or not. */
+/* The second byte determines the length of the instructions here: with REX.W or without. */
 static void on_ud(struct trap_frame *f)
 {
 	const uint8_t *code = (const uint8_t *)(uintptr_t)f->rip;
@@ -96,7 +96,7 @@ static void work(void)
 	user_all();
 }
 
-/* The PTW packets of a run against what they must be. */
+/* Compare the PTW packets of a run with the expected ones. */
 static void check_values(const struct trace *t, uint64_t (*want)(size_t i), size_t count,
 			 const char *what)
 {
@@ -116,7 +116,7 @@ static void check_values(const struct trace *t, uint64_t (*want)(size_t i), size
 	       what, (unsigned int)n, (unsigned int)count, (unsigned int)wrong);
 }
 
-/* One FUP for each of them; other runs here have none but in PSB+ and at the end. */
+/* Each PTWRITE has one FUP; other runs here have FUPs only in PSB+ and at the end. */
 static void check_fups(const struct trace *t, size_t count, const char *what)
 {
 	struct vpt_parser parser = {0};
@@ -192,7 +192,7 @@ static bool read_faults(const void *at)
 #define NOT_CANONICAL ((const void *)0x8000000000000000u)
 #define NOT_MAPPED    ((const void *)0x7f0000000000u)
 
-/* A PTWRITE that faults writes nothing. */
+/* A PTWRITE that faults sends no packet. */
 static void faulting(void)
 {
 	report(read_faults(NOT_CANONICAL), "#GP: an address that is not canonical");
@@ -200,7 +200,7 @@ static void faulting(void)
 	report(!read_faults(values), "and none of a page that is");
 }
 
-/* With a prefix of 66 it is no instruction anywhere. */
+/* With a prefix of 66 it is not a valid instruction. */
 static void prefixed(void)
 {
 	unsigned int before = faults;
@@ -227,7 +227,7 @@ void payload(void)
 		report_equal(faults, has ? 0 : 4 * VALUES, "#UD untraced, as CPUID says");
 	faults = 0;
 	trace_run(&t, TRACE_ALL, work);
-	/* Where PT is hidden CPUID says nothing of it. */
+	/* Where PT is hidden, CPUID does not enumerate PTWRITE. */
 	if (t.on)
 		report_equal(faults, has ? 0 : count, "#UD, as CPUID says");
 	else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Quicksort with a comparison through a pointer: branches that data decides. --arg:
- * how often, with new values each time; a round is 120,000 instructions.
+ * Quicksort with a comparison through a pointer: branches depend on data. --arg: number of rounds
+ * with new values; a round is 120,000 instructions.
  */
 #include "lib/guest.h"
 #include "lib/rand.h"

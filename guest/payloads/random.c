@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A program made of --seed, run twice from the same state: without PT as far as
- * the guest decides that, and traced. Both must come to the same result.
+ * A program from --seed runs twice from the same state: first without PT, if the guest controls PT,
+ * and then traced. Both runs must have the same result.
  *
- * --arg: so many programs instead, one after the other in the same place, all of it
- * traced; some 1,200,000 instructions each.
+ * --arg: the number of programs, which run one after the other in the same place, all traced. Each
+ * has about 1,200,000 instructions.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -17,12 +17,12 @@
 
 PAYLOAD("a random program");
 
-/* Units of fuel (random/program.h): together they make 10,000 instructions and more. */
+/* Units of fuel (random/program.h), in total 10,000 instructions or more. */
 #define FUEL_TOTAL     1400
 #define FUEL_SLICE_MIN 30
 #define FUEL_SLICE_VAR 60
 #define CALLS_MAX      2000
-/* A long run's programs run this much longer. */
+/* Factor for the programs of a long run. */
 #define FUEL_LONG 10
 
 static struct program program;
@@ -67,7 +67,7 @@ static void reset(void)
 	write_cr3(twin.cr3[0]);
 }
 
-/* Function after function, the last made first, until the fuel is used. */
+/* Run the functions, from the last to the first, until the fuel is used. */
 static void run(void)
 {
 	int64_t left = fuel;
@@ -99,7 +99,7 @@ static struct outcome look(void)
 	struct outcome o;
 	unsigned int i;
 
-	/* With its padding: these are compared as bytes too. */
+	/* Clear the padding, because the structs are compared as bytes. */
 	memset(&o, 0, sizeof(o));
 	o.state = state;
 	o.calls = calls;

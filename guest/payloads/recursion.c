@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Recursion that overflows what RET compression keeps, over and over. */
+/* Recursion that repeatedly overflows the return stack of RET compression. */
 #include "lib/guest.h"
 #include "tasks/work.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * TraceEn on and off many times. The registers keep the state between runs
- * (33.2.8.3); a table that changes between runs counts from the next start on.
+ * TraceEn is set and cleared many times. The registers keep the state between runs (33.2.8.3). A
+ * table that changes between runs takes effect at the next start.
  */
 #include "lib/guest.h"
 #include "lib/msr.h"
@@ -89,7 +89,7 @@ static void packet_byte_count(struct trace *t)
 	count = VPT_STATUS_GET(t->drv.status, PACKET_BYTE_CNT);
 	report(count && count <= guest_drv_bytes(&t->drv), "PacketByteCnt counts");
 
-	/* Written 0, a resume opens with a PSB again. */
+	/* After a write of 0, a resume begins with a PSB again. */
 	wrmsr(VPT_MSR_STATUS, 0);
 	guest_drv_resume(&t->drv, TRACE_ALL);
 	guest_drv_stop(&t->drv);
@@ -98,7 +98,7 @@ static void packet_byte_count(struct trace *t)
 	report_equal(t->scan.count[VPT_PKT_PSB], 2, "PacketByteCnt 0: a PSB at the start");
 }
 
-/* The same table, another region each time. */
+/* Use the same table with another region each time. */
 static void rewritten_table(struct trace *t)
 {
 	uint8_t *regions = page_alloc(REGIONS * REGION);
@@ -122,7 +122,7 @@ static void rewritten_table(struct trace *t)
 	report(ok, "each run went to the region of its time");
 }
 
-/* The same region, but in the middle of it: where a driver left off. */
+/* Resume in the middle of the same region, like a driver. */
 static void own_position(struct trace *t)
 {
 	struct guest_drv drv = t->drv;

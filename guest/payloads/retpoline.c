@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Calls by RET, returns that were never called, calls that never return. */
+/* Calls by RET, returns without a call, calls that never return. */
 #include "lib/guest.h"
 #include "tasks/work.h"
 

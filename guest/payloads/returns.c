@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Returns that do not lead to where the last call came from. There are coroutines on two stacks, a
- * jump out of nested calls, CALL/POP, and RET as a jump. Each of them must be sent in full
- * (33.4.2.2).
+ * Returns to other places than their last call. There are coroutines on two stacks, a jump out of
+ * nested calls, CALL/POP, and RET as a jump. Each return must be sent in full (33.4.2.2).
  */
 #include "lib/guest.h"
 #include "lib/page_alloc.h"
@@ -14,11 +13,11 @@ PAYLOAD("returns that match no call: stack switches, long jumps, RET as a jump")
 #define COROUTINE_STACK 8192u
 #define ROUNDS		120
 
-/* Save the callee-saved registers and RSP in *from, go on where `to` was saved. */
+/* Save the callee-saved registers and RSP in *from, and continue where `to` was saved. */
 void switch_stack(uint64_t *from, uint64_t to);
-/* Returns its own second return address, taken off the stack by CALL/POP. */
+/* Return its own second return address, which CALL/POP takes off the stack. */
 uint64_t call_pop(void);
-/* Goes to each address by PUSH and RET; returns how many it went through. */
+/* Jump to each address by PUSH and RET. Returns the number of jumps. */
 uint64_t ret_chain(uint64_t rounds);
 /* Like setjmp() and longjmp(). */
 uint64_t mark(uint64_t *buf) __attribute__((returns_twice));
@@ -115,7 +114,7 @@ static struct {
 
 static void work(void)
 {
-	/* The second return from mark() must find it in memory. */
+	/* In memory, so that the second return from mark() finds the value. */
 	static volatile uint64_t depth;
 	unsigned int i;
 
@@ -139,7 +138,7 @@ void payload(void)
 	start_coroutine(page_alloc(COROUTINE_STACK));
 	trace_simple(&t, work);
 	report_equal(coroutine_turns, ROUNDS, "coroutine turns");
-	report_equal(coroutine_sum, 953 /* of 17 sevens and 1 */, "the coroutine's sum");
+	report_equal(coroutine_sum, 953 /* 17 times seven, plus 1 */, "the coroutine's sum");
 	report_equal(result.jumps, 90, "jumps out of nested calls");
 	report_equal(result.popped, (uintptr_t)call_pop + 5, "CALL/POP finds its address");
 	report_equal(result.chained, 150, "RET as a jump");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Ring 3: IRETQ down, SYSCALL and SYSRETQ back and forth, INT n and exceptions up. Filtering by CPL
- * (33.2.5.1) must not show one address of the other side.
+ * Ring 3: IRETQ to it, SYSCALL and SYSRETQ in both directions, INT n and exceptions from it.
+ * Filtering by CPL (33.2.5.1) must not show any address of the other side.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -41,7 +41,7 @@ static void on_gp(struct trap_frame *f)
 	f->rip += 1;
 }
 
-/* Branches of its own, no data but registers. */
+/* Branch without data except registers. */
 USER_TEXT static uint64_t user_work(uint64_t n)
 {
 	uint64_t i, sum = 0;
@@ -84,7 +84,7 @@ static bool is_user(uint64_t ip)
 	return ip >= (uintptr_t)user_start && ip < (uintptr_t)user_end;
 }
 
-/* Does each IP in the trace lie on this side? */
+/* Returns true if each IP in the trace belongs to this side. */
 static bool only(const struct trace *t, bool user)
 {
 	static struct guest_flow flow[4096];

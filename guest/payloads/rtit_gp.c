@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Every #GP rule of the IA32_RTIT_* MSRs (tables 33-6 to 33-12), for the CPUID of this processor.
- * Each bit and each encoding is written, and must be taken or refused. Without PT all of the block
+ * Each bit and each encoding is written, and must be stored or refused. Without PT every access
  * must be refused.
  */
 #include "lib/guest.h"
@@ -32,7 +32,7 @@ static const struct ctl_field {
 #include "lib/rtit_ctl.tbl"
 };
 
-/* Table 33-7; bits 2:0 are apart, since writes to them are ignored. */
+/* Table 33-7, without bits 2:0, because writes to them are ignored. */
 static const struct bits status_bits[] = {
 	{3, 3, NEVER},
 	{5, 4, ALWAYS},
@@ -52,7 +52,7 @@ static bool allowed(int cap)
 	return cap != NEVER && vpt_caps_has(&t.drv.caps, (enum vpt_cap)cap);
 }
 
-/* One write, and the read that must find it. */
+/* Write a value, and check the result of a read. */
 static void expect(uint32_t msr, uint64_t value, bool ok)
 {
 	uint64_t got = 0;
@@ -173,7 +173,7 @@ static void ctl_ranges(void)
 static void status(void)
 {
 	each_bit(VPT_MSR_STATUS, status_bits, ARRAY_SIZE(status_bits));
-	/* The processor's own bits: taken, ignored. */
+	/* Writes to the processor's own bits are ignored. */
 	wrmsr_safe(VPT_MSR_STATUS, 0);
 	report(wrmsr_safe(VPT_MSR_STATUS, 7) && !(rdmsr(VPT_MSR_STATUS) & 7),
 	       "STATUS[2:0] ignores writes");
@@ -225,7 +225,7 @@ static void output(void)
 		expect(VPT_MSR_OUTPUT_BASE, VPT_BIT64(bit), bit >= 7 && bit < phy);
 	expect(VPT_MSR_OUTPUT_BASE, 0, true);
 
-	/* No bit is reserved; the low seven are ones whatever is written. */
+	/* No bit is reserved, and the low seven always read as ones. */
 	for (bit = 0; bit < 64; bit++)
 		expect(VPT_MSR_OUTPUT_MASK_PTRS, VPT_BIT64(bit) | VPT_MASK_PTRS_LOW, true);
 	report(wrmsr_safe(VPT_MSR_OUTPUT_MASK_PTRS, 0) &&
@@ -255,7 +255,7 @@ static void all_msrs(void)
 }
 
 /*
- * The machine has no last-branch records, so TraceEn cannot suspend any (33.3.1.2). Tried are
+ * The machine has no last-branch records, so TraceEn cannot suspend any (33.3.1.2). This checks
  * LBR_SELECT, TOS, LER, and the first and last MSRs of the stack.
  */
 static void lbr_msrs(void)
