@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * 32-bit code in segments whose bases are not 0. Near RETs cross them: one to the RIP of
- * its CALL in another segment, one to the LIP of its CALL by another RIP. Which of the two
- * is compressed depends on CPUID.14H.0:ECX[31] (33.3.1.1, 33.4.2.2).
+ * 32-bit code in segments with nonzero bases. Near RETs cross them: one to the RIP of its CALL in
+ * another segment, one to the LIP of its CALL by another RIP. CPUID.14H.0:ECX[31] determines which
+ * of the two is compressed (33.3.1.1, 33.4.2.2).
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -64,7 +64,7 @@ __asm__(".pushsection .text\n"
 		       "	add $" VALUE(
 			       LEAF) ", %ebx\n"
 				     "2:	ret\n"
-				     /* Segment C has other offsets for the code from here on. */
+				     /* Code from here on has other offsets in segment C. */
 				     "	.org segment_a + 0x10\n"
 				     "segment_c:\n"
 				     "a_main:\n"
@@ -169,7 +169,7 @@ static void arm(void)
 	outl(VPT_PORT_TIMER, VEC_TIMER << 24 | (uint32_t)(13 + ticks % 40));
 }
 
-/* Interrupts come in all three segments and in 64-bit code. */
+/* Interrupts occur in all three segments and in 64-bit code. */
 static void on_timer(struct trap_frame *f)
 {
 	if (f->cs == SEL_A || f->cs == SEL_B || f->cs == SEL_C)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code that changes: a decoder needs each page as it was when it ran. Operands and branches are
- * patched in a page that is called again. A page is replaced as a whole, and an instruction patches
- * the one after it.
+ * Code that changes: a decoder needs each page in the version that ran. Operands and branches are
+ * patched in a page that is called again. A page is replaced completely, and an instruction patches
+ * the next one.
  */
 #include "lib/guest.h"
 #include "lib/mem.h"
@@ -16,11 +16,11 @@ PAYLOAD("self-modifying code");
 
 typedef uint64_t code_fn(uint64_t n);
 
-/* Copied to a page of its own and changed there. */
+/* The code is copied to its own page and changed there. */
 extern const uint8_t loop_code[], loop_add[], loop_branch[], loop_code_end[];
 extern const uint8_t other_code[], other_code_end[];
 
-/* Changes its own next instruction, in place. */
+/* Change its own next instruction, in place. */
 uint64_t patch_ahead(uint8_t value);
 
 __asm__(".pushsection .rodata\n"

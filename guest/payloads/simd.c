@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * SSE, AVX, SHA and x87 at work: copies of all alignments, dot products, a search,
- * SHA-256, shuffles, an exception from MXCSR. The timer interrupts them.
+ * SSE, AVX, SHA and x87: copies of all alignments, dot products, a search, SHA-256, shuffles, an
+ * exception from MXCSR. The timer interrupts them.
  */
 #include "lib/simd.h"
 
@@ -20,7 +20,7 @@ PAYLOAD("SSE, AVX, SHA and x87 code against plain C");
 
 static uint64_t wrong_xm;
 
-/* A division by zero: a flag in MXCSR, and #XM once it is unmasked. */
+/* A division by zero sets a flag in MXCSR, and raises #XM once it is unmasked. */
 
 static uint64_t xms;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Single-range output (33.2.7.1): circular, from 128 bytes on, exact. */
+/* Single-range output (33.2.7.1): circular, from 128 bytes on, with exact positions. */
 #include "lib/guest.h"
 #include "lib/page_alloc.h"
 #include "lib/report.h"

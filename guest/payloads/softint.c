@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* INT n and INT3, nested too: FUP with the instruction's own IP (table 33-23). */
+/* INT n and INT3, also nested: FUP with the instruction's own IP (table 33-23). */
 #include "lib/cpu.h"
 #include "lib/guest.h"
 #include "lib/idt.h"
@@ -26,7 +26,7 @@ static void on_mul(struct trap_frame *f)
 	f->rax *= f->rcx;
 }
 
-/* Interrupts itself until RAX is 0. */
+/* Raise a nested interrupt until RAX is 0. */
 static void on_nest(struct trap_frame *f)
 {
 	nested++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Two address spaces in turn, with different code at one address: PIP packets. */
+/* Two alternating address spaces with different code at one address: PIP packets. */
 #include "lib/cpu.h"
 #include "lib/guest.h"
 #include "lib/paging.h"
@@ -24,7 +24,7 @@ static void work(void)
 		wrong += TWIN_FUNCTION(i % 9) != twin_result(0, i % 9);
 		write_cr3(twin.cr3[1]);
 		wrong += TWIN_FUNCTION(i) != twin_result(1, i);
-		/* Written again with the same value: a PIP all the same. */
+		/* A write of the same value also sends a PIP. */
 		if (i % 8 == 0)
 			write_cr3(twin.cr3[1]);
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Storms of exceptions, in ring 0, in ring 3 and inside each other's handlers. They are #DE, #BP,
- * #UD, #NP, #SS, #GP with and without a selector, #PF, and INT n. Then double faults on a stack of
- * their own, and single steps by the guest's own TF.
+ * #UD, #NP, #SS, #GP with and without a selector, #PF, and INT n. Then double faults on their own
+ * stack, and single steps with the guest's own TF.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -17,15 +17,15 @@ PAYLOAD("storms of nested exceptions, double faults, single steps");
 #define ROUNDS	     30 /* --arg: another number */
 #define DEPTH_MAX    6
 #define VEC_SOFT     0x51
-#define VEC_MISSING  0x52 /* has no gate */
-#define VEC_KERNEL   0x53 /* ring 3 may not use it */
-#define BAD_SELECTOR 0x58 /* past the end of the GDT */
+#define VEC_MISSING  0x52 /* a vector without a gate */
+#define VEC_KERNEL   0x53 /* a vector that ring 3 may not use */
+#define BAD_SELECTOR 0x58 /* beyond the end of the GDT */
 #define STRING(x)    STRING2(x)
 #define STRING2(x)   #x
 
 /*
- * void f(void): one exception each, in ring 0's code and in ring 3's. Handlers go on
- * at RCX, which is the next instruction.
+ * void f(void): one exception each, in the code of ring 0 and of ring 3. Handlers continue at RCX,
+ * which is the next instruction.
  */
 #define RAISE(name, before, insn)      \
 	".globl " name "\n" name ":\n" \
@@ -76,7 +76,7 @@ static const struct {
 static struct rng rng;
 static uint64_t rounds, raised, taken, wrong, deepest;
 static unsigned int depth, depth_wanted;
-/* Of the exception that is to come. */
+/* The expected exception. */
 static uint64_t want_vector, want_error, want_cpl;
 
 static void expect(unsigned int kind, bool user)
@@ -129,7 +129,7 @@ static void storm(void)
 
 static uint64_t doubles, wrong_double;
 
-/* On IST1, whatever the stack was. RDX: the stack to go on with. */
+/* The handler runs on IST1. RDX: the stack on which execution continues. */
 static void on_df(struct trap_frame *f)
 {
 	doubles++;
@@ -139,7 +139,7 @@ static void on_df(struct trap_frame *f)
 	f->rip = f->rcx;
 }
 
-/* #GP without a gate is #NP on top: a double fault. */
+/* #GP without a gate raises #NP during delivery: a double fault. */
 static noinline void double_by_gate(void)
 {
 	idt_set_present(VEC_GP, false);
@@ -152,7 +152,7 @@ static noinline void double_by_gate(void)
 			 : "rax", "rcx", "rdx", "memory");
 }
 
-/* #PF whose frame cannot be pushed, as when a kernel's stack overflows. */
+/* A #PF whose frame cannot be pushed, as when a kernel's stack overflows. */
 static noinline void double_by_stack(void)
 {
 	__asm__ volatile("mov %%rsp, %%rdx\n"
@@ -185,8 +185,8 @@ static void on_step_int(struct trap_frame *f)
 }
 
 /*
- * The first POPF sets TF. TF traps from the instruction after it to the last POPF, which finds it
- * set. These are XOR, four in each turn, CALL, RET, JMP, and three more.
+ * The first POPF sets TF. TF traps from the instruction after it to the last POPF, inclusive. These
+ * are XOR, four in each iteration, CALL, RET, JMP, and three more.
  */
 #define STEPS(turns) (1 + 4 * (turns) + 3 + 3)
 uint64_t stepped(uint64_t turns);
@@ -200,7 +200,7 @@ __asm__(".pushsection .text\n"
 	".globl step_first\n"
 	"step_first:\n"
 	"1:	add %rdi, %rax\n"
-	"	int $0x54\n" /* does not trap: TF is off before it is done */
+	"	int $0x54\n" /* does not trap, because it clears TF before it completes */
 	"	test $1, %dil\n"
 	"	dec %rdi\n"
 	"	jnz 1b\n"
@@ -246,7 +246,7 @@ void payload(void)
 	idt_set_ist(VEC_DF, 1);
 	idt_hook(VEC_DB, on_db);
 	idt_hook(0x54, on_step_int);
-	/* A gate that is there in all but its P bit. */
+	/* A complete gate with its P bit clear. */
 	idt_hook(VEC_MISSING, on_any);
 	idt_set_present(VEC_MISSING, false);
 	idt_allow_user(VEC_MISSING);

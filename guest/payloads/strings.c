@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * String instructions: one instruction, no packet, however many times it
- * repeats, also none at all, and also downwards (DF).
+ * String instructions: one instruction without a packet, for any number of iterations, including
+ * none, and also downwards (DF).
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -15,7 +15,7 @@ PAYLOAD("rep movs, stos, lods, scas, cmps: forwards, backwards, zero times");
 
 static uint8_t src[BYTES], dst[BYTES], down[BYTES];
 
-/* RCX left over by a repeated scan or compare. */
+/* Return RCX after a repeated scan or compare. */
 static noinline uint64_t scan_for(const uint8_t *p, uint8_t value, uint64_t n)
 {
 	__asm__ volatile("repne scasb" : "+D"(p), "+c"(n) : "a"(value) : "memory", "cc");
@@ -108,7 +108,7 @@ static void work(void)
 	result.differ = BYTES - compare(src, dst, BYTES) - 1;
 	result.last = load_last(src, BYTES);
 
-	/* Overlapping, which only the direction makes right. */
+	/* The areas overlap, so that only one direction is right. */
 	copy_bytes(down, src, BYTES);
 	copy_down(down + 3, down, BYTES - 3);
 	result.overlap = !memcmp(down + 3, src, BYTES - 3);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * System instructions: that they do what they should, and that what must not be done
- * raises the right exception, in ring 0 and in ring 3.
+ * System instructions: their effects, and the exceptions for forbidden uses, in ring 0 and in ring
+ * 3.
  */
 #include "lib/cpu.h"
 #include "lib/fixup.h"
@@ -25,7 +25,7 @@ PAYLOAD("CPUID, TSC, GS, FSGSBASE, XCR0, INVLPG, PCID, and what is forbidden");
 
 static uint64_t cr3, cr4;
 
-/* The exception that is taken while `fn` runs; it goes on at RCX, or where FIXUP says. */
+/* The exception during `fn`. Execution continues at RCX, or at the target of FIXUP. */
 static uint64_t taken, taken_error;
 
 static void on_fault(struct trap_frame *f)
@@ -41,7 +41,7 @@ static void on_fault(struct trap_frame *f)
 	f->rip = to;
 }
 
-/* CPUID: 32-bit results, the same each time, and OSXSAVE as CR4 has it. */
+/* CPUID: 32-bit results, the same each time, and OSXSAVE equal to CR4's. */
 static bool cpuid_ok(void)
 {
 	struct cpuid_regs a = cpuid(0, 0), b = cpuid(0, 0);
@@ -108,7 +108,7 @@ static bool swapgs_ok(void)
 	}
 	ok &= rdmsr(MSR_GS_BASE) == (uintptr_t)mine;
 	ok &= rdmsr(MSR_KERNEL_GS_BASE) == (uintptr_t)other;
-	/* A FS that nobody has set up, for once. */
+	/* Use an unusual FS base. */
 	wrmsr(MSR_FS_BASE, (uintptr_t)other - 0x1000);
 	__asm__ volatile("addq $5, %%fs:0x1000" : : : "memory", "cc");
 	ok &= other[0] == 8;
@@ -200,7 +200,7 @@ static bool invlpg_ok(void)
 		invlpg(PAGE_AT);
 		*at = i;
 		ok &= *(volatile uint64_t *)pages[i & 1] == i;
-		/* By CR3 as well. */
+		/* Flush by CR3 as well. */
 		paging_map(cr3, PAGE_AT, pages[~i & 1], PTE_WRITE);
 		write_cr3(cr3);
 		*at = 100 + i;
@@ -209,7 +209,7 @@ static bool invlpg_ok(void)
 	return ok;
 }
 
-/* Two spaces under two PCIDs, with other pages at one address. */
+/* Two spaces with two PCIDs, and different pages at one address. */
 static bool pcid_ok(void)
 {
 	volatile uint64_t *at = (volatile uint64_t *)PAGE_AT;
@@ -232,7 +232,7 @@ static bool pcid_ok(void)
 		ok &= *at == (i & 1 ? 20 : 10) + i / 2;
 		*at += 1;
 	}
-	/* A change in a space is seen once the space is loaded with a flush. */
+	/* A change in a space is visible once the space is loaded with a flush. */
 	write_cr3(space[0] | CR3_NO_FLUSH);
 	paging_map(space[1] & ~0xfffull, PAGE_AT, pages[0], PTE_WRITE);
 	write_cr3(space[1]);
@@ -251,7 +251,7 @@ static bool pcid_ok(void)
 	return ok && taken == VEC_GP && read_cr4() == cr4;
 }
 
-/* Ring 0: what may not be written. */
+/* Ring 0: forbidden writes. */
 #define TRY(name, insn, value)                            \
 	static uint64_t name(void)                        \
 	{                                                 \
@@ -292,7 +292,7 @@ static bool forbidden_ok(void)
 	return ok;
 }
 
-/* Selectors: what LAR, LSL, VERR and VERW make of them. */
+/* Check the results of LAR, LSL, VERR and VERW for selectors. */
 static bool selectors_ok(void)
 {
 	uint32_t rights = 0, limit = 0, tr = 0;
@@ -310,7 +310,7 @@ static bool selectors_ok(void)
 	__asm__ volatile("sgdt %0" : "=m"(gdt));
 	if (!yes || (rights & 0xf0ff00) != 0xa0fb00 || limit != ~0u || !readable || writable)
 		return false;
-	/* A busy TSS, of 64 bits; null and past the end: nothing to be known. */
+	/* A busy 64-bit TSS; null selectors and selectors beyond the end give no result. */
 	__asm__ volatile("lar %2, %0" : "+r"(rights), "=@ccz"(yes) : "r"(tr));
 	if (!yes || (rights & 0xff00) != 0x8b00 || gdt.limit < tr + 15)
 		return false;
@@ -364,7 +364,7 @@ static bool task_switched_ok(void)
 	return ok;
 }
 
-/* An access over the end of a page that faults has done nothing on the page before. */
+/* An access across the end of a page that faults must not change the page before. */
 static bool straddle_ok(void)
 {
 	uint64_t value = 0x1111111111111111, *at = (uint64_t *)(PAGE_AT + PAGE_SIZE - 4);
@@ -384,7 +384,7 @@ static bool straddle_ok(void)
 	       *(volatile uint32_t *)end == 77 && read_cr2() == PAGE_AT + PAGE_SIZE;
 }
 
-/* Instructions that ring 3 may not execute; RCX is the address behind one. */
+/* Instructions that ring 3 may not execute; RCX is the address behind each. */
 #define FORBIDDEN(n, insn)           \
 	"	lea 2f(%rip), %rcx\n"      \
 	"	cmp $" #n ", %rdi\n" \
@@ -410,7 +410,7 @@ __asm__(".pushsection .user.text, \"ax\"\n"
 					FORBIDDEN(21, "invd") FORBIDDEN(22, "lldt %ax") FORBIDDEN(
 						23,
 						"rdtsc") "	ret\n"
-							 /* Reads a quadword that is not aligned. */
+							 /* Read an unaligned quadword. */
 							 ".globl user_unaligned\n"
 							 "user_unaligned:\n"
 							 "	lea 1f(%rip), %rcx\n"
@@ -422,7 +422,7 @@ __asm__(".pushsection .user.text, \"ax\"\n"
 							 "	andq $~0x40000, (%rsp)\n"
 							 "	popfq\n"
 							 "	ret\n"
-							 /* POPF that asks for IF and IOPL does not get them. */
+							 /* POPF that tries to set IF and IOPL. */
 							 ".globl user_popf\n"
 							 "user_popf:\n"
 							 "	pushq $0x3202\n"

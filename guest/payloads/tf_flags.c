@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An engine that traces must not show in the guest's flags. The payload tries every way in which
- * RFLAGS reach memory or a register, and every instruction that holds off a trap.
+ * Tracing by an engine must not be visible in the guest's flags. The payload stores RFLAGS in
+ * memory or a register in every way, and executes every instruction that delays a trap.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -15,8 +15,8 @@ PAYLOAD("no TF in pushed flags, frames and R11; MOV SS, STI, CLI, POPF, IRET");
 #define ROUNDS	 40
 #define VEC_SOFT 0x42
 
-static uint64_t seen;	   /* all flags seen anywhere, ORed */
-static unsigned int count; /* of the places they were seen at */
+static uint64_t seen;	   /* OR of all seen flags */
+static unsigned int count; /* number of places where they were seen */
 static bool arithmetic_ok = true, if_ok = true;
 
 static noinline void note(uint64_t flags)
@@ -33,7 +33,7 @@ static void on_trap(struct trap_frame *f)
 		f->rip += 2;
 }
 
-/* SYSCALL in ring 0: R11 gets the flags, and this goes back with them. */
+/* SYSCALL in ring 0: R11 receives the flags, and this function returns with them. */
 void syscall_back(void);
 __asm__(".pushsection .text\n"
 	"syscall_back:\n"
@@ -58,7 +58,7 @@ static noinline void push_and_pop(void)
 	__asm__ volatile("pushfq\n"
 			 "pushfq\n"
 			 "popq %0\n"
-			 "popfq\n" /* what was pushed under tracing comes back */
+			 "popfq\n" /* restores the flags that were pushed under tracing */
 			 : "=r"(flags)
 			 :
 			 : "memory", "cc");
@@ -66,7 +66,7 @@ static noinline void push_and_pop(void)
 	note(read_rflags());
 }
 
-/* POPF decides the arithmetic flags, ADC and JC find them. */
+/* POPF sets the arithmetic flags, and ADC and JC use them. */
 static noinline void popf_arithmetic(uint64_t carry)
 {
 	uint64_t sum = 0;
@@ -92,7 +92,7 @@ static noinline void interrupt_flag(void)
 	if_ok &= !(read_rflags() & RFLAGS_IF);
 }
 
-/* No trap is taken right after a load of SS. */
+/* There is no trap right after a load of SS. */
 static noinline void shadow(void)
 {
 	uint64_t flags;
@@ -120,7 +120,7 @@ static noinline void shadow(void)
 	note(flags);
 }
 
-/* IRETQ to the next instruction, with flags of our own. */
+/* IRETQ to the next instruction, with chosen flags. */
 static noinline uint64_t by_iret(uint64_t flags)
 {
 	uint64_t after;

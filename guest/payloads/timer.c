@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Timer interrupts in a computation that would show a lost or changed state. They hit flags, the
- * middle of a REP, and places where STI and MOV SS hold off interrupts. Then loops of HLT that the
- * timer wakes.
+ * Timer interrupts in a computation that would reveal a lost or changed state. They hit flags, the
+ * middle of a REP, and places where STI and MOV SS delay interrupts. Then the timer wakes loops of
+ * HLT.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -25,7 +25,7 @@ static uint64_t want[SEEDS];
 static bool busy;
 static uint64_t last_rip;
 
-/* The next one after an odd distance: they wander through the code. */
+/* Order the next one after an odd distance, so that they move through the code. */
 static void on_timer(struct trap_frame *f)
 {
 	bool consistent = true;
@@ -59,7 +59,7 @@ static noinline void compute(void)
 static uint64_t halts, wrong_wake;
 extern const uint8_t after_hlt[];
 
-/* The timer is due at once, or just before HLT, or long after: it ends the HLT. */
+/* The timer is due at once, just before HLT, or much later, and ends the HLT. */
 static noinline void halt(unsigned int distance)
 {
 	uint64_t before = ticks;
@@ -78,7 +78,7 @@ static noinline void halt(unsigned int distance)
 
 static uint64_t shadows, wrong_shadow;
 
-/* An interrupt that is due before STI comes one instruction after it, at the soonest. */
+/* An interrupt that is due before STI comes one instruction after it at the earliest. */
 static noinline void shadow(void)
 {
 	uint64_t before = ticks, in_time;
@@ -98,7 +98,7 @@ static noinline void shadow(void)
 
 static uint64_t idle_halts;
 
-/* Wait in an idle loop until so many have come. */
+/* Wait in an idle loop for a number of interrupts. */
 static noinline void idle(unsigned int count)
 {
 	uint64_t until = ticks + count;
@@ -124,7 +124,7 @@ static void work(void)
 	for (i = 0; i < SHADOWS; i++)
 		shadow();
 	idle(HALTS);
-	/* A pending interrupt is withdrawn by now. */
+	/* The pending interrupt has been withdrawn. */
 	sti();
 	__asm__ volatile("nop; nop");
 	cli();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Output configurations that are operational errors (33.2.7, 33.3.10): a row
- * each. STATUS.Error must be set and the guest must go on, trace or no trace;
- * nothing may be written outside RAM or where no region is.
+ * Output configurations that are operational errors (33.2.7, 33.3.10), one in each row.
+ * STATUS.Error must be set and the guest must continue, with or without a trace. Nothing may be
+ * written outside RAM or outside a region.
  */
 #include "lib/guest.h"
 #include "lib/mem.h"
@@ -14,7 +14,7 @@
 PAYLOAD("bad output configurations: STATUS.Error, and the guest goes on");
 
 #define REGION GUEST_TOPA_REGION_MIN
-/* Enough to reach the second entry. */
+/* Enough rounds to reach the second entry. */
 #define ROUNDS (REGION * 5 / 4 / NOISE_BYTES)
 
 static struct trace t;
@@ -32,7 +32,7 @@ static uint64_t past_ram(void)
 	return (boot->ram_bytes + REGION - 1) & ~(REGION - 1);
 }
 
-/* Each sets up `table`, `other` and the MSR values in *drv. */
+/* A setup function sets up `table`, `other` and the MSR values in *drv. */
 typedef void setup_fn(struct guest_drv *drv);
 
 static void reserved_1(struct guest_drv *drv)
@@ -105,7 +105,7 @@ static void end_with_int(struct guest_drv *drv)
 	table[1] = guest_topa_end(table) | GUEST_TOPA_INT;
 }
 
-/* Two tables that lead only to each other: entry 0 of the second is END. */
+/* Two tables that link only to each other: entry 0 of the second is END. */
 static void end_loop(struct guest_drv *drv)
 {
 	(void)drv;
@@ -132,7 +132,7 @@ static void next_table_past_ram(struct guest_drv *drv)
 
 static void index_past_ram(struct guest_drv *drv)
 {
-	/* The last index there is: 256 MiB beyond the table. */
+	/* The maximum index: 256 MiB beyond the table. */
 	drv->output_mask_ptrs |= 0xffffff80;
 }
 
@@ -248,7 +248,7 @@ static void one(const struct row *row)
 	       "%s", row->what);
 }
 
-/* After an error and its repair everything is as before. */
+/* After an error and its repair, tracing works as before. */
 static void recovers(void)
 {
 	struct guest_drv drv;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ToPA INT (33.2.7.2): a performance-monitoring interrupt when a region is
- * full. The handler drains the buffer and starts over, as a real driver does.
+ * ToPA INT (33.2.7.2): a performance-monitoring interrupt when a region is full. The handler drains
+ * the buffer and starts again, like a real driver.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -17,7 +17,7 @@ PAYLOAD("ToPA: INT raises a PMI, its handler drains the buffer");
 #define VEC_PMI	 0x70
 #define REGION	 GUEST_TOPA_REGION_MIN
 #define LOG_SIZE (128ull << 10)
-/* Fills the INT region four times and a bit. */
+/* Enough rounds to fill the INT region more than four times. */
 #define ROUNDS	 (4 * REGION / NOISE_BYTES + 30)
 #define PATIENCE 1000000u
 
@@ -45,7 +45,7 @@ static void on_pmi(struct trap_frame *f)
 	guest_drv_stop(&t.drv);
 	pmis++;
 	latch_was_clear |= inl(VPT_PORT_PMI) != 1;
-	/* Still in the INT region: only a processor with one region may be. */
+	/* Output is still in the INT region, which only a processor with one region may do. */
 	offset = t.drv.end_mask_ptrs >> VPT_MASK_PTRS_OFFSET_SHIFT;
 	if (!((uint32_t)t.drv.end_mask_ptrs >> VPT_MASK_PTRS_TABLE_SHIFT) && offset >= REGION / 2)
 		early++;
@@ -86,7 +86,7 @@ static void drained_run(void)
 	report(t.scan.count[VPT_PKT_TIP] >= 8 * ROUNDS, "no jump is missing");
 }
 
-/* With IF clear the PMI waits; two of them are one interrupt. */
+/* With IF clear the PMI stays pending; two of them are one interrupt. */
 static void held_back(void)
 {
 	unsigned int before = pmis, wait;
@@ -119,7 +119,7 @@ void payload(void)
 	drained_run();
 	held_back();
 
-	/* Nowhere to go: the latch says that it happened. */
+	/* No vector is set: the latch reports the PMI. */
 	outl(VPT_PORT_PMI, 0);
 	pmis = 0;
 	guest_drv_start(&t.drv, TRACE_ALL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The recommended handler of ToPA PMIs (33.2.7.2 table 33-4), by vector and as NMI: the trace
- * goes on without end, its tables growing as it does.
+ * The recommended handler of ToPA PMIs (33.2.7.2 table 33-4), by vector and as NMI. The trace
+ * continues without end, and its tables grow.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -77,7 +77,7 @@ static void check_log(const char *how)
 	guest_scan(&scan, log, bytes);
 	report(!r.grow.lost && bytes < LOG_SIZE, "%s: output went where it was led", how);
 	report(scan.end == VPT_OK && scan.parsed == bytes, "%s: the log is whole packets", how);
-	/* More of them where a VMM enters and leaves this guest. */
+	/* There are more where a VMM enters and leaves this guest. */
 	report(scan.count[VPT_PKT_TIP_PGE] >= r.pmis + 1 &&
 		       scan.count[VPT_PKT_TIP_PGE] == scan.count[VPT_PKT_TIP_PGD],
 	       "%s: a TIP.PGE for each start, a TIP.PGD for each stop", how);
@@ -106,7 +106,7 @@ static void one_mode(uint8_t vector, const char *how)
 	check_log(how);
 }
 
-/* Two regions full while IF is clear are one interrupt, which is not before STI. */
+/* Two regions become full while IF is clear: one interrupt, delivered after STI. */
 static void held_back(void)
 {
 	unsigned int before;
@@ -124,7 +124,7 @@ static void held_back(void)
 	report(r.regions >= 2, "for more than one region");
 }
 
-/* True and *value, or false if it raised #GP. */
+/* Returns true and *value, or false if it raised #GP. */
 static bool rdpmc_safe(uint32_t index, uint64_t *value)
 {
 	uint32_t lo = 0, hi = 0;
@@ -167,11 +167,13 @@ static void on_freezing_pmi(struct trap_frame *f)
 	still_on += VPT_STATUS_GET(rdmsr(VPT_MSR_STATUS), TRIGGER_EN);
 	moved_in_handler += rdmsr(MSR_FIXED_CTR0) != first;
 	on_pmi(f);
-	/* An old processor's freezing clears the enables. */
+	/* Freezing on an old processor clears the enables. */
 	wrmsr(MSR_PERF_GLOBAL_CTRL, 1ull << 32);
 }
 
-/* Exercise PMI-FREEZE: a ToPA PMI stops the counters if DEBUGCTL says so, and not the trace. */
+/*
+ * Exercise PMI-FREEZE: with the bit in DEBUGCTL, a ToPA PMI stops the counters, and not the trace.
+ */
 static void freezing(void)
 {
 	uint64_t counted;
@@ -226,7 +228,7 @@ void payload(void)
 	log = page_alloc(LOG_SIZE);
 	one_mode(VEC_PMI, "by vector");
 	one_mode(PMI_NMI, "as NMI");
-	/* By chance one of them may not have come yet. */
+	/* Random choice may have omitted one of them so far. */
 	for (i = 0; i < 4 && !(added && tables && rings); i++)
 		one_mode(VEC_PMI, "once more");
 	report(added && tables && rings, "tables grew, led on and became rings");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ToPA STOP (33.2.7.2): the trace ends with the last byte of the region, Stopped is set, the
+ * ToPA STOP (33.2.7.2): the trace ends with the last byte of the region. Stopped is set, the
  * position stays at that entry, and the guest continues.
  */
 #include "lib/guest.h"
@@ -27,13 +27,15 @@ static void check(struct trace *reference, struct guest_drv *drv, const uint64_t
 		     "STATUS: Stopped and nothing else");
 	report(end.table == table, "OUTPUT_BASE is the table with the STOP entry");
 	report_equal(end.index, regions - 1, "the index is that entry's");
-	/* Past the last byte, which is what makes it unusable as it stands. */
+	/*
+	 * The offset is beyond the last byte, so the registers must be rewritten before a restart.
+	 */
 	report_equal(end.offset, REGION, "OutputOffset is the region's size");
 	report(!memcmp(out, reference->buf, regions * REGION), "the regions hold the trace");
 	report(ring_guard_intact(out + regions * REGION, REGION), "nothing past the last region");
 }
 
-/* Neither Stopped nor the position may be left as they are (33.2.7.2). */
+/* Software must change both Stopped and the position (33.2.7.2). */
 static void check_restart(struct guest_drv *drv, uint8_t *out)
 {
 	uint64_t status;

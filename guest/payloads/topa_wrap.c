@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ToPA output through several tables of small regions and around again
- * (33.2.7.2): every byte where it belongs and the MSRs exact. A processor with
- * one output entry wraps around that.
+ * ToPA output through several tables of small regions, with wrap-around (33.2.7.2). Every byte must
+ * be in its place, and the MSRs exact. A processor with one output entry wraps within that entry.
  */
 #include "lib/guest.h"
 #include "lib/page_alloc.h"
@@ -15,12 +14,12 @@ PAYLOAD("ToPA: several tables, END, wrapping around");
 #define REGIONS 4
 #define REGION	GUEST_TOPA_REGION_MIN
 #define LAP	(REGIONS * REGION)
-/* A lap and a half. */
+/* One and a half laps. */
 #define ROUNDS (LAP * 3 / 2 / NOISE_BYTES)
 
 static uint8_t *guard_low, *guard_high;
 
-/* Consecutive regions, but used in another order than they lie in memory. */
+/* Regions are consecutive in memory, but used in another order. */
 static uint8_t *regions_with_guards(void)
 {
 	uint8_t *area = page_alloc(2 * LAP);

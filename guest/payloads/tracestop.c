@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* TraceStop ranges (33.2.5.3): the trace ends when one is branched into. */
+/* TraceStop ranges (33.2.5.3): the trace ends at a branch into a range. */
 #include "lib/guest.h"
 #include "lib/msr.h"
 #include "lib/report.h"
@@ -53,7 +53,7 @@ static void check_stopped(struct trace *t)
 	report(t->scan.tnt_bits > 600, "what came before was traced");
 }
 
-/* Stopped is still set: setting TraceEn again starts nothing (33.2.6.2). */
+/* Stopped is still set, so setting TraceEn again starts nothing (33.2.6.2). */
 static void check_resume(struct trace *t)
 {
 	uint64_t before = t->drv.end_mask_ptrs;
@@ -73,7 +73,7 @@ static void check_resume(struct trace *t)
 	report(!(t->drv.status & VPT_STATUS_MASK(STOPPED)), "without a stop");
 }
 
-/* TraceEn set by code that is itself in the range (table 33-28). */
+/* Code inside the range sets TraceEn (table 33-28). */
 static void check_inside(struct trace *t)
 {
 	guest_drv_range(&t->drv, 0, VPT_ADDR_STOP, image_start, (const void *)0x3fffffff);

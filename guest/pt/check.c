@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks that a guest makes of its own PT trace. */
+/* Implements the checks of a guest's own PT trace. */
 #include "check.h"
 
 #include "lib/guest.h"

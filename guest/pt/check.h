@@ -9,16 +9,16 @@
 struct guest_scan {
 	uint32_t count[VPT_PKT_COUNT];
 	uint64_t tnt_bits;
-	size_t parsed;		       /* bytes of whole packets */
+	size_t parsed;		       /* size of whole packets */
 	enum vpt_status end;	       /* OK, EOS: the last packet is cut, BAD_PACKET */
-	enum vpt_pkt_kind first, last; /* PAD and timing left out */
+	enum vpt_pkt_kind first, last; /* first and last packet except PAD and timing */
 };
 
 void guest_scan(struct guest_scan *scan, const uint8_t *buf, size_t len);
 
 /*
- * The flow in a trace: TIP, TIP.PGE, TIP.PGD, FUP, PIP (value: CR3), TraceStop and OVF in
- * order, and TNT_8 for a branch outcome. Status in PSB+ is left out.
+ * The flow in a trace: TIP, TIP.PGE, TIP.PGD, FUP, PIP (value: CR3), TraceStop and OVF in order,
+ * and TNT_8 for each branch outcome. Status in PSB+ is omitted.
  */
 #define FLOW_TNT(taken)                \
 	{                              \
@@ -50,12 +50,12 @@ void guest_scan(struct guest_scan *scan, const uint8_t *buf, size_t len);
 	}
 
 /*
- * Write at most `max` elements of the flow in [buf, buf + len) to `flow`. Returns how
- * many there are.
+ * Write at most `max` elements of the flow in [buf, buf + len) to `flow`. Returns their total
+ * number.
  */
 size_t guest_flow_read(const uint8_t *buf, size_t len, struct guest_flow *flow, size_t max);
 
-/* Is this the whole flow? One report line; a difference is printed. */
+/* Compare the whole flow. Prints one report line, and any difference. */
 bool guest_flow_report(const uint8_t *buf, size_t len, const struct guest_flow *want, size_t count,
 		       const char *what);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The driver of PT. */
+/* The driver of PT: programs the registers, starts and stops traces. */
 #include "drv.h"
 
 #include "lib/cpu.h"
@@ -8,7 +8,7 @@
 #include "lib/msr.h"
 
 #define CPUID_7_EBX_PT VPT_BIT64(25)
-/* More than any buffer here: a position outside the tables ends the walk. */
+/* Larger than any buffer here: a position outside the tables ends the walk. */
 #define BYTES_MAX (1ull << 30)
 
 bool guest_drv_probe(struct guest_drv *drv)
@@ -96,13 +96,13 @@ noinline bool guest_drv_start(struct guest_drv *drv, uint64_t ctl)
 		ok = ok && wrmsr_safe(VPT_MSR_CR3_MATCH, drv->cr3_match);
 	for (i = 0; i < 2 * vpt_caps_ranges(&drv->caps); i++)
 		ok = ok && wrmsr_safe(VPT_MSR_ADDR0_A + i, drv->addr[i]);
-	/* CTL last: with TraceEn set the others cannot be written (33.3.2.1). */
+	/* Write CTL last: with TraceEn set, the others cannot be written (33.3.2.1). */
 	return ok && guest_drv_resume(drv, ctl);
 }
 
 noinline uint64_t guest_drv_stop(struct guest_drv *drv)
 {
-	/* The other bits of CTL stay, as 33.2.8.2 wants for a clean stop. */
+	/* Keep the other bits of CTL, as 33.2.8.2 requires for a clean stop. */
 	wrmsr(VPT_MSR_CTL, rdmsr(VPT_MSR_CTL) & ~VPT_CTL_MASK(TRACE_EN));
 	drv->status = rdmsr(VPT_MSR_STATUS);
 	drv->end_base = rdmsr(VPT_MSR_OUTPUT_BASE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* ToPA output that grows while the guest runs. */
+/* Extends ToPA output while the guest runs. */
 #include "grow.h"
 
 #include "lib/mem.h"
@@ -7,7 +7,7 @@
 #include "vpt/msr.h"
 
 #define REGION	 GUEST_TOPA_REGION_MIN
-#define ROOM	 24u /* entries of a table, END too */
+#define ROOM	 24u /* entries of a table, including END */
 #define RING_MIN 6u
 
 static void plan(struct grow *g, uint64_t *table, unsigned int slot)
@@ -20,7 +20,7 @@ static void plan(struct grow *g, uint64_t *table, unsigned int slot)
 	g->plan[g->planned++].slot = slot;
 }
 
-/* A table of one region that comes next. */
+/* Add a new table with one region. */
 static void new_table(struct grow *g)
 {
 	g->table = page_alloc(PAGE_SIZE);
@@ -40,7 +40,7 @@ static bool add_to_ring(struct grow *g)
 	unsigned int cursor = g->plan[g->at].slot;
 	uint64_t *table = g->table;
 
-	/* Up to the region that is being filled. */
+	/* Count up to the region in use. */
 	if (g->slot == cursor)
 		return false;
 	if (g->slot && g->slot < cursor && rng_chance(g->rng, 25)) {

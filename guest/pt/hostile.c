@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Interrupts, addresses and modes for hostile guests. */
+/* Chooses interrupts, addresses and modes for hostile guests. */
 #include "hostile.h"
 
 #include "lib/cpu.h"
@@ -56,7 +56,7 @@ static void on_breakpoint(struct trap_frame *f)
 	(void)f;
 }
 
-/* Out of the way of exceptions, and silent. */
+/* Move the vectors away from exceptions, and mask all. */
 static void init_8259s(void)
 {
 	static const struct {
@@ -108,13 +108,13 @@ uint64_t hostile_no_ram(struct rng *rng)
 {
 	static const uint64_t places[] = {
 		0xa0000,	 /* the old frame buffer, and SMRAM */
-		0xc0000000,	 /* nothing, or devices */
+		0xc0000000,	 /* a hole, or devices */
 		0xfec00000,	 /* I/O APIC */
 		0xfed00000,	 /* HPET */
 		0xfee00000,	 /* APIC */
-		0x7ff000000,	 /* past all memory */
-		0xfd0000000000,	 /* ... and past what many processors can address */
-		0xffffffffff000, /* past what any can */
+		0x7ff000000,	 /* beyond all memory */
+		0xfd0000000000,	 /* beyond the addresses of many processors */
+		0xffffffffff000, /* beyond the addresses of all processors */
 		0x8000000000000,
 	};
 	uint64_t place = places[rng_below(rng, ARRAY_SIZE(places))];
