@@ -167,7 +167,7 @@ bool vpti_gen_mode_known(const struct vpt_pt *pt, const struct vpt_context *ctx)
  */
 bool vpti_gen_start(struct vpt_pt *pt, struct vpt_context *ctx);
 bool vpti_gen_announce(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip, bool timing);
-void vpti_gen_arrive(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip);
+void vpti_gen_trace_from(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip);
 
 /* TraceEn is set once more after an ACM: the trace goes on as if nothing had been between.
  * Returns TriggerEn. */
@@ -180,7 +180,7 @@ void vpti_gen_far(struct vpt_pt *pt, const struct vpt_event *event, bool fup);
  * Arrive at `to` by a far transfer whose FUP and PIP are out, with ContextEn as it is
  * there and PacketEn (`was`) as it was before: TIP, TIP.PGE, TIP.PGD, TraceStop.
  */
-void vpti_gen_land(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t to, bool was);
+void vpti_gen_enter_target(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t to, bool was);
 
 /* Set IA32_RTIT_CTL to `ctl`, which was checked, as WRMSR does after its checks. If the trace may
  * end the caller has called vpti_gen_now(). */
@@ -207,8 +207,17 @@ void vpti_gen_load_config(struct vpt_pt *pt);
 /* Is there such a processor? */
 bool vpti_gen_options_ok(const struct vpt_pt_options *options);
 
-/* Work out PacketEn and the fast path from the single enables. */
+/* Compute PacketEn and the state of the fast path from the single enables. */
 void vpti_gen_update(struct vpt_pt *pt);
+
+/* Change TriggerEn, update STATUS and report the change to the engine. */
+void vpti_gen_set_trigger(struct vpt_pt *pt, bool trigger_en);
+
+/* Update STATUS, if TraceEn is set. */
+void vpti_gen_sync_status(struct vpt_pt *pt);
+
+/* Flush the output and update the output registers. */
+void vpti_gen_sync_output(struct vpt_pt *pt);
 
 /* TriggerEn falls by `status_bit`, VPT_STATUS_MASK(STOPPED) or (ERROR). */
 void vpti_gen_halt(struct vpt_pt *pt, uint64_t status_bit);

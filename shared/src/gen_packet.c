@@ -2,22 +2,6 @@
 /* What the generator sends, packet by packet, and the state that compresses it. */
 #include "gen.h"
 
-void vpti_gen_output_events(struct vpt_pt *pt, unsigned int events)
-{
-	/* [GEN-STOP-BEFORE-INT] A handler that looks finds Stopped set. */
-	if (events & VPT_OUT_ERROR)
-		vpti_gen_halt(pt, VPT_STATUS_MASK(ERROR));
-	else if (events & VPT_OUT_STOP)
-		vpti_gen_halt(pt, VPT_STATUS_MASK(STOPPED));
-	if (events & VPT_OUT_INT) {
-		/* [GEN-PEND-PMI] */
-		if (VPT_CTL_GET(pt->rtit.ctl, INJECT_PSB_PMI))
-			pt->rtit.status |= VPT_STATUS_MASK(PEND_TOPA_PMI);
-		if (pt->ops->pmi)
-			pt->ops->pmi(pt->opaque);
-	}
-}
-
 /*
  * [DEFER-TIP DEFER-WHOLE] Only one TNT can be before TIPs that belong among its outcomes. The
  * TNT and the TIPs are one put, so that an overflow takes all of them or none.

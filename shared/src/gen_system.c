@@ -57,7 +57,7 @@ void vpti_gen_sipi(struct vpt_pt *pt, const struct vpt_event *event)
 	if (event->flags & VPT_EVF_CR3)
 		vpti_gen_pip(pt, &ctx);
 	if (pt->trigger_en)
-		vpti_gen_land(pt, &ctx, event->to, was);
+		vpti_gen_enter_target(pt, &ctx, event->to, was);
 }
 
 void vpti_gen_shutdown(struct vpt_pt *pt, const struct vpt_event *event)
@@ -106,7 +106,7 @@ static void resume_trace(struct vpt_pt *pt, uint64_t ip)
 	/* [SMM-RSM-EVENT] */
 	if (pt->context_en && vpti_gen_event_en(pt))
 		vpti_gen_cfe(pt, VPTI_CFE_RSM, 0, false);
-	vpti_gen_arrive(pt, &ctx, ip);
+	vpti_gen_trace_from(pt, &ctx, ip);
 }
 
 bool vpt_pt_rsm(struct vpt_pt *pt, uint64_t ip, bool lbr)

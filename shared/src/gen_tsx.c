@@ -28,7 +28,7 @@ static void abort_tx(struct vpt_pt *pt, const struct vpt_event *event)
 		return;
 	vpti_gen_ip_form(pt, &ctx);
 	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
-	vpti_gen_land(pt, &ctx, event->to, was);
+	vpti_gen_enter_target(pt, &ctx, event->to, was);
 }
 
 void vpti_gen_tsx(struct vpt_pt *pt, const struct vpt_event *event)

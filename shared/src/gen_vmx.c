@@ -189,7 +189,7 @@ static void rise(struct vpt_pt *pt, uint64_t ip, bool rsm)
 	/* [VMX-SMM-EVENT] */
 	if (rsm && pt->context_en && vpti_gen_event_en(pt))
 		vpti_gen_cfe(pt, VPTI_CFE_RSM, 0, false);
-	vpti_gen_arrive(pt, &ctx, ip);
+	vpti_gen_trace_from(pt, &ctx, ip);
 }
 
 static void arrive(struct vpt_pt *pt, const struct vpt_pt_vmx *way, const struct arrival *to)
@@ -218,7 +218,7 @@ static void arrive(struct vpt_pt *pt, const struct vpt_pt_vmx *way, const struct
 			vpti_gen_vmcs(pt);
 	}
 	if (pt->trigger_en)
-		vpti_gen_land(pt, &ctx, to->ip, pt->packet_en);
+		vpti_gen_enter_target(pt, &ctx, to->ip, pt->packet_en);
 }
 
 /* [VMX-ENTRY-SYSTEM] */

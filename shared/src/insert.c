@@ -39,7 +39,7 @@ bool vpt_insert_begin(struct vpt_pt *pt, const struct vpt_rtit *guest, const str
 	 * that it is owed. Timing packets would say nothing where nothing follows them. */
 	if (resume(pt, guest, caps, ops, opaque, controls, vmcs, &ctx) &&
 	    vpti_gen_announce(pt, &ctx, ip, reaches(pt, ip)))
-		vpti_gen_arrive(pt, &ctx, ip);
+		vpti_gen_trace_from(pt, &ctx, ip);
 	return true;
 }
 

@@ -4,68 +4,6 @@
 #include "vpt/vmx_pt.h"
 
 #define PSB_BASE_PERIOD 2048u
-#define BYTE_CNT_MAX	VPT_MASK64(VPT_STATUS_PACKET_BYTE_CNT_WIDTH - 1, 0)
-
-/*
- * Bring STATUS up to date. [STATUS-FROZEN] Only while TraceEn is set: after that
- * the register is software's.
- */
-static void sync_status(struct vpt_pt *pt)
-{
-	uint64_t live = VPT_STATUS_MASK(FILTER_EN) | VPT_STATUS_MASK(CONTEXT_EN) |
-			VPT_STATUS_MASK(TRIGGER_EN) | VPT_STATUS_MASK(PACKET_BYTE_CNT);
-	uint64_t count = pt->psb_bytes;
-
-	if (!VPT_CTL_GET(pt->rtit.ctl, TRACE_EN) || pt->vmx.rising)
-		return;
-	/* [GEN-BYTE-CNT] The field is narrower than the longest period: it sticks
-	 * at its maximum, which still says "not at a PSB". */
-	if (count > BYTE_CNT_MAX)
-		count = BYTE_CNT_MAX;
-	if (!vpt_caps_has(pt->caps, VPT_CAP_PSB_CYC))
-		count = 0;
-	pt->rtit.status &= ~live;
-	pt->rtit.status |= (uint64_t)pt->filter_en << VPT_STATUS_FILTER_EN_SHIFT |
-			   (uint64_t)pt->context_en << VPT_STATUS_CONTEXT_EN_SHIFT |
-			   (uint64_t)pt->trigger_en << VPT_STATUS_TRIGGER_EN_SHIFT |
-			   count << VPT_STATUS_PACKET_BYTE_CNT_SHIFT;
-}
-
-/* STATUS is right before the callback, which may want to say why. */
-static void set_trigger(struct vpt_pt *pt, bool trigger_en)
-{
-	pt->trigger_en = trigger_en;
-	vpti_gen_update(pt);
-	sync_status(pt);
-	if (pt->ops->trigger)
-		pt->ops->trigger(pt->opaque, trigger_en);
-}
-
-/* [GEN-PEND-PSB PRES-PSB-CAUSES] A PSB+ that the end of the trace forestalls is owed. */
-void vpti_gen_note_pending_psb(struct vpt_pt *pt)
-{
-	if (VPT_CTL_GET(pt->rtit.ctl, INJECT_PSB_PMI) && pt->psb_bytes >= pt->psb_period)
-		pt->rtit.status |= VPT_STATUS_MASK(PEND_PSB);
-}
-
-/* The MSRs say exactly where output ended; TraceEn stays for software to clear. */
-static void sync_output(struct vpt_pt *pt)
-{
-	if (pt->out.kind == VPT_OUTPUT_NONE)
-		return;
-	vpt_output_flush(&pt->out);
-	vpt_output_sync(&pt->out, &pt->rtit);
-}
-
-void vpti_gen_halt(struct vpt_pt *pt, uint64_t status_bit)
-{
-	pt->rtit.status |= status_bit;
-	pt->gate.tnt = 1;
-	vpti_gen_drop_tips(pt);
-	vpti_gen_note_pending_psb(pt);
-	sync_output(pt);
-	set_trigger(pt, false);
-}
 
 static void leave_vmx(struct vpt_pt *pt)
 {
@@ -175,7 +113,7 @@ bool vpti_gen_start(struct vpt_pt *pt, struct vpt_context *ctx)
 	idle(pt);
 	vpti_gen_load_config(pt);
 	if (!vpt_trigger_en(&pt->rtit)) {
-		sync_status(pt);
+		vpti_gen_sync_status(pt);
 		if (owes_pmi(pt))
 			raise_owed_pmi(pt);
 		return false;
@@ -186,7 +124,7 @@ bool vpti_gen_start(struct vpt_pt *pt, struct vpt_context *ctx)
 	pt->context_en = vpt_context_en(&pt->rtit, ctx);
 	vpti_gen_buffer_start(pt);
 	/* FilterEn is still 0, and PacketEn with it, until the PSB+ is out. */
-	set_trigger(pt, true);
+	vpti_gen_set_trigger(pt, true);
 	start_output(pt);
 	return pt->trigger_en;
 }
@@ -196,12 +134,12 @@ bool vpti_gen_resume(struct vpt_pt *pt)
 	pt->rtit.ctl |= VPT_CTL_MASK(TRACE_EN);
 	vpti_gen_load_config(pt);
 	if (!vpt_trigger_en(&pt->rtit)) {
-		sync_status(pt);
+		vpti_gen_sync_status(pt);
 		return false;
 	}
 	vpti_gen_time_start(pt);
 	vpti_gen_buffer_drain(pt);
-	set_trigger(pt, true);
+	vpti_gen_set_trigger(pt, true);
 	start_output(pt);
 	return pt->trigger_en;
 }
@@ -224,7 +162,7 @@ static void enable(struct vpt_pt *pt, uint64_t next_ip)
 	struct vpt_context ctx;
 
 	if (vpti_gen_start(pt, &ctx) && vpti_gen_announce(pt, &ctx, next_ip, true)) {
-		vpti_gen_arrive(pt, &ctx, next_ip);
+		vpti_gen_trace_from(pt, &ctx, next_ip);
 		/* The quick paths of events take none to be due already. */
 		vpti_gen_psb_if_due(pt, next_ip);
 	}
@@ -232,10 +170,10 @@ static void enable(struct vpt_pt *pt, uint64_t next_ip)
 
 void vpti_gen_end(struct vpt_pt *pt)
 {
-	sync_output(pt);
+	vpti_gen_sync_output(pt);
 	vpt_output_end(&pt->out);
 	if (pt->trigger_en)
-		set_trigger(pt, false);
+		vpti_gen_set_trigger(pt, false);
 }
 
 /*
@@ -275,7 +213,7 @@ void vpt_pt_warm_reset(struct vpt_pt *pt)
 
 enum vpt_fault vpt_pt_rdmsr(struct vpt_pt *pt, uint32_t msr, uint64_t *value)
 {
-	sync_status(pt);
+	vpti_gen_sync_status(pt);
 	if (pt->out.kind != VPT_OUTPUT_NONE)
 		vpt_output_sync(&pt->out, &pt->rtit);
 	return vpt_rtit_read(&pt->rtit, pt->caps, msr, value);
@@ -311,7 +249,7 @@ enum vpt_fault vpt_pt_wrmsr(struct vpt_pt *pt, uint32_t msr, uint64_t value, enu
 {
 	struct vpt_rtit after;
 
-	sync_status(pt);
+	vpti_gen_sync_status(pt);
 	after = pt->rtit;
 	if (vpt_rtit_write(&after, pt->caps, msr, value, who) != VPT_FAULT_NONE)
 		return VPT_FAULT_GP;
