@@ -43,7 +43,7 @@ struct modes_other *modes_start_other(uint32_t seed)
 
 	for (i = 0; i < IVT_VECTORS; i++)
 		ivt[i] = real_address(i == 13 ? modes_other_gp : modes_other_iret);
-	/* Address 0 means something only to the processor. */
+	/* Address 0 is valid only for the processor, not for the compiler. */
 	__asm__ volatile("xorl %%edi, %%edi\n rep movsl"
 			 : "+S"(from), "+c"(count)
 			 :

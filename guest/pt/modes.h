@@ -29,8 +29,8 @@ struct modes_other {
 } __attribute__((packed));
 
 /*
- * Start the processor that is not this one, if there is one. Low memory is the BIOS's no
- * more: its interrupt table is the other processor's.
+ * Start the other processor, if there is one. Low memory then no longer belongs to the BIOS: its
+ * interrupt table is the other processor's.
  */
 struct modes_other *modes_start_other(uint32_t seed);
 

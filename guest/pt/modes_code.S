@@ -4,7 +4,7 @@
 	.section .user.text, "ax", @progbits
 	.globl	modes_ring3
 	.type	modes_ring3, @function
-/* RDI: rounds, in 64-bit and in 32-bit code by turns. Returns what is left: 0. */
+/* RDI: rounds, alternately in 64-bit and in 32-bit code. Returns 0. */
 modes_ring3:
 	mov	%rdi, %rax
 	test	%rax, %rax
@@ -36,8 +36,8 @@ modes_compat:
 7:	ret
 
 /*
- * The other processor, in real mode: CS is the page that this was copied to. What it
- * needs besides is in struct modes_other at the page's end.
+ * The other processor, in real mode: CS is the page of this copy. Its other data is in struct
+ * modes_other at the page's end.
  */
 #define OTHER_SEED	0xe00
 #define OTHER_LVTPC	0xe04
@@ -93,7 +93,7 @@ modes_other_code:
 3:	hlt
 	jmp	3b
 
-/* EBP goes on to the next random number, which is in EAX as well. */
+/* Advance EBP to the next random number, and return it in EAX as well. */
 modes_random:
 	movl	%ebp, %eax
 	shll	$13, %eax
@@ -107,7 +107,7 @@ modes_random:
 	movl	%ebp, %eax
 	ret
 
-/* A random value to a random MSR; OUTPUT_BASE is one of OTHER_BASES, and ToPA is set. */
+/* Write a random value to a random MSR. OUTPUT_BASE is one of OTHER_BASES, and ToPA is set. */
 modes_write:
 	call	modes_random
 	movl	%eax, %edx
@@ -121,7 +121,7 @@ modes_write:
 	je	7f
 	cmpw	$3, %bx
 	je	8f
-	/* CTL: mostly what may be set, so that it is traced. */
+	/* CTL: usually a permitted value, so that the code is traced. */
 	movl	$0x570, %ecx
 	xorl	%edx, %edx
 	testb	$0x30, %al
@@ -152,7 +152,7 @@ modes_write:
 9:	wrmsr
 	ret
 
-/* Some of all branches of real mode, and a look into protected mode. */
+/* Execute all kinds of branches of real mode, and enter protected mode briefly. */
 modes_flow:
 	call	modes_random
 	movw	%ax, %cx
@@ -180,7 +180,7 @@ modes_flow:
 	movl	%eax, %cr0
 	ret
 
-/* WRMSR that raised #GP: it is two bytes. */
+/* Skip a WRMSR that raised #GP: its length is two bytes. */
 modes_other_gp:
 	incl	%cs:OTHER_REFUSED
 	pushw	%bp

@@ -22,17 +22,17 @@
 #define PMI_NMI 2u /* as a vector: LVTPC delivers it as NMI */
 
 /*
- * Map the APIC, turn it on, and have PMIs arrive at `vector`. False: there is no APIC, or no
- * performance monitoring to tell its PMIs apart by.
+ * Map and enable the APIC, and deliver PMIs at `vector`. Returns false if there is no APIC, or no
+ * performance monitoring to identify its PMIs.
  */
 bool pmi_init(void);
 void pmi_route(uint8_t vector);
 
-/* Is it PT's? */
+/* Returns true if the PMI is PT's. */
 bool pmi_is_topa(void);
-/* Has LVTPC been masked, as by a delivery? */
+/* Returns true if LVTPC is masked, as after a delivery. */
 bool pmi_is_masked(void);
-/* All is seen to: clear the latch, then let the next one come. */
+/* End the handling: clear the latch, then unmask the next PMI. */
 void pmi_done(void);
 
 #endif /* GUEST_PT_PMI_H */

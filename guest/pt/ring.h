@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The same flow into two outputs must give the same bytes. A payload traces once
- * into a buffer that has room for all, the reference, and then into the output
- * it is about.
+ * The same flow into two outputs must give the same bytes. A payload traces once into a large
+ * buffer, the reference, and then into the output under test.
  */
 #ifndef GUEST_PT_RING_H
 #define GUEST_PT_RING_H
@@ -12,7 +11,7 @@
 /* The byte that fills the pages around an output, to detect strays. */
 #define RING_CANARY 0xc5
 
-/* Trace noise(rounds) into `t`'s own buffer; false if that went wrong. */
+/* Trace noise(rounds) into `t`'s own buffer. Returns false on failure. */
 bool ring_reference(struct trace *t, uint64_t rounds);
 
 /* Trace the same through `drv`, whose output is set. Returns STATUS. */
@@ -26,7 +25,7 @@ uint64_t ring_trace(struct guest_drv *drv, uint64_t rounds);
 void ring_report(const struct trace *reference, const uint8_t *lap, uint64_t lap_bytes,
 		 uint64_t position);
 
-/* Fill with the canary; is all of it still there? */
+/* ring_guard() fills a page with the canary, and ring_guard_intact() checks it. */
 void ring_guard(uint8_t *page, uint64_t bytes);
 bool ring_guard_intact(const uint8_t *page, uint64_t bytes);
 

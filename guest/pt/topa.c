@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Build ToPA tables and read their output. */
+/* Builds ToPA tables and reads their output. */
 #include "topa.h"
 
 #include "lib/mem.h"
@@ -16,7 +16,7 @@ struct guest_topa_pos guest_topa_pos(uint64_t base, uint64_t mask_ptrs)
 	return pos;
 }
 
-/* The current entry, behind any END that leads to it. */
+/* Return the current entry, behind any END that links to it. */
 static uint64_t entry_at(struct guest_topa_pos *pos)
 {
 	uint64_t entry = pos->table[pos->index];

@@ -23,7 +23,7 @@ static inline uint64_t guest_topa_region(const void *base, uint64_t bytes, unsig
 	return (uintptr_t)base | size << GUEST_TOPA_SIZE_SHIFT | flags;
 }
 
-/* The entry that leads on to a table. */
+/* Return the entry that links to a table. */
 static inline uint64_t guest_topa_end(const uint64_t *table)
 {
 	return (uintptr_t)table | GUEST_TOPA_END;
@@ -41,13 +41,12 @@ struct guest_topa_pos {
 	uint64_t offset;
 };
 
-/* OUTPUT_BASE and OUTPUT_MASK_PTRS as a position. */
+/* Convert OUTPUT_BASE and OUTPUT_MASK_PTRS to a position. */
 struct guest_topa_pos guest_topa_pos(uint64_t base, uint64_t mask_ptrs);
 
 /*
  * Copy the bytes between two positions, in output order, to `dst` (NULL: only count). Returns the
- * number of bytes, at most `max`. A whole lap or more looks like the part of it that is past the
- * last whole one.
+ * number of bytes, at most `max`. Whole laps are not counted.
  */
 uint64_t guest_topa_copy(struct guest_topa_pos from, struct guest_topa_pos to, uint8_t *dst,
 			 uint64_t max);

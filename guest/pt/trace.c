@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Trace a function with PT or RTIT. */
+/* Traces a function with PT or RTIT. */
 #include "trace.h"
 
 #include "lib/guest.h"
@@ -36,7 +36,7 @@ void trace_init(struct trace *t, uint64_t buffer_bytes)
 		own_buffer(t, buffer_bytes);
 }
 
-/* RTIT_CTL for IA32_RTIT_CTL. Its flow packets have no enable of their own. */
+/* Convert IA32_RTIT_CTL to RTIT_CTL. Its flow packets have no separate enable. */
 static uint64_t rtit_ctl(uint64_t ctl)
 {
 	static const struct {

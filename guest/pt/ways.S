@@ -21,7 +21,7 @@ shape_limit:
 	nop
 shape_out:
 	ret
-/* In and out by taken conditional branches. */
+/* Enter and leave by taken conditional branches. */
 run_cond:
 	cmp	%eax, %eax
 	jz	cond_base
@@ -40,7 +40,7 @@ cond_limit:
 2:	jz	cond_back
 	ud2
 3:	ret
-/* In and out by direct calls and by their returns. */
+/* Enter and leave by direct calls and by their returns. */
 run_call:
 	call	call_base
 call_after:
@@ -55,7 +55,7 @@ call_limit:
 call_out:
 	nop
 	ret
-/* In and out by indirect jumps. */
+/* Enter and leave by indirect jumps. */
 run_jump:
 	lea	jump_base(%rip), %rax
 	jmp	*%rax
@@ -65,7 +65,7 @@ jump_limit:
 	jmp	*%rax
 jump_out:
 	ret
-/* Out through the end without a branch. */
+/* Leave through the end without a branch. */
 run_fall:
 	call	fall_base
 fall_after:
@@ -76,7 +76,7 @@ fall_limit:
 	nop
 	nop
 	ret
-/* Into the range without one. */
+/* Enter the range without a branch. */
 run_into:
 	mov	$3, %ecx
 into_base:
@@ -86,7 +86,7 @@ into_head:
 into_limit:
 	jnz	into_head
 	ret
-/* Out by an exception, back by IRET. */
+/* Leave by an exception, return by IRET. */
 run_fault:
 	jmp	fault_base
 	ud2
@@ -98,7 +98,7 @@ fault_resume:
 	nop
 fault_limit:
 	ret
-/* From one range straight into another. */
+/* Branch from one range directly to another. */
 run_two:
 	cmp	%eax, %eax
 	jmp	two_base

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Small pieces of code with ways into a range of addresses and out of it, for payloads that
- * filter by IP. Where a wrong turn is taken there is a UD2; run_fault() has one that is meant,
- * for a hook that skips it.
+ * Small pieces of code that enter and leave a range of addresses, for payloads that filter by IP. A
+ * wrong branch reaches a UD2. The UD2 in run_fault() is intended, for a hook that skips it.
  */
 #ifndef GUEST_PT_WAYS_H
 #define GUEST_PT_WAYS_H

@@ -8,7 +8,7 @@
 #define MSR_XSS	      0xda0u
 #define XSTATE_PT     (1u << 8)
 #define XSTATE_HEADER 512u
-#define XSTATE_FIRST  576u /* where the first component of a compacted area is */
+#define XSTATE_FIRST  576u /* offset of the first component in a compacted area */
 
 struct xstate {
 	uint8_t bytes[1024] __attribute__((aligned(64)));
@@ -19,7 +19,7 @@ static inline uint64_t *xstate_slot(struct xstate *area, unsigned int at)
 	return (uint64_t *)(area->bytes + at);
 }
 
-/* True, or false if it raised #GP. */
+/* Returns true, or false if it raised #GP. */
 static inline bool xsaves(void *area, uint64_t components)
 {
 	int fault = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Items of random programs: branches that are no calls. */
+/* Items of random programs: branches other than calls. */
 #include "gen.h"
 
 #include "lib/mem.h"
@@ -79,7 +79,7 @@ void gen_jrcxz(struct gen *g)
 	emit_pop(&g->c, RCX);
 }
 
-/* Branches to the next instruction: only the trace tells taken from not. */
+/* Branches to the next instruction: only the trace distinguishes taken from not taken. */
 void gen_storm(struct gen *g)
 {
 	unsigned int n = 4 + rng_below(&g->rng, 60);

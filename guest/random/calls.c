@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Items of random programs: calls, and returns that match them or do not. */
+/* Items of random programs: calls, and matching and other returns. */
 #include "gen.h"
 
 #define UD2 0x0b0f
 
-/* One of those that are there already: so there is no cycle of calls. */
+/* Return an existing function, so that there is no cycle of calls. */
 static unsigned int callee(struct gen *g)
 {
 	return rng_below(&g->rng, g->made);
@@ -60,7 +60,7 @@ void gen_deep_recursion(struct gen *g)
 	fill_here(no_fuel, &g->c);
 }
 
-/* PUSH and RET in place of a jump. */
+/* PUSH and RET instead of a jump. */
 void gen_ret_jump(struct gen *g)
 {
 	hole target = emit_lea_rip(&g->c, R12);
@@ -71,7 +71,7 @@ void gen_ret_jump(struct gen *g)
 	fill_here(target, &g->c);
 }
 
-/* A CALL that is not returned from. */
+/* A CALL without a return. */
 void gen_call_next(struct gen *g)
 {
 	fill_here(emit_call(&g->c), &g->c);
@@ -93,7 +93,7 @@ void gen_ret_imm(struct gen *g)
 	fill_here(end, &g->c);
 }
 
-/* A return past the caller, to where that was called from. */
+/* A return past the caller, to the caller's caller. */
 void gen_skip_level(struct gen *g)
 {
 	hole outer = emit_call(&g->c), end = emit_jmp(&g->c), inner;

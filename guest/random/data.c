@@ -4,7 +4,7 @@
 
 #include "lib/guest.h"
 
-/* Summed up at the end. RCX counts loops, RSI, RDI and R12 hold addresses. */
+/* Registers that are summed at the end. RCX counts loops, and RSI, RDI and R12 hold addresses. */
 static const enum reg values[] = {RAX, RDX, RBX, RBP, R8, R9, R10, R11};
 
 enum reg gen_value_reg(struct gen *g)
@@ -14,7 +14,7 @@ enum reg gen_value_reg(struct gen *g)
 
 void gen_scramble(struct gen *g)
 {
-	/* A linear congruential generator; its high bits are the good ones. */
+	/* A linear congruential generator; its high bits are the random ones. */
 	emit_imul_imm(&g->c, R14, 0x5851f42d);
 	emit_alu_imm(&g->c, ALU_ADD, R14, (uint32_t)rng_next(&g->rng) | 1);
 }
@@ -64,13 +64,13 @@ enum cc gen_condition(struct gen *g)
 	uint32_t kind = rng_below(&g->rng, 10);
 
 	if (kind < 4) {
-		/* Even odds. */
+		/* With probability 1/2. */
 		gen_scramble(g);
 		emit_bt(&g->c, R14, (uint8_t)(40 + rng_below(&g->rng, 24)));
 		return CC_B ^ (enum cc)rng_below(&g->rng, 2);
 	}
 	if (kind < 7) {
-		/* Any odds. */
+		/* With any probability. */
 		gen_scramble(g);
 		emit_mov(&g->c, RAX, R14);
 		emit_shift(&g->c, 5, RAX, 48);
@@ -78,7 +78,7 @@ enum cc gen_condition(struct gen *g)
 		return (enum cc)(CC_B + rng_below(&g->rng, 6));
 	}
 	if (kind < 9) {
-		/* Whatever the values are. */
+		/* Depends on the values. */
 		emit_alu(&g->c, ALU_CMP, gen_value_reg(g), gen_value_reg(g));
 		return (enum cc)rng_below(&g->rng, 16);
 	}
@@ -111,7 +111,7 @@ void gen_memory(struct gen *g)
 	}
 }
 
-/* Straight code without a branch, at times a lot of it. */
+/* Straight code without a branch, sometimes long. */
 void gen_nops(struct gen *g)
 {
 	static const uint8_t sizes[] = {1, 2, 3, 4, 7};
@@ -150,7 +150,7 @@ static void gen_string_op(struct gen *g)
 
 void gen_string(struct gen *g)
 {
-	/* 24 quadwords fit on both sides of these. */
+	/* 24 quadwords fit on both sides of these addresses. */
 	uint32_t from = DATA_STRINGS + 200 + rng_below(&g->rng, 600);
 	uint32_t to = DATA_STRINGS + 200 + rng_below(&g->rng, 600);
 	bool down = rng_chance(&g->rng, 25);
@@ -159,7 +159,7 @@ void gen_string(struct gen *g)
 	emit_data(&g->c, 0x8d, RSI, from);
 	emit_data(&g->c, 0x8d, RDI, to);
 	if (rng_chance(&g->rng, 40)) {
-		/* A count that the run decides, 0 included. */
+		/* A count that is computed at run time, possibly 0. */
 		emit_mov(&g->c, RCX, R14);
 		emit_shift(&g->c, 5, RCX, 60);
 	} else {

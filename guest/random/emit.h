@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Encoders of the instructions that random programs are made of (64-bit mode).
- * Only what every engine executes: no vector, x87 or bit-manipulation sets.
+ * Encoders for the instructions of random programs (64-bit mode). Every engine executes these
+ * instructions: no vector, x87 or bit-manipulation sets.
  */
 #ifndef GUEST_RANDOM_EMIT_H
 #define GUEST_RANDOM_EMIT_H
@@ -50,7 +50,7 @@ enum cc {
 /* /n of opcodes 80, 81, 83; 8 * n + 1 is the register form. */
 enum alu { ALU_ADD, ALU_OR, ALU_ADC, ALU_SBB, ALU_AND, ALU_SUB, ALU_XOR, ALU_CMP };
 
-/* Where the next byte goes. The generator checks the room it has, not this. */
+/* The place of the next byte. The generator checks the available room. */
 struct code {
 	uint8_t *at;
 	uint8_t *end;
@@ -197,7 +197,7 @@ static inline void emit_ret(struct code *c)
 	emit1(c, 0xc3);
 }
 
-/* A displacement that is known later: where its 4 bytes are. */
+/* A displacement that is set later: the address of its 4 bytes. */
 typedef uint8_t *hole;
 
 static inline hole emit_hole(struct code *c)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Items of random programs: what leaves the program for a while. Handlers of
- * faults go on at R12.
+ * Items of random programs: events that interrupt the program. Handlers of faults continue at R12.
  */
 #include "gen.h"
 
@@ -10,7 +9,7 @@
 
 #define UD2	      0x0b0f
 #define NON_CANONICAL 0x8000000000000000ull
-/* In PT's block, but no processor has it: #GP, PT or not. */
+/* An MSR in PT's block that no processor has: #GP, with and without PT. */
 #define NO_SUCH_MSR 0x59f
 
 void gen_soft_int(struct gen *g)
@@ -23,7 +22,7 @@ void gen_soft_int(struct gen *g)
 	emit1(&g->c, (uint8_t)(PROGRAM_VEC_SOFT + rng_below(&g->rng, 4)));
 }
 
-/* Touch memory at an address that cannot be had. */
+/* Access memory at an unmapped address. */
 static void bad_access(struct gen *g, uint64_t address)
 {
 	emit_mov_imm64(&g->c, RSI, address);
@@ -61,7 +60,7 @@ void gen_fault(struct gen *g)
 	emit_pop(&g->c, RCX);
 }
 
-/* A jump that succeeds, to where nothing can be fetched. */
+/* A jump that succeeds, to an address without code. */
 void gen_bad_jump(struct gen *g)
 {
 	hole resume = emit_lea_rip(&g->c, R12);
@@ -77,7 +76,7 @@ void gen_cr3(struct gen *g)
 	emit_bytes(&g->c, 0xdc220f41, 4); /* MOV CR3, R12 */
 }
 
-/* The function that is another one in each address space. */
+/* Call the function that differs in each address space. */
 void gen_twin(struct gen *g)
 {
 	emit_mov_imm32(&g->c, RDI, rng_below(&g->rng, 10));

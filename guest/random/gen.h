@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside the generator: what items of a program have in common. */
+/* Internal to the generator: declarations that items share. */
 #ifndef GUEST_RANDOM_GEN_H
 #define GUEST_RANDOM_GEN_H
 
@@ -11,7 +11,7 @@ struct gen {
 	struct rng rng;
 	struct program *program;
 	unsigned int made;  /* functions that are complete and may be called */
-	unsigned int depth; /* of blocks within blocks */
+	unsigned int depth; /* nesting depth of blocks */
 	uint32_t table;	    /* next free offset for a jump table */
 };
 
@@ -21,19 +21,19 @@ struct gen {
  */
 typedef void item_fn(struct gen *g);
 
-/* A few items in a row. Items with bodies call it; it bounds their nesting. */
+/* Emit a few items. Items with bodies call it; it bounds their nesting. */
 void gen_block(struct gen *g);
 
 /* A handful of arithmetic on the value registers: at most 60 bytes. */
 void gen_arithmetic(struct gen *g);
 
-/* Set the flags; returns a condition, true more or less often. */
+/* Set the flags. Returns a condition that is true with some probability. */
 enum cc gen_condition(struct gen *g);
 
 /* Advance the generator in R14. */
 void gen_scramble(struct gen *g);
 
-/* Take fuel; the hole is a branch that is taken when there is none left. */
+/* Take fuel. The hole is a branch that is taken if none is left. */
 hole gen_fuel(struct gen *g, uint8_t units);
 
 enum reg gen_value_reg(struct gen *g);

@@ -6,14 +6,14 @@
 #include "lib/mem.h"
 #include "lib/page_alloc.h"
 
-/* Room that has to be left for an item, and for a function's end. */
+/* Room to reserve for an item, and for a function's end. */
 #define ITEM_ROOM 1024
 #define DEPTH_MAX 3
 
 static const struct {
 	item_fn *fn;
 	uint8_t weight;
-	bool body; /* has blocks inside */
+	bool body; /* contains blocks */
 } items[] = {
 	{gen_arithmetic, 24, false}, {gen_memory, 10, false},	 {gen_string, 5, false},
 	{gen_nops, 3, false},	     {gen_storm, 3, false},	 {gen_short_loop, 5, false},
@@ -45,7 +45,7 @@ static void add_to_wheel(struct rng *rng, bool body)
 
 		if (items[i].body != body)
 			continue;
-		/* Never a program without branches or calls. */
+		/* Every program has branches and calls. */
 		if (items[i].fn == gen_if || items[i].fn == gen_call)
 			weight += items[i].weight;
 		memset(wheel.item + wheel.all, (int)i, weight);
@@ -84,7 +84,7 @@ static void gen_function(struct gen *g)
 	uint8_t *start;
 	hole out;
 
-	/* Not all aligned: some begin in the middle of a line or across a page. */
+	/* Leave some unaligned: they begin in the middle of a line or across a page. */
 	g->c.at += rng_below(&g->rng, 48);
 	start = g->c.at;
 	out = gen_fuel(g, 1);

@@ -27,12 +27,12 @@
 #define DATA_TABLES	2048u /* jump tables of four */
 #define DATA_TABLES_END DATA_BYTES
 
-/* Vectors that programs use; see random.c for what their handlers do. */
+/* Vectors that programs use. random.c describes their handlers. */
 #define PROGRAM_VEC_SOFT  0x50u /* four of them */
 #define PROGRAM_VEC_TIMER 0x58u
 #define PROGRAM_VEC_USER  0x5c /* from ring 3 */
 
-/* An address that faults when it is read. */
+/* An address that faults on a read. */
 #define PROGRAM_BAD_ADDRESS 0x9000000000ull
 
 struct program {
@@ -40,16 +40,16 @@ struct program {
 	uint64_t code_bytes;
 	uint8_t *data;
 	uint8_t *function[PROGRAM_FUNCTIONS];
-	bool user; /* it may go to ring 3: after ring3_init() */
+	bool user; /* the program may use ring 3, after ring3_init() */
 };
 
-/* Make the program of this seed; one after the other in the same memory. */
+/* Create the program of this seed; several can use the same memory in turn. */
 void program_make(struct program *program, uint64_t seed, const struct twin *twin);
 
 struct program_state {
 	uint64_t fuel;	 /* R15 in and out; negative: used up */
 	uint64_t random; /* R14 in and out */
-	uint64_t sum;	 /* of the other registers after the last call */
+	uint64_t sum;	 /* sum of the other registers after the last call */
 };
 
 /* Call one function of a program (program_call.S). */

@@ -26,13 +26,13 @@ USER_TEXT static uint64_t user_part(uint64_t v)
 	return v;
 }
 
-/* ring3_call() leaves this in the registers that calls may change: only RAX is told. */
+/* ring3_call() preserves only RAX of the registers that calls may change. */
 static uint64_t visit_ring3(uint64_t v)
 {
 	return ring3_call(user_part, v);
 }
 
-/* R14 decides what is done there; what comes of it is in RAX and in memory. */
+/* R14 determines the work in ring 3; the result is in RAX and in memory. */
 void gen_ring3(struct gen *g)
 {
 	hole no_fuel;
@@ -43,13 +43,13 @@ void gen_ring3(struct gen *g)
 	}
 	no_fuel = gen_fuel(g, 6);
 	emit_push(&g->c, RCX);
-	/* IF is off after it. */
+	/* IF is clear afterwards. */
 	emit1(&g->c, 0x9c); /* PUSHFQ */
 	emit_mov(&g->c, RDI, R14);
 	emit_shift(&g->c, 5, RDI, 48);
 	emit_mov_imm64(&g->c, R12, (uintptr_t)visit_ring3);
 	emit_branch_reg(&g->c, 2, R12);
-	/* Those that a call may change, of which only RAX says anything. */
+	/* A call may change these registers; only RAX is defined. */
 	emit_mov(&g->c, RDX, RAX);
 	emit_mov(&g->c, R8, RAX);
 	emit_mov(&g->c, R9, RAX);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Recursion. RET compression keeps 64 return addresses (33.4.2.2): what is deeper
- * overflows it, and its outermost returns go out in full.
+ * Recursion. RET compression keeps 64 return addresses (33.4.2.2). Deeper recursion overflows them,
+ * and its outermost returns are sent in full.
  */
 #include "work.h"
 
@@ -76,7 +76,7 @@ static noinline uint32_t hanoi(uint32_t discs)
 
 bool work_recursion(struct rng *rng)
 {
-	/* Around the 64 as often as far beyond. */
+	/* Near 64 as often as far beyond. */
 	uint64_t depth = rng_chance(rng, 50) ? 60 + rng_below(rng, 10) : 65 + rng_below(rng, 400);
 	uint32_t n = rng_below(rng, ARRAY_SIZE(males));
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* RET where it is no return: each must be sent in full (33.4.2.2). */
+/* RET in other roles than a return: each must be sent in full (33.4.2.2). */
 #include "work.h"
 
 #include "lib/guest.h"
@@ -26,7 +26,7 @@ static noinline uint64_t folded(uint64_t v)
 	return v ^ v >> 9;
 }
 
-/* Through a retpoline from inside of one. */
+/* Use a retpoline inside another. */
 static noinline uint64_t nested(uint64_t v)
 {
 	uint64_t r = v & 7 ? retpoline_call(nested, v - 1) : retpoline_call(twice, v);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Quicksort by recursion, the comparison by pointer. */
+/* Recursive quicksort with a comparison through a pointer. */
 #include "work.h"
 
 #include "lib/guest.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Returns that stand for something else (retpoline.c). */
+/* Uses of RET other than returns (retpoline.c). */
 	.text
 
-/* Indirect branch to R11 as a compiler's -mindirect-branch=thunk has it. */
+/* Indirect branch to R11, like a compiler's -mindirect-branch=thunk. */
 	.type	retpoline_r11, @function
 retpoline_r11:
 	call	2f
@@ -25,7 +25,7 @@ retpoline_call:
 	ret
 	.size	retpoline_call, . - retpoline_call
 
-/* Fills a return predictor: 32 calls that nobody returns from. */
+/* Fills a return predictor with 32 calls that never return. */
 	.globl	stuff_returns
 	.type	stuff_returns, @function
 stuff_returns:
@@ -39,8 +39,8 @@ stuff_returns:
 	.size	stuff_returns, . - stuff_returns
 
 /*
- * uint64_t chain(uint64_t n): n returns that no call was made for, each to an address
- * pushed, more and more of them at once. Returns how many were made.
+ * uint64_t chain(uint64_t n): n returns without calls, each to a pushed address, with increasing
+ * numbers at once. Returns their number.
  */
 	.globl	chain
 	.type	chain, @function
@@ -59,8 +59,8 @@ chain:
 	.size	chain, . - chain
 
 /*
- * uint64_t replaced(uint64_t n): each level returns not to where it was called but a
- * few bytes on, by a change to its return address; n levels.
+ * uint64_t replaced(uint64_t n): n levels. Each changes its return address, and returns a few bytes
+ * behind its CALL.
  */
 	.globl	replaced
 	.type	replaced, @function

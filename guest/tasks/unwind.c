@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Out of deep calls in one jump: their returns never come. */
+/* Jumps out of deep calls: their returns never occur. */
 #include "work.h"
 
 #include "lib/guest.h"
@@ -19,7 +19,7 @@ static void descend(jmp_buf out, uint32_t depth, int value)
 
 static uint64_t inner_total;
 
-/* Catches what comes from inside, and throws on to its caller half of the time. */
+/* Catches jumps from inside, and rethrows half of them to its caller. */
 static noinline uint32_t middle(jmp_buf out, uint32_t depth)
 {
 	jmp_buf mine;

@@ -56,7 +56,7 @@ TARGET("sse2") static void copy_sse(uint8_t *to, const uint8_t *from, size_t n)
 	copy_rest(to, from, n);
 }
 
-/* Past the cache, to aligned addresses. */
+/* Copy past the cache, to aligned addresses. */
 TARGET("sse2") static void copy_stream(uint8_t *to, const uint8_t *from, size_t n)
 {
 	size_t head = (0 - (uintptr_t)to) & 15;
@@ -247,7 +247,7 @@ static noinline bool dot(struct rng *rng)
 	return ok;
 }
 
-/* Where a byte is: compare 16 or 32 at a time, and branch on the mask. */
+/* Search a byte: compare 16 or 32 at a time, and branch on the mask. */
 
 TARGET("sse2") static size_t search_sse(const uint8_t *at, uint8_t value)
 {
@@ -313,7 +313,7 @@ static noinline bool shuffle(struct rng *rng)
 TARGET("sha,sse4.1") static void sha_block(uint32_t state[8], const uint8_t *block)
 {
 	static const b16 big_endian = {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12};
-	/* ABEF and CDGH, as the instructions want them. */
+	/* ABEF and CDGH, in the layout of the instructions. */
 	i4 abef = {(int)state[5], (int)state[4], (int)state[1], (int)state[0]};
 	i4 cdgh = {(int)state[7], (int)state[6], (int)state[3], (int)state[2]};
 	i4 abef0 = abef, cdgh0 = cdgh, w[4], k;

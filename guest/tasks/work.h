@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pieces of work that check their own result. Some payloads are about them, others disturb them,
- * and the mix consists of them. They leave the machine as it was, and run at any CPL and with
+ * Pieces of work that check their own result. Some payloads test them, others interrupt them, and
+ * the mix consists of them. They restore the machine's state, and run at any CPL and with
  * interrupts.
  */
 #ifndef GUEST_TASKS_WORK_H
@@ -9,7 +9,9 @@
 
 #include "lib/rand.h"
 
-/* Once; the random numbers decide sizes and values. True if the result is right. */
+/*
+ * Do the work once; random numbers determine sizes and values. Returns true if the result is right.
+ */
 typedef bool work_fn(struct rng *rng);
 
 /*
