@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two hash tables: the contents of each frame, the newest first, and the places where
- * frames are executed, each with the content that was recorded for it. Only the bytes
- * that run are compared: a page is recorded anew when a changed byte of it is executed,
- * not when it is written, and decoding needs no more.
+ * Two hash tables. One has the contents of each frame, the newest first. The other has the places
+ * where frames are executed, each with the content that was recorded for it.
+ *
+ * Only bytes that run are compared. A page is recorded again when a changed byte of it is executed,
+ * and not when it is written. Decoding needs no more.
  */
 #include "pt/code_pages.h"
 

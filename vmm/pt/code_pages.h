@@ -28,7 +28,7 @@ struct tracer_code_pages;
 struct tracer_code_pages *tracer_code_pages_create(void);
 void tracer_code_pages_destroy(struct tracer_code_pages *pages);
 
-/* What must be recorded before the code runs. */
+/* The parts that must be recorded before the code runs. */
 enum tracer_code_news {
 	TRACER_CODE_KNOWN,   /* nothing */
 	TRACER_CODE_MAPPED,  /* the place, with the content *id */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The walk over a guest's buffer, for the bytes that the processor's own PT wrote. */
 #include "pt/collect.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #define TOPA_SIZE(entry) (4096ull << ((entry) >> 6 & 15))
 #define TOPA_ADDRESS	 0x000ffffffffff000ull
 
-/* What a hostile guest can make the walks cost. */
+/* Limits of the walks, since the guest is hostile. */
 #define MAX_REGIONS 65536u
 #define MAX_ENDS    64u
 

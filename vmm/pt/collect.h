@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a processor's own PT has put into a guest's buffer (33.2.7.1, 33.2.7.2), read
- * after the fact: from where it was to where the registers say it is now.
+ * Read what the processor's own PT has written to a guest's buffer (33.2.7.1, 33.2.7.2), from the
+ * previous position to the one in the registers.
  *
- * How often it came around meanwhile no register tells. So a copy is kept of what lay
- * ahead: if it has changed where nothing is to have been written, all of the buffer is
- * new, and what it had before is lost.
+ * No register counts how often output has wrapped. So a copy of the bytes ahead is kept. If they
+ * have changed where nothing can have been written yet, all of the buffer is new, and its previous
+ * content is lost.
  */
 #ifndef VMM_PT_COLLECT_H
 #define VMM_PT_COLLECT_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Sessions of the processor's own PT: registers, address spaces, code and bytes for the file. */
 #include "pt/hardware.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ static uint64_t counter(const struct tracer *t)
 	return t->hardware.sessions << SESSION_SHIFT;
 }
 
-/* What a sweep is for. */
+/* The argument of a sweep's callbacks. */
 struct code {
 	struct tracer *t;
 	uint64_t cr3;
@@ -131,7 +132,7 @@ static size_t parse(struct tracer_hardware_spaces *s, const uint8_t *bytes, size
 
 void tracer_hardware_feed(struct tracer_hardware_spaces *s, const uint8_t *bytes, size_t len)
 {
-	/* What was left before, with as much behind it as its packet can need. */
+	/* Complete the packet whose first bytes are left from before. */
 	while (s->rests && len) {
 		size_t was = s->rests, more = sizeof(s->rest) - was, used;
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A model of what runs in VMX root operation. This VMM is a process and has no code of
- * its own that PT could trace; what stands for it is a page of x86 code, of the shape
- * that an exit handler has, through which execution is led by a table: the same page is
- * what a decoder finds, so the root side of a trace is decoded like any other code. It
- * does nothing; what it seems to do is done by vmm/core and hv.c.
+ * A model of the code in VMX root operation. This VMM is a process and has no code that PT could
+ * trace. A page of x86 code in the shape of an exit handler stands for it, and a table leads
+ * execution through it. A decoder finds the same page, so that it decodes the root side of a trace
+ * like any other code.
+ *
+ * The code does nothing. vmm/core and hv.c do the work that it seems to do.
  */
 #ifndef VMM_PT_ROOT_H
 #define VMM_PT_ROOT_H
@@ -20,7 +21,7 @@
 #define TRACER_ROOT_GPA	 0xff0100000ull
 #define TRACER_ROOT_CR3	 0xff0000000ull
 
-/* What an instruction of it is to its surroundings. */
+/* The kind of an instruction of the page. */
 enum tracer_root_kind {
 	TRACER_ROOT_PLAIN,
 	TRACER_ROOT_COND,

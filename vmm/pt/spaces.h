@@ -12,9 +12,9 @@
 #define TRACER_SPACES_MOST 65536u
 
 /*
- * Find the space of this context. Returns 1 if the space is new, so that the file does not
- * have it yet; 0 if it is known; -ENOSPC for one more than TRACER_SPACES_MOST, or -ENOMEM:
- * then the id is 0.
+ * Find the space of this context. Returns 1 if the space is new, so that the file does not have it
+ * yet, and 0 if it is known. Returns -ENOSPC for one more than TRACER_SPACES_MOST, or -ENOMEM. The
+ * id is then 0.
  */
 int tracer_spaces_note(struct tracer_space_table *spaces, const struct vpt_pt_vmx *vmx,
 		       const struct vpt_context *ctx, struct trace_space *space);

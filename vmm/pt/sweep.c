@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Record the executable pages of address spaces. */
 #include "pt/sweep.h"
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Addresses of memory operands. In 64-bit mode without FS, GS or an address size
- * prefix they are base + index + displacement, which every micro-operation can add
- * up; all others are made and checked by one of their own, in EA.
+ * Addresses of memory operands. In 64-bit mode without FS, GS or an address size prefix they are
+ * base + index + displacement, and every micro-operation can add them. For all others a separate
+ * micro-operation computes and checks the address, and leaves it in EA.
  */
 #include "soft/access.h"
 #include "soft/system.h"

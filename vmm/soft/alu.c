@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two-operand arithmetic and its relatives of one operand: a handler for each of
- * instruction, operand size and kind of operands, which none of them looks at again.
+ * Two-operand arithmetic, and the similar instructions with one operand. Each instruction, operand
+ * size and kind of operands has its own handler, which tests none of them.
  */
 #include "soft/alu_flags.h"
 #include "soft/kind.h"
@@ -157,7 +157,10 @@ struct unary {
 		UNARY_ROW(op, 8), UNARY_ROW(op, 16), UNARY_ROW(op, 32), UNARY_ROW(op, 64) \
 	}
 
-/* As insns_alu.def counts them: the first eight as opcodes do. By log2 of the size. */
+/*
+ * Rows in the order of insns_alu.def, of which the first eight have the order of opcodes. The
+ * columns are log2 of the size.
+ */
 enum { ROW_SUB = 5, ROW_XOR = 6, ROW_TEST = 8, ROW_UNARY = 16 };
 
 static const struct binary binary[][4] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Arithmetic by the host's own instruction, so that every flag, undefined ones too, is
- * what silicon makes of it. `insn` is the instruction as a string and `s` its suffix
- * ("b", "w", "l", "q"); `fl` is an lvalue of 16 bits, laid out as struct soft's.
+ * Arithmetic by the host's own instruction, so that every flag has the value that silicon gives it.
+ * This includes undefined flags. `insn` is the instruction as a string and `s` its suffix ("b",
+ * "w", "l", "q"). `fl` is an lvalue of 16 bits with the layout of soft.fl.
  */
 #ifndef VMM_SOFT_ALU_FLAGS_H
 #define VMM_SOFT_ALU_FLAGS_H
@@ -52,8 +52,8 @@
 	asm(SOFT_FLAGS_IN insn s " %%cl, %1" SOFT_FLAGS_OUT : "+a"(fl), "+q"(a) : "c"(count))
 
 /*
- * For a comparison and the branch on it in one: `holds` is a bool that becomes whether
- * condition `cc` (z, nbe... as in SOFT_CONDITIONS()) holds after the instruction.
+ * A comparison together with its branch. The bool `holds` becomes true if condition `cc` (z, nbe...
+ * of SOFT_CONDITIONS()) holds after the instruction.
  */
 #define SOFT_CMP_ASM_COND(insn, s, a, b, fl, cc, holds) \
 	asm(insn s " %3, %2" SOFT_FLAGS_OUT : "=a"(fl), "=@cc" #cc(holds) : "q"(a), "qm"(b))

@@ -20,12 +20,13 @@
 #define BLOCK_MAX (sizeof(struct soft_block) + SOFT_BLOCK_MAX_UOPS * sizeof(struct soft_uop))
 
 /*
- * A write to code looks at each block of the page. Page tables can make one page run at any
- * number of addresses, each with blocks of its own; with more than this all of them go.
+ * The most blocks of a page. A write to code checks each block of its page. Page tables can make
+ * one page run at any number of addresses, each with its own blocks. Above this number all of them
+ * are dropped.
  */
 #define PAGE_BLOCKS 4096u
 
-/* What is known of a page of RAM: its blocks, and which 64-byte lines they are in. */
+/* A page of RAM with cached code: its blocks, and the 64-byte lines that they are in. */
 struct code_page {
 	struct soft_block *blocks;
 	uint64_t lines; /* or more than those */
@@ -137,8 +138,8 @@ static SOFT_NO_ENDBR const struct soft_uop *stale(struct soft *c, const struct s
 }
 
 /*
- * The block is not to run any more: not even what is left of it, if it is running, but for
- * the rest of the instruction of `u`. It stays in lists until they are next gone through.
+ * Make the block unusable. If it is running, its rest does not run except the rest of the
+ * instruction of `u`. It stays in lists until they are next searched.
  */
 static void kill(struct soft_block *b, const struct soft_uop *u)
 {

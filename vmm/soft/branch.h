@@ -9,8 +9,8 @@
 const struct soft_uop *soft_miss(struct soft *c, const struct soft_link *l, uint64_t to);
 
 /*
- * What PT cannot do at once, then on along `l`. `kind`: enum vpt_event_kind. Calls of
- * this are the last thing in their functions, as jumps: those need no stack then.
+ * Report a branch that PT's fast path cannot take, then continue along `l`. `kind` is an enum
+ * vpt_event_kind. Callers tail-call these functions, so that they need no stack.
  */
 const struct soft_uop *soft_branch_slow(struct soft *c, const struct soft_uop *u, uint8_t kind,
 					uint64_t to, const struct soft_link *l);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Micro-operations into host code. Guest registers are kept in host registers for the
- * length of a run and written through, so that the state in memory is right whenever
- * the run is left. RDI is the processor, RSI the run's first micro-operation; RAX, R10
- * and R11 are free in between, flags too unless `live`.
+ * Compile micro-operations to host code. Guest registers are in host registers for the length of a
+ * run and written through, so that the state in memory is always right when the run is left. RDI is
+ * the processor, and RSI the run's first micro-operation. RAX, R10 and R11 are free between
+ * micro-operations. The flags are free unless `live`.
  */
 #include "soft/compile.h"
 
@@ -220,7 +220,7 @@ static unsigned int width(unsigned int opcode, unsigned int size)
 	return opcode | (size != 0);
 }
 
-/* What comes after, as far as flags are concerned. */
+/* Returns true if a later micro-operation of the run can read the flags of `u`. */
 static bool flags_matter(const struct soft_uop *u, const struct soft_uop *end)
 {
 	for (u++; u < end; u++) {
@@ -466,7 +466,7 @@ static void jump_to(struct soft_compiler *g, const void *fn)
 	e8(&g->e, 0xff), e8(&g->e, 0xe0);
 }
 
-/* As soft_follow(). */
+/* Emit soft_follow(). */
 static void follow(struct soft_compiler *g, const struct soft_link *l, uint64_t to)
 {
 	struct soft_emit *e = &g->e;
@@ -659,8 +659,8 @@ void soft_compile(struct soft *c, struct soft_block *b)
 }
 
 /*
- * The stack is aligned here, since what the compiler knows of it ends at the asm, and
- * left alone below, where it may keep things of its own.
+ * Enter host code. The stack is aligned here, because the compiler's knowledge of it ends at the
+ * asm. The red zone below it is left alone.
  */
 void soft_enter(struct soft *c, const struct soft_uop *u)
 {

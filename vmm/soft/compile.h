@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs of plain micro-operations as host code. Such a run takes the place of its first
- * one's function and goes on, as that did, with the micro-operation after it; whatever
- * is not plain, a page that the TLB does not know, say, it leaves to the function that
- * was there before.
+ * Runs of plain micro-operations as host code. A run replaces the function of its first
+ * micro-operation and continues with the one behind its last. In rare cases, such as a page that is
+ * not in the TLB, it calls the function that was there before.
  */
 #ifndef VMM_SOFT_COMPILE_H
 #define VMM_SOFT_COMPILE_H

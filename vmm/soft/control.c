@@ -28,7 +28,7 @@ static uint64_t source(const struct soft *c, const struct soft_uop *u)
 	return c->bits == 64 ? SOFT_REG(c, u->src, uint64_t) : SOFT_REG(c, u->src, uint32_t);
 }
 
-/* What turning paging on or off asks of the rest (SDM vol. 3, 4.1.2). */
+/* Returns true if paging may be turned on or off in this state (SDM vol. 3, 4.1.2). */
 static bool paging_change_ok(const struct soft *c, uint64_t value)
 {
 	bool on = value & X86_CR0_PG, was = c->s.cr0 & X86_CR0_PG;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What this processor can do, as CPUID says it: what is done in software, and of
- * what is done by the host's own instructions those that the host has.
+ * The features of this processor for CPUID. They are those in software, and those host instructions
+ * that stubs use, if the host has them.
  */
 #include <cpuid.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Memory operands of which only some elements are accessed: masked ones of AVX and
- * AVX-512, compressed and expanded ones. Where all of the operand is RAM the host's
- * instruction does the masking; elsewhere each active element is accessed by itself,
- * as those that are masked off must not fault.
+ * Memory operands of which an instruction accesses some elements only: masked operands of AVX and
+ * AVX-512, and compressed or expanded ones. If all of the operand is RAM the host's instruction
+ * applies the mask. Otherwise each active element is a separate access, since the others must not
+ * fault.
  */
 #include "soft/native.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Which instructions the processor has, by the features in its CPUID. */
 #include "soft/feature.h"
 
 enum reg { EAX, EBX, ECX, EDX };

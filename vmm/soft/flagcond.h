@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sixteen conditions of Jcc, SETcc and CMOVcc, on flags as struct soft's `fl`
- * has them: OF is bit 0, the LAHF image is the high byte.
+ * The sixteen conditions of Jcc, SETcc and CMOVcc on soft.fl. OF is bit 0, and the LAHF image is
+ * the high byte.
  */
 #ifndef VMM_SOFT_FLAGCOND_H
 #define VMM_SOFT_FLAGCOND_H

@@ -148,7 +148,7 @@ SOFT_UOP(scatter)
 	return SOFT_NEXT(c, u);
 }
 
-/* What the mnemonics say: index D or Q; data D, Q, PS, PD. */
+/* Set the sizes that a mnemonic names: D or Q for the index; D, Q, PS or PD for the data. */
 static bool shape(ZydisMnemonic mnemonic, struct gather *g)
 {
 	switch (mnemonic) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a micro-operation does, for who joins several of them into one: fuse.c and
- * compile.c. Only plain ones have a kind; the others are run as they are.
+ * Kinds of micro-operations, for fuse.c and compile.c, which join several of them. Only plain ones
+ * have a kind. The others run as they are.
  */
 #ifndef VMM_SOFT_KIND_H
 #define VMM_SOFT_KIND_H

@@ -327,7 +327,7 @@ bool soft_tr_lea(struct soft_translation *t)
 		soft_tr_offset(t, 1);
 	else
 		a = offset_of(t);
-	/* What an address of 32 bits leaves of 64 is what it makes of 32. */
+	/* A 32-bit address extended to 64 bits is the same as its 32-bit result. */
 	if (t->insn->address_width == 32 && size == 3)
 		size = 2;
 	u = soft_tr_emit(t, a.index == SOFT_R_ZERO * 8 ? lea[size].plain : lea[size].indexed);

@@ -325,8 +325,8 @@ static bool trapped(const struct soft *c, bool write)
 }
 
 /*
- * The core's: in run() it does the whole instruction, in step() it is asked for the
- * value, which is in T0; T1 keeps the next RIP.
+ * Leave the access to the core. In run() the core does the whole instruction. In step() it gets or
+ * returns the value in T0, and T1 keeps the next RIP.
  */
 static NOINLINE const struct soft_uop *ask_core(struct soft *c, const struct soft_uop *u,
 						bool write)

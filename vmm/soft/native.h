@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guest instructions that the host executes: each form becomes a small function, a
- * stub, that loads the registers the instruction names from the guest's state, runs
- * it, and stores what it wrote. Its memory operand, if any, is where the caller says.
+ * Guest instructions that the host executes. Each form becomes a small function, a stub. It loads
+ * the registers that the instruction names from the guest's state, executes it, and stores the
+ * results. The caller passes the address of the memory operand, if there is one.
  *
- * A stub is a micro-operation with one argument more, and goes on with the next.
+ * A stub is a micro-operation with one more argument, and continues with the next one.
  */
 #ifndef VMM_SOFT_NATIVE_H
 #define VMM_SOFT_NATIVE_H
@@ -38,9 +38,8 @@ enum soft_recoded_gpr {
 };
 
 /*
- * An instruction as the host is to execute it, in 64-bit mode: vector and mask
- * registers are as in the guest, general registers have been given others. Two
- * instructions with the same of this share a stub.
+ * An instruction for the host, in 64-bit mode. Vector and mask registers are the guest's, and
+ * general registers are replaced. Two instructions with the same content share a stub.
  */
 struct soft_recoded {
 	uint8_t bytes[16];
@@ -66,13 +65,15 @@ bool soft_recode(const struct soft_translation *t, struct soft_recoded *r);
 typedef const struct soft_uop *(*soft_native_fn)(struct soft *c, const struct soft_uop *u,
 						 void *operand);
 
-/* What stubs need to know of the machine they run on. */
+/* The features of the host that stubs depend on. */
 struct soft_native_host {
 	bool avx, avx512, avx512bw;
 };
 
-/* Where a stub goes instead of on, with nothing changed: the MXCSR flags that it would
- * have set, of which one is not masked, are in place of the operand. */
+/*
+ * The exit of a stub that changed nothing, because an unmasked MXCSR exception is due. The MXCSR
+ * flags that it would have set are passed in place of the operand.
+ */
 const struct soft_uop *soft_native_trap(struct soft *c, const struct soft_uop *u, void *flags);
 /* Where it goes at once if the guest has underflow unmasked. */
 const struct soft_uop *soft_native_tiny(struct soft *c, const struct soft_uop *u, void *operand);

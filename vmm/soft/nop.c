@@ -34,7 +34,7 @@ NOP_XCHG(16)
 NOP_XCHG(32)
 NOP_XCHG(64)
 
-/* As insns_alu.def has them. */
+/* Rows of insns_alu.def. */
 enum { ROW_NOTHING, ROW_LINE, ROW_UNDEFINED };
 
 bool soft_tr_nop(struct soft_translation *t)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Micro-operations with one memory operand, written once each: the macros here make
- * of a body the handlers for addresses with and without an index, and a third one to
- * which both jump when the TLB does not know the page. With the calls over there the
- * fast ones save no registers.
+ * Micro-operations with one memory operand. From one body the macros make the handlers for
+ * addresses with and without an index. A third handler, to which both jump, is for a page that is
+ * not in the TLB. Since it has the calls, the fast ones save no registers.
  */
 #ifndef VMM_SOFT_OPERAND_H
 #define VMM_SOFT_OPERAND_H
@@ -123,7 +122,7 @@ static inline uint64_t soft_ea_plain(const struct soft *c, const struct soft_uop
 		return SOFT_NEXT(c, u);                              \
 	}
 
-/* What any of the three has made, for tables. */
+/* The handlers of one of the three macros, for tables. */
 struct soft_mem_uop {
 	soft_uop_fn plain, indexed;
 };

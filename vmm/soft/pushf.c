@@ -11,7 +11,7 @@
 #define ORDINARY                                                                             \
 	(X86_FL_CF | X86_FL_PF | X86_FL_AF | X86_FL_ZF | X86_FL_SF | X86_FL_TF | X86_FL_DF | \
 	 X86_FL_OF | X86_FL_NT | X86_FL_AC | X86_FL_ID)
-/* What the blocks, the TLB or the loop depend on. */
+/* The flags that blocks, the TLB or the loop depend on. */
 #define WATCHED (X86_FL_TF | X86_FL_IF | X86_FL_AC)
 
 /* Virtual-8086 mode may do neither without IOPL. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the processor says of itself: CPUID, and its counters. */
+/* Queries of the processor: CPUID and its counters. */
 #include "soft/operand.h"
 #include "soft/system.h"
 
@@ -61,7 +61,7 @@ static uint32_t xsave_bytes(const struct soft *c, uint64_t components, bool comp
 	return bytes;
 }
 
-/* What of a leaf depends on the processor's state. */
+/* Update the bits of a leaf that follow from the processor's state. */
 static void adapt(const struct soft *c, uint32_t leaf, uint32_t subleaf,
 		  struct engine_cpuid_entry *e)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A guest instruction for the host: the same opcode and immediate, in the encoding of
- * 64-bit mode, with register fields made anew from the decoded operands and the memory
- * operand replaced by a pointer without displacement.
+ * Encode a guest instruction for the host in 64-bit mode, with the same opcode and immediate.
+ * Register fields come from the decoded operands, and a pointer without displacement replaces the
+ * memory operand.
  */
 #include "soft/native.h"
 
@@ -31,7 +31,7 @@ static int host_register(struct soft_recoded *r, const ZydisDecodedOperand *op)
 
 	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
 		access |= SOFT_GPR_READ;
-	/* What is written in part, or not always, is read first. */
+	/* A register that is written in part, or under a condition, is read first. */
 	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
 		access |= SOFT_GPR_READ | SOFT_GPR_WRITTEN;
 	if (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Memory for host code, mapped twice: writable at one address, executable at the other. */
 #include "soft/region.h"
 
 #include <cpuid.h>

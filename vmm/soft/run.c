@@ -271,7 +271,7 @@ static void loop(struct soft *c)
 	c->leave = SOFT_LEAVE_NEXT;
 	if (setjmp(c->escape))
 		return;
-	/* What was left for comes first: a HLT may be the last of the budget. */
+	/* Check `leave` before the budget, since a HLT may be the last instruction of it. */
 	while (c->leave == SOFT_LEAVE_NEXT && !is_over(c))
 		run_from_here(c);
 }

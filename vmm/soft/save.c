@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A processor as plain data and back. Blocks and links are not part of it, since they
- * follow from RAM; the TLB is, for a guest may see what it holds: an entry that it has
- * not yet invalidated, an accessed bit that is not set again.
+ * Save and load a processor as plain data. Blocks and links are left out, since they follow from
+ * RAM. The TLB is saved, because a guest may see its content: an entry that it has not yet
+ * invalidated, or an accessed bit that is not set again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -360,8 +360,10 @@ static bool load_msrs(struct soft *c, const struct saved_msr *from, uint32_t cou
 	return n == count;
 }
 
-/* What an entry says it may be wrong about the guest, but not about the host: it leads
- * to RAM in any case. */
+/*
+ * Load the TLB. An entry may be wrong for the guest, but not for the host, since it always leads to
+ * RAM.
+ */
 static bool load_tlb(struct soft *c, const struct saved_tlb *from, uint32_t count)
 {
 	uint32_t i;

@@ -167,7 +167,7 @@ SOFT_UOP(get)
 	return SOFT_NEXT(c, u);
 }
 
-/* What loads SS ends its block. */
+/* Emit a load of a segment. A load of SS ends its block. */
 static struct soft_uop *emit(struct soft_translation *t, enum soft_seg n, soft_uop_fn plain,
 			     soft_uop_fn stack)
 {

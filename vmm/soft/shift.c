@@ -142,7 +142,7 @@ struct shift {
 
 enum { ROW_SHL = 4, ROW_SAR = 7, ROW_DOUBLE = 8 };
 
-/* As opcodes count them; then SHLD and SHRD. By log2 of the size. */
+/* Rows in the order of opcodes, then SHLD and SHRD. The columns are log2 of the size. */
 static const struct shift shift[][4] = {
 	SHIFT_ROWS(rol), SHIFT_ROWS(ror), SHIFT_ROWS(rcl), SHIFT_ROWS(rcr),   SHIFT_ROWS(shl),
 	SHIFT_ROWS(shr), NO_ROWS,	  SHIFT_ROWS(sar), DOUBLE_ROWS(shld), DOUBLE_ROWS(shrd),

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A processor in software: what its parts share. Guest code is decoded once into
- * blocks of micro-operations, each a small function that ends by calling the next;
- * blocks lead to each other directly while `gen` stands.
+ * The parts of a processor in software share this header. Guest code is decoded once into blocks of
+ * micro-operations, each a small function that ends by calling the next. Blocks lead to each other
+ * directly while `gen` is unchanged.
  *
- * Micro-operations are precise: one that faults has changed nothing, and does not
- * return (soft_fault()). Transfers between segments and privilege levels, and
- * the delivery of events, are the core's.
+ * Micro-operations are precise. One that faults has changed nothing, and does not return
+ * (soft_fault()). The core does transfers between segments and privilege levels, and the delivery
+ * of events.
  */
 #ifndef VMM_SOFT_SOFT_H
 #define VMM_SOFT_SOFT_H
@@ -88,7 +88,7 @@ struct soft_link {
 	int64_t insns;
 };
 
-/* What a block was decoded for. All of it must match for the block to be used. */
+/* The mode that a block was decoded for. All bits must match for the block to be used. */
 enum soft_block_mode {
 	SOFT_BLOCK_BITS16 = 0,
 	SOFT_BLOCK_BITS32 = 1,

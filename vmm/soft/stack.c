@@ -129,7 +129,7 @@ SOFT_UOP(push_segment)
 	return SOFT_NEXT(c, u);
 }
 
-/* As PUSHA stores them, first to last. */
+/* The order in which PUSHA stores registers. */
 static const uint8_t all_slots[8] = {SOFT_R_RAX, SOFT_R_RCX, SOFT_R_RDX, SOFT_R_RBX,
 				     SOFT_R_RSP, SOFT_R_RBP, SOFT_R_RSI, SOFT_R_RDI};
 
@@ -179,7 +179,7 @@ static NOINLINE void do_popa(struct soft *c, const struct soft_uop *u)
 	soft_move_sp(c, 8 * size);
 }
 
-/* As wide as the stack is, RBP is an address on it. */
+/* Returns the address in RBP, with the width of the stack. */
 static uint64_t frame_address(struct soft *c, const struct soft_uop *u, int64_t offset)
 {
 	int64_t delta = (int64_t)(c->r[SOFT_R_RBP] - c->r[SOFT_R_RSP]);

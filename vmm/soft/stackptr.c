@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Accesses to the stack through the stack pointer. */
 #include "soft/stack.h"
 
 #include "soft/access.h"

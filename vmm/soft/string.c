@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * MOVS CMPS SCAS LODS STOS INS OUTS. With REP, registers are up to date after each
- * iteration, so that the instruction can be left at any of them and begun again;
- * it counts when it is complete.
+ * MOVS, CMPS, SCAS, LODS, STOS, INS and OUTS. With REP the registers are up to date after each
+ * iteration. So the instruction can be left after any of them and resumed. It counts when it is
+ * complete.
  */
 #include "soft/alu_flags.h"
 #include "soft/operand.h"
@@ -15,7 +15,7 @@ enum string_op { MOVS, CMPS, SCAS, LODS, STOS, INS, OUTS };
 /* How an instruction repeats. */
 enum string_rep { ONCE, REP, REPE, REPNE };
 
-/* What a micro-operation has in `imm`. */
+/* Bits of `imm` of a micro-operation. */
 struct string {
 	uint8_t op, rep, seg; /* seg: of the source */
 	uint8_t size;	      /* bytes */
@@ -227,8 +227,8 @@ static uint64_t piece(struct soft *c, const struct soft_uop *u, struct string s,
 }
 
 /*
- * The same by element size: fill; copy as if one by one, so that what has been written
- * can be read again further on; compare, until one pair is (not) equal.
+ * Functions by element size. Fill; copy element by element, so that a later element can read an
+ * earlier result; compare until one pair is equal, or is not.
  */
 #define ELEMENTS(bits)                                                                        \
 	static void fill##bits(uint8_t *to, uint64_t value, uint64_t count)                   \

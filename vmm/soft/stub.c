@@ -92,8 +92,8 @@ static void mmx_move(struct code *o, unsigned int reg, bool store)
 }
 
 /*
- * Loading MXCSR is slow. Mostly the guest's is as the host's, with everything masked; if
- * nor does the host's have a flag that the guest's has not, it need not be loaded at all.
+ * Skip the slow load of MXCSR if possible. The guest's value mostly has the host's controls, with
+ * all exceptions masked. Then no load is needed if the host has no flag that the guest lacks.
  */
 static void try_host_mxcsr(struct code *o)
 {
@@ -134,7 +134,7 @@ static void enter_mxcsr(struct code *o, uint32_t how)
 	PUT(o, 0x0f, 0xae, 0x54, 0x24, 0xf8);	    /* ldmxcsr [rsp - 8] */
 }
 
-/* What was raised joins the guest's; jump if something of it is not masked. */
+/* Add the raised flags to the guest's, and jump if one of them is not masked. */
 static void leave_mxcsr(struct code *o)
 {
 	PUT(o, 0x0f, 0xae, 0x5c, 0x24, 0xf8);			    /* stmxcsr [rsp - 8] */

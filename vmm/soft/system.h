@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the instructions of an operating system share: segments, tables, checks. */
+/* Functions that system instructions share: segments, descriptor tables, checks. */
 #ifndef VMM_SOFT_SYSTEM_H
 #define VMM_SOFT_SYSTEM_H
 

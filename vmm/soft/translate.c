@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code into blocks of micro-operations: one instruction after the other until one
- * that may lead elsewhere, the end of the page, or enough of them. insns_*.def name
- * who translates what.
+ * Translate code to blocks of micro-operations. A block ends at an instruction that can lead
+ * elsewhere, at the end of the page, or when it is full. insns_*.def name the translator of each
+ * instruction.
  */
 #include "soft/translate.h"
 

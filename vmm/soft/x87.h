@@ -18,7 +18,7 @@ struct soft_x87_image {
 };
 
 #define SOFT_FCW_DEFAULT 0x37fu
-/* What FCW can hold; bit 6 always reads as one. */
+/* The writable bits of FCW. Bit 6 always reads as one. */
 #define SOFT_FCW_BITS  0x1f3fu
 #define SOFT_FCW_FIXED 0x40u
 #define SOFT_FSW_ES    (1u << 7)
@@ -51,7 +51,7 @@ static inline void soft_x87_summarize(struct soft_x87_image *x)
 
 /* Registers stay where they are when another becomes the top of the stack. */
 void soft_x87_set_top(struct soft_x87_image *x, unsigned int top);
-/* As after FNINIT, which does not clear registers. */
+/* Set the state after FNINIT, which does not clear registers. */
 void soft_x87_init(struct soft_x87_image *x);
 
 /* x87env.c: FLDENV, FNSTENV, FRSTOR, FNSAVE. */

@@ -78,7 +78,7 @@ static bool locate(const struct soft *c, unsigned int n, uint64_t present, bool 
 	return *at <= AREA_MAX && *len <= AREA_MAX - *at;
 }
 
-/* What a component has of each vector register, of how many of them. */
+/* The part of each vector register that a component has, and for how many registers. */
 struct slice {
 	uint16_t first, count, from, len;
 };

@@ -91,7 +91,7 @@ SOFT_UOP(osxsave)
 		return SOFT_NEXT(c, u);                                   \
 	}
 
-/* What begins or ends a trace is done in step(), for the core. */
+/* For the core, step() executes the forms that begin or end a trace. */
 SYSTEM_STATE(xsaves, soft_xstate_xsave)
 SYSTEM_STATE(xrstors, soft_xstate_xrstor)
 
@@ -111,7 +111,7 @@ STATE(stmxcsr, do_stmxcsr)
 STATE(emms, do_emms)
 STATE(xgetbv, do_xgetbv)
 
-/* What each of them is to a translator. */
+/* The properties of each instruction for its translator. */
 struct form {
 	soft_uop_fn fn;
 	enum soft_unit unit;
