@@ -158,4 +158,15 @@ void engine_kvm_probe(struct engine_probe *probe, bool with_costs);
 void engine_kvm_probe_device(struct engine_probe *probe);
 const char *engine_kvm_problem(const struct engine_probe *probe);
 
+/* The operations that both engines with KVM have (kvm.c, kvm_pt.c). */
+#define ENGINE_KVM_OPERATIONS                                                                      \
+	.vm_destroy = engine_kvm_vm_destroy, .vm_map = engine_kvm_vm_map,                          \
+	.supported_cpuid = engine_kvm_supported_cpuid, .vcpu_create = engine_kvm_vcpu_create,      \
+	.get_sregs = engine_kvm_get_sregs, .set_sregs = engine_kvm_set_sregs,                      \
+	.get_msr = engine_kvm_get_msr, .set_msr = engine_kvm_set_msr, .get_dr = engine_kvm_get_dr, \
+	.set_dr = engine_kvm_set_dr, .clock = engine_kvm_clock, .tsc_hz = engine_kvm_tsc_hz,       \
+	.run = engine_kvm_run, .step = engine_kvm_step, .watch = engine_kvm_watch,                 \
+	.complete = engine_kvm_complete, .kick_after = engine_kvm_kick_after,                      \
+	.interrupt = engine_kvm_interrupt
+
 #endif /* VMM_ENGINE_KVM_H */
