@@ -4,7 +4,7 @@
 An entry names a mutant as Mutant.key does, by file, function and the lines before and after, so
 that it survives changes elsewhere. Indented lines are its proof:
 
-    shared/src/gen_time.c: cyc
+    shared/src/gen_timing.c: cyc
     - if (clocks && clocks >= pt->time.cyc_thresh)
     + if (clocks || clocks >= pt->time.cyc_thresh)
       The threshold is ...

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Send the gathered branch outcomes as TNT packets (33.4.2.1). */
+#include "gen.h"
+
+/*
+ * [DEFER-TIP DEFER-WHOLE] Deferred TIPs follow one TNT packet. The TNT and the TIPs are one put,
+ * so an overflow loses either all of them or none.
+ */
+static VPT_COLD void flush_with_tips(struct vpt_pt *pt, uint64_t tnt)
+{
+	uint8_t buf[VPT_PKT_MAX + VPT_DEFER_BYTES];
+	size_t len;
+
+	if (vpt_msb(tnt) > VPT_TNT8_MAX)
+		len = vpt_encode_tnt64(buf, tnt);
+	else
+		len = vpt_encode_tnt8(buf, tnt);
+	len += vpti_gen_take_tips(pt, buf + len);
+	vpti_gen_put(pt, buf, len);
+}
+
+/*
+ * [GEN-TNT-SIZE] Short packets carry six outcomes in a byte, a long packet 47 in eight bytes.
+ * Up to 42 outcomes, short packets are not longer than a long packet.
+ */
+void vpti_gen_flush_tnt(struct vpt_pt *pt)
+{
+	uint64_t tnt = pt->gate.tnt;
+	uint8_t buf[VPT_PKT_MAX];
+	size_t len = 0;
+	unsigned int left;
+
+	if (tnt == 1)
+		return;
+	pt->gate.tnt = 1;
+	if (vpt_unlikely(pt->tips_wait)) {
+		flush_with_tips(pt, tnt);
+		return;
+	}
+	left = vpt_msb(tnt);
+	if (left > 7 * VPT_TNT8_MAX) {
+		vpti_gen_put(pt, buf, vpt_encode_tnt64(buf, tnt));
+		return;
+	}
+	while (left) {
+		unsigned int bits = left < VPT_TNT8_MAX ? left : VPT_TNT8_MAX;
+
+		left -= bits;
+		len += vpt_encode_tnt8(buf + len,
+				       VPT_BIT64(bits) | (tnt >> left & (VPT_BIT64(bits) - 1)));
+	}
+	vpti_gen_put(pt, buf, len);
+}
