@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Packet blocks (33.4.1.1) and packets of the model. */
-#include "gen.h"
+#include "gen_packet.h"
 #include "vpt/block.h"
 
 /* A type's items: bit n, BIP.ID n. */

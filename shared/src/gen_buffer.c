@@ -5,7 +5,7 @@
  * Packets fill the buffer and core clocks empty it. A packet that does not fit begins an
  * overflow. gen_overflow.c ends the overflow.
  */
-#include "gen.h"
+#include "gen_bytes.h"
 #include "gen_clock.h"
 
 void vpti_gen_buffer_start(struct vpt_pt *pt)

@@ -6,7 +6,7 @@
  * with them. Every other packet sends the outcomes first, as one TNT, and after it the TIPs,
  * which are compressed in the order in which they are made, since nothing gets between.
  */
-#include "gen.h"
+#include "gen_bytes.h"
 
 size_t vpti_gen_take_tips(struct vpt_pt *pt, uint8_t *buf)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Enclaves (33.2.9.5) and user interrupts. */
-#include "gen.h"
+#include "gen_kinds.h"
 
 /*
  * [SGX-TRANSFER SGX-PRODUCTION] The context says which kind of enclave it is: of what happens in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Changes of flow into packets: which ones, in which order (33.4.1, 33.7). */
-#include "gen_move.h"
+#include "gen_kinds.h"
 
 /* What a near branch sends while PacketEn stays set. */
 enum near_kind { NEAR_COND, NEAR_DIRECT, NEAR_INDIRECT, NEAR_RET };

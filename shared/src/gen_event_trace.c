@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Event trace (33.4.2.29, 33.4.2.30): CFE and EVD, and which FUP is whose. */
-#include "gen_event_trace.h"
+#include "gen_kinds.h"
 
 bool vpti_gen_event_en(const struct vpt_pt *pt)
 {

@@ -3,7 +3,7 @@
 #ifndef VPTI_SRC_GEN_EVENT_TRACE_H
 #define VPTI_SRC_GEN_EVENT_TRACE_H
 
-#include "gen.h"
+#include "gen_packet.h"
 
 VPT_BEGIN_DECLS
 

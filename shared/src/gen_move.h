@@ -26,6 +26,18 @@ void vpti_gen_packet_en_falls(struct vpt_pt *pt, bool with_ip, uint64_t to);
 /* MOV CR3: update ContextEn, and send PIP and the packets of a change of PacketEn. */
 void vpti_gen_cr3_write(struct vpt_pt *pt, const struct vpt_event *event);
 
+/* Begin or continue a trace at `ip` after TraceEn rose: TraceStop, FilterEn, TIP.PGE. */
+void vpti_gen_trace_from(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip);
+
+/* Send a whole far transfer, with a FUP if `fup` is set. */
+void vpti_gen_far(struct vpt_pt *pt, const struct vpt_event *event, bool fup);
+
+/*
+ * End a far transfer at `to`. Its FUP and PIP were sent and ContextEn is updated. PacketEn was
+ * `was` before the transfer.
+ */
+void vpti_gen_enter_target(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t to, bool was);
+
 VPT_END_DECLS
 
 #endif /* VPTI_SRC_GEN_MOVE_H */

@@ -4,7 +4,7 @@
  *
  * An overflow ends with the first event that finds the internal buffer empty.
  */
-#include "gen.h"
+#include "gen_packet.h"
 
 /* The 8 bits of an MTC cannot express the loss of more MTCs than this (33.3.8.2). */
 #define MTC_LOST_MAX 255u

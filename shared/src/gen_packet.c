@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Packets of the trace, and the state that compresses them. Time is gen_timing.c's. */
-#include "gen.h"
+#include "gen_packet.h"
 
 /* In each TIP's way: here it is inlined. */
 static inline size_t make_ip(struct vpt_pt *pt, uint8_t *buf, enum vpt_ip_opcode op, uint64_t ip)

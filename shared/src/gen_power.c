@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Power event trace (33.2.3, table 33-57) and changes of frequency. */
-#include "gen.h"
+#include "gen_kinds.h"
 
 /*
  * [PWR-STATE] C-states are numbered as MWAIT's hints number them: f0 is C0 itself. Its

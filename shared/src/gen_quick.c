@@ -3,7 +3,7 @@
  * Indirect branches where nothing can come of them but their packets: a byte of TNT
  * bits, perhaps, and a TIP, with room for both and no PSB due.
  */
-#include "gen.h"
+#include "gen_bytes.h"
 
 /* More than both take. */
 #define QUICK_BYTES 16u

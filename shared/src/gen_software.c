@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Packets that software puts into the trace (33.2.2). */
-#include "gen.h"
+#include "gen_kinds.h"
 
 /* [PTW-DEPENDS PTW-SIZE PTW-FUP] */
 void vpti_gen_ptwrite(struct vpt_pt *pt, const struct vpt_event *event)

@@ -4,7 +4,7 @@
  *
  * Nothing here sends a packet, so every other file of the generator may call these functions.
  */
-#include "gen.h"
+#include "gen_state.h"
 
 #define BYTE_CNT_MAX VPT_MASK64(VPT_STATUS_PACKET_BYTE_CNT_WIDTH - 1, 0)
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* INIT, SIPI, shutdown, SMM and authenticated code modules. */
-#include "gen_event_trace.h"
+#include "gen_control.h"
+#include "gen_kinds.h"
 
 #include "vpt/lbr.h"
 #include "vpt/system.h"

@@ -3,7 +3,7 @@
 #ifndef VPTI_SRC_GEN_TIME_H
 #define VPTI_SRC_GEN_TIME_H
 
-#include "gen.h"
+#include "gen_timing.h"
 #include "gen_clock.h"
 
 VPT_BEGIN_DECLS

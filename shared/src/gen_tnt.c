@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Send the gathered branch outcomes as TNT packets (33.4.2.1). */
-#include "gen.h"
+#include "gen_bytes.h"
 
 /*
  * [DEFER-TIP DEFER-WHOLE] Deferred TIPs follow one TNT packet. The TNT and the TIPs are one put,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Transactions (33.2.9.1, 33.2.9.2). */
-#include "gen.h"
+#include "gen_kinds.h"
 
 /* Payload of MODE.TSX. */
 enum { TSX_NONE = 0, TSX_IN = 1, TSX_ABORTED = 2 };

@@ -8,7 +8,7 @@
  */
 #include "vpt/vmx_pt.h"
 
-#include "gen_event_trace.h"
+#include "gen_control.h"
 
 static uint64_t vmcs_pointer(uint64_t vmcs)
 {

@@ -6,7 +6,7 @@
  */
 #include "vpt/insert.h"
 
-#include "gen.h"
+#include "gen_control.h"
 
 static bool resume(struct vpt_pt *pt, const struct vpt_rtit *guest, const struct vpt_caps *caps,
 		   const struct vpt_pt_ops *ops, void *opaque, uint32_t controls, uint64_t vmcs,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* TraceEn and TriggerEn: how a trace begins and ends, and the MSRs around it. */
-#include "gen.h"
+#include "gen_control.h"
 #include "vpt/vmx_pt.h"
 
 #define PSB_BASE_PERIOD 2048u

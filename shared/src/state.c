@@ -8,7 +8,7 @@
 
 #include "vpt/vmx_pt.h"
 
-#include "gen.h"
+#include "gen_control.h"
 #include "output_scheme.h"
 
 static uint32_t flag(bool set, uint32_t bit)

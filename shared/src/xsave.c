@@ -2,7 +2,7 @@
 /* PT's component of the XSAVE feature set. */
 #include "vpt/xsave.h"
 
-#include "gen.h"
+#include "gen_control.h"
 
 #define SLOT_BYTES  8u
 #define FIRST_RANGE (VPT_XSAVE_FIXED / SLOT_BYTES)
