@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory operands of micro-operations. RAM that the TLB knows is a compare away; all
- * else, page crossings and devices too, is mmu.c's. Each of these may fault, so they
- * come before the instruction changes anything.
+ * Memory operands of micro-operations. An access to RAM that the TLB maps costs one comparison.
+ * mmu.c does all other accesses, such as page crossings and devices. Each access may fault, so it
+ * precedes every change that the instruction makes.
  */
 #ifndef VMM_SOFT_ACCESS_H
 #define VMM_SOFT_ACCESS_H
@@ -50,8 +50,8 @@ SOFT_ACCESS(uint32_t, 32)
 SOFT_ACCESS(uint64_t, 64)
 
 /*
- * For instructions that read, change and write one operand: where it is, after all
- * checks. Change it there, then call soft_rmw_done(), which cannot fault.
+ * Return a pointer to an operand that an instruction reads, changes and writes, after all checks.
+ * The caller changes the operand there and then calls soft_rmw_done(), which cannot fault.
  */
 static inline void *soft_rmw(struct soft *c, const struct soft_uop *u, uint64_t va,
 			     unsigned int size)

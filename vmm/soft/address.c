@@ -18,7 +18,7 @@ static const struct x86_segment *segment(const struct soft *c, const struct soft
 	return (const struct x86_segment *)((const char *)c + u->imm);
 }
 
-/* 64-bit mode: the base of FS or GS. */
+/* Add the base of FS or GS in 64-bit mode. */
 SOFT_UOP(address_based)
 {
 	c->r[SOFT_R_EA] = soft_ea(c, u) + segment(c, u)->base;

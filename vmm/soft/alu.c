@@ -10,7 +10,10 @@
 #define REG(bits, operand) SOFT_REG(c, u->operand, uint##bits##_t)
 #define IMM(bits)	   ((uint##bits##_t)u->imm)
 
-/* First letter: the destination; r, m, i: register, memory, immediate. */
+/*
+ * Handler names begin with the operand kinds, destination first: r, m or i for register, memory or
+ * immediate.
+ */
 #define BINARY(op, bits, s, asm_reg, asm_mem)               \
 	SOFT_UOP(op##_rr##bits)                             \
 	{                                                   \
@@ -86,7 +89,7 @@
 		asm_mem(#op, s, *m, c->fl);        \
 	}
 
-/* NOT is the one without flags. */
+/* NOT changes no flags. */
 #define COMPLEMENT(op, s, a, fl) ((a) = ~(a))
 
 #define ALL_SIZES(X, op, ...)       \
@@ -109,7 +112,7 @@ ALL_SIZES(UNARY, dec, SOFT_UNARY_ASM_CARRY, SOFT_UNARY_MEM_CARRY)
 ALL_SIZES(UNARY, neg, SOFT_UNARY_ASM, SOFT_UNARY_MEM)
 ALL_SIZES(UNARY, not, COMPLEMENT, COMPLEMENT)
 
-/* XOR or SUB of a register and itself. */
+/* Set the register to zero: XOR or SUB of a register and itself. */
 SOFT_UOP(clear)
 {
 	SOFT_REG(c, u->dst, uint64_t) = 0;
@@ -175,7 +178,7 @@ static const struct unary unary[][4] = {
 	UNARY_ROWS(not ),
 };
 
-/* With the same register twice, where that is an idiom; NULL: nothing special. */
+/* Return the handler for an idiom that names the same register twice, or NULL if there is none. */
 static soft_uop_fn idiom(const struct soft_translation *t)
 {
 	if (t->size < 4)

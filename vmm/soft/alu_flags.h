@@ -9,11 +9,11 @@
 
 #include "soft/flagcond.h"
 
-/* The flags into AX, as `fl` has them. No flag changes. */
+/* Load AX with the flags in the layout of `fl`. No flag changes. */
 #define SOFT_FLAGS_OUT "\n\tlahf\n\tseto %%al"
-/* And from there: OF is AL, and what is added overflows if it was 1. */
+/* Set the flags from AX. OF is in AL, and the addition overflows if AL is 1. */
 #define SOFT_FLAGS_IN "addb $0x7f, %%al\n\tsahf\n\t"
-/* CF alone. */
+/* Set only CF. */
 #define SOFT_CARRY_IN "btw $8, %w[in]\n\t"
 
 /* a = a insn b */
@@ -23,21 +23,21 @@
 	asm(SOFT_CARRY_IN insn s " %2, %1" SOFT_FLAGS_OUT \
 	    : "=a"(fl), "+q"(a)                           \
 	    : "qm"(b), [in] "rm"(fl))
-/* Where undefined flags are those from before: multiplication, on some processors. */
+/* For instructions that keep undefined flags on some processors, such as multiplication. */
 #define SOFT_ALU_ASM_FULL(insn, s, a, b, fl) \
 	asm(SOFT_FLAGS_IN insn s " %2, %1" SOFT_FLAGS_OUT : "+&a"(fl), "+q"(a) : "qm"(b))
-/* The same with `a` in memory. */
+/* The same operation with `a` in memory. */
 #define SOFT_ALU_MEM(insn, s, a, b, fl) \
 	asm(insn s " %2, %1" SOFT_FLAGS_OUT : "=a"(fl), "+m"(a) : "q"(b))
 #define SOFT_ALU_MEM_CARRY(insn, s, a, b, fl)             \
 	asm(SOFT_CARRY_IN insn s " %2, %1" SOFT_FLAGS_OUT \
 	    : "=a"(fl), "+m"(a)                           \
 	    : "q"(b), [in] "r"(fl))
-/* Flags only: CMP, TEST. */
+/* Set only the flags: CMP and TEST. */
 #define SOFT_CMP_ASM(insn, s, a, b, fl) \
 	asm(insn s " %2, %1" SOFT_FLAGS_OUT : "=a"(fl) : "q"(a), "qm"(b))
 
-/* a = insn a. Those with CARRY take CF over: INC and DEC leave it alone. */
+/* a = insn a. The CARRY forms load CF first, because INC and DEC preserve it. */
 #define SOFT_UNARY_ASM(insn, s, a, fl) asm(insn s " %1" SOFT_FLAGS_OUT : "=a"(fl), "+q"(a))
 #define SOFT_UNARY_ASM_CARRY(insn, s, a, fl) \
 	asm(SOFT_CARRY_IN insn s " %1" SOFT_FLAGS_OUT : "=a"(fl), "+q"(a) : [in] "rm"(fl))
@@ -45,7 +45,10 @@
 #define SOFT_UNARY_MEM_CARRY(insn, s, a, fl) \
 	asm(SOFT_CARRY_IN insn s " %1" SOFT_FLAGS_OUT : "=a"(fl), "+m"(a) : [in] "r"(fl))
 
-/* a = a shifted by `count`. FULL: where flags survive, as all do if it is 0. */
+/*
+ * Shift `a` by `count`. The FULL form loads all flags first, because some survive, and a count of 0
+ * preserves all.
+ */
 #define SOFT_SHIFT_ASM(insn, s, a, count, fl) \
 	asm(insn s " %%cl, %1" SOFT_FLAGS_OUT : "=a"(fl), "+q"(a) : "c"(count))
 #define SOFT_SHIFT_ASM_FULL(insn, s, a, count, fl) \

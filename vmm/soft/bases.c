@@ -3,7 +3,7 @@
 #include "soft/operand.h"
 #include "soft/system.h"
 
-/* aux: which; imm: operand bytes. */
+/* aux is the register (FS or GS); imm is the operand size in bytes. */
 static inline struct x86_segment *segment(struct soft *c, const struct soft_uop *u)
 {
 	return u->aux == SOFT_SEG_FS ? &c->s.fs : &c->s.gs;

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * BT BTS BTR BTC. With a bit number in a register, memory is a string of bits that
- * begins at the address and goes in both directions.
+ * BT, BTS, BTR and BTC. With a bit number in a register, memory is a string of bits that begins at
+ * the address and extends in both directions.
  */
 #include "soft/alu_flags.h"
 #include "soft/operand.h"
 #include "soft/system.h"
 
-/* The bit number: src, or imm where src is ZERO. */
+/* The bit number: src, or imm if src is ZERO. */
 #define NUMBER(bits) ((int##bits##_t)(SOFT_REG(c, u->src, uint##bits##_t) + (uint##bits##_t)u->imm))
 
-/* How far from the address the operand is that has the bit. */
+/* The distance in bytes from the address to the operand that has the bit. */
 #define BYTES_AWAY(bits) ((uint64_t)(((int64_t)NUMBER(bits) >> SHIFT_##bits) * ((bits) / 8)))
 #define SHIFT_16	 4
 #define SHIFT_32	 5
 #define SHIFT_64	 6
 
-/* Only CF is defined; what silicon does with the others comes from it. */
+/* Only CF is defined. The host's instruction sets the other flags. */
 #define BIT_ASM(insn, s, a, n) \
 	asm(SOFT_FLAGS_IN insn s " %2, %1" SOFT_FLAGS_OUT : "+a"(c->fl), "+r"(a) : "r"(n))
 
-/* aux: the segment, and in the high half bytes of the address; EA has the offset. */
+/* aux is the segment, and its high half the address size in bytes. EA has the offset. */
 #define STRING_ADDRESS(bits)                                                                     \
 	static __attribute__((noinline))                                                         \
 	uint64_t string_address##bits(struct soft *c, const struct soft_uop *u, bool write)      \
@@ -35,7 +35,9 @@ STRING_ADDRESS(16)
 STRING_ADDRESS(32)
 STRING_ADDRESS(64)
 
-/* A register; then memory in the plain case, and in that of segments and short addresses. */
+/*
+ * Handlers for a register, for plain memory, and for memory with a segment base or a short address.
+ */
 #define TEST_BITS(name, bits, s, address)                                            \
 	SOFT_UOP(name##bits##address)                                                \
 	{                                                                            \

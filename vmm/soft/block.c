@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks of decoded code, by guest-physical address. A write to their bytes, by
- * whomever, drops them: pages with code are never written to unseen.
+ * Cache blocks of decoded code by guest-physical address. Every write to the bytes of a block drops
+ * the block, whoever writes. So no write to a page with code may bypass the check.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -16,13 +16,13 @@
 #define ARENA_BYTES (32u << 20)
 #define PAGE_SHIFT  12
 #define PAGE_MASK   (X86_PAGE_SIZE - 1)
-/* The most that one block takes. */
+/* The largest size of a block. */
 #define BLOCK_MAX (sizeof(struct soft_block) + SOFT_BLOCK_MAX_UOPS * sizeof(struct soft_uop))
 
 /*
- * The most blocks of a page. A write to code checks each block of its page. Page tables can make
- * one page run at any number of addresses, each with its own blocks. Above this number all of them
- * are dropped.
+ * The largest number of blocks of a page. A write to code checks each block of its page. Page
+ * tables can make one page run at any number of addresses, each with its own blocks. Above this
+ * number all blocks are dropped.
  */
 #define PAGE_BLOCKS 4096u
 
@@ -81,7 +81,7 @@ bool soft_has_code(const struct soft *c, uint64_t gpa)
 	return page && page->lines;
 }
 
-/* The lines of one page that [first, first + len) touches. */
+/* Return the lines of one page that [first, first + len) touches. */
 static uint64_t lines_of(uint64_t first, uint64_t len)
 {
 	unsigned int from = (unsigned int)(first >> 6), to = (unsigned int)((first + len - 1) >> 6);
@@ -89,7 +89,7 @@ static uint64_t lines_of(uint64_t first, uint64_t len)
 	return (~0ull << from) & (~0ull >> (63 - to));
 }
 
-/* The part of a block that is on page `which` of its two. */
+/* Get the part of a block that is on page `which` of its two. */
 static void extent(const struct soft_block *b, unsigned int which, uint64_t *first, uint64_t *len)
 {
 	uint64_t room = X86_PAGE_SIZE - (b->gpa & PAGE_MASK);
@@ -128,7 +128,7 @@ static struct soft_block **bucket(struct soft_cache *cache, uint64_t gpa, uint64
 	return &cache->hash[hash >> (64 - HASH_BITS)];
 }
 
-/* Execution must not go on in a block whose bytes have changed. */
+/* Leave a block whose bytes have changed. */
 static SOFT_NO_ENDBR const struct soft_uop *stale(struct soft *c, const struct soft_uop *u)
 {
 	c->left += u->rest;
@@ -192,7 +192,7 @@ static void wrote_page(struct soft *c, const struct soft_uop *u, uint64_t gpa, u
 
 	if (!page || !(page->lines & lines_of(at, len)))
 		return;
-	/* Mostly it is data in the same line. */
+	/* Most such writes change data in the same line. */
 	for (b = page->blocks; b; b = b->page_next[which_page(b, gpa)]) {
 		if (touches(b, which_page(b, gpa), at, len)) {
 			drop(c, u, page, gpa, at, len);
@@ -213,14 +213,13 @@ void soft_wrote(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint64_t
 	}
 }
 
-/* How much of the arena a block takes. */
+/* Return the number of bytes that a block takes in the arena. */
 static size_t room_of(const struct soft_block *b)
 {
 	return (sizeof(*b) + b->uops * sizeof(b->uop[0]) + 63) & ~(size_t)63;
 }
 
-/* Everything goes: nothing of it is running, since blocks are looked for between
- * them only. */
+/* Drop all blocks. None of them is running, because blocks are looked up only between blocks. */
 static void empty(struct soft *c)
 {
 	struct soft_cache *cache = c->cache;
@@ -243,7 +242,7 @@ static void empty(struct soft *c)
 	soft_unlink(c);
 }
 
-/* Is there room for one more block of this page? If not, make it. */
+/* Make room for one more block of this page, if there is none. */
 static void make_page_room(struct soft *c, uint64_t gpa)
 {
 	struct code_page *page = page_of(c->cache, gpa);
@@ -252,7 +251,7 @@ static void make_page_room(struct soft *c, uint64_t gpa)
 		drop(c, NULL, page, gpa, 0, X86_PAGE_SIZE);
 }
 
-/* The next page of an instruction that reaches it. */
+/* Return the next page of an instruction that crosses into it. */
 static uint64_t next_page(struct soft *c, uint64_t lin)
 {
 	struct engine_exception e;
@@ -323,7 +322,10 @@ static struct soft_block *find(struct soft *c, uint64_t lin, uint64_t gpa, uint3
 	return NULL;
 }
 
-/* Does the code segment end inside of it? Bytes that are no instruction have none. */
+/*
+ * Returns true if the code segment ends inside the block. Bytes that are no instruction have no
+ * limit check.
+ */
 static bool beyond_limit(const struct soft *c, const struct soft_block *b)
 {
 	uint64_t len = b->mode & SOFT_BLOCK_SINGLE ? b->uop[0].len : b->bytes;
@@ -354,7 +356,7 @@ struct soft_block *soft_block(struct soft *c, uint32_t mode)
 	if (c->gate && o && o->wants & ENGINE_WANTS_CODE) {
 		soft_tell_ran(c);
 		o->code(o->opaque, lin, b->bytes, b->gpa, b->gpa2);
-		/* Where it has ended the trace it wants attention. */
+		/* An observer that has ended the trace has requested attention. */
 		if (vpt_unlikely(c->base.attention))
 			soft_look_at_observer(c);
 	}

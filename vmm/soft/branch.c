@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Near transfers, the ends of blocks: where to go, and telling PT. What PT makes of
- * most of them is a TNT bit, which is put in place at once.
+ * Near transfers end blocks: compute the target and report the branch to PT. Most branches become a
+ * TNT bit, which is stored at once.
  */
 #include "soft/access.h"
 #include "soft/branch.h"
@@ -29,7 +29,7 @@ static inline uint64_t next_ip(const struct soft *c, const struct soft_uop *u)
 	return c->bits == 64 ? next_of(u) : (uint32_t)next_of(u);
 }
 
-/* Indirect: by a table of where such branches went before. */
+/* Return the link of an indirect branch from a table of earlier targets. */
 static inline struct soft_link *jump_link(struct soft *c, uint64_t to)
 {
 	struct soft_jump *j = &c->jump[(to ^ to >> SOFT_JUMP_BITS) & (SOFT_JUMP_SIZE - 1)];
@@ -77,7 +77,7 @@ COLD const struct soft_uop *soft_cond_slow(struct soft *c, const struct soft_uop
 	return soft_follow(c, (const struct soft_link *)u->ptr + taken, to);
 }
 
-/* Jcc; imm: the target. The other way is where u->disp says. */
+/* Jcc. imm is the target, and u->disp the address of the next instruction. */
 #define JCC(name, condition)                       \
 	SOFT_UOP(name)                             \
 	{                                          \
@@ -109,7 +109,7 @@ static const soft_uop_fn jcc[16] = {
 	jcc_8, jcc_9, jcc_10, jcc_11, jcc_12, jcc_13, jcc_14, jcc_15,
 };
 
-/* LOOPcc and J*CXZ count in as much of RCX as the address size says: aux bytes. */
+/* LOOPcc and J*CXZ count in the low `aux` bytes of RCX, the address size. */
 static inline uint64_t count_of(const struct soft *c, const struct soft_uop *u)
 {
 	uint64_t rcx = c->r[SOFT_R_RCX];
@@ -140,7 +140,7 @@ SOFT_UOP(jmp)
 	return soft_follow(c, &links(u)[1], u->imm);
 }
 
-/* An indirect target must be one that the mode can have. */
+/* Check that an indirect target is valid in this mode. */
 static inline void check_target(struct soft *c, const struct soft_uop *u, uint64_t to)
 {
 	if (vpt_unlikely(c->bits == 64 ? !soft_canonical(c, to) : to > c->s.cs.limit))
@@ -152,7 +152,10 @@ static COLD SOFT_NO_ENDBR const struct soft_uop *far_end(struct soft *c, const s
 	soft_raise_code(c, u, X86_VEC_GP, 0);
 }
 
-/* disp: where the target is if it is in memory, else src has it. aux: its bytes. */
+/*
+ * disp is the address of the target if it is in memory; otherwise src has the target. aux is its
+ * size in bytes.
+ */
 static inline uint64_t target_in_register(const struct soft *c, const struct soft_uop *u)
 {
 	uint64_t to = SOFT_REG(c, u->src, uint64_t);
@@ -166,8 +169,8 @@ static inline uint64_t target_in_memory(struct soft *c, const struct soft_uop *u
 }
 
 /*
- * The ends of indirect branches while PT is on: with a TIP at once, if it has room. They
- * are functions of their own so that what is not traced needs no stack.
+ * End an indirect branch while PT is on. If the unit has room, the TIP is written at once. These
+ * are separate functions so that untraced branches need no stack.
  */
 static NOINLINE const struct soft_uop *traced_jmp(struct soft *c, const struct soft_uop *u,
 						  uint64_t to)
@@ -236,7 +239,10 @@ SOFT_UOP(jmp_memory)
 	return end_jmp(c, u, to);
 }
 
-/* 64-bit mode. Where the top of the stack is RAM that the TLB knows, NULL elsewhere. */
+/*
+ * Return the host address of the top of the stack in 64-bit mode, or NULL unless the TLB maps it to
+ * RAM.
+ */
 static inline void *stack_slot(const struct soft *c, int64_t offset, bool write)
 {
 	uint64_t va = c->r[SOFT_R_RSP] + (uint64_t)offset;
@@ -261,7 +267,7 @@ COLD SOFT_UOP(call64_slow)
 	return end_call64(c, u);
 }
 
-/* imm: the target. */
+/* imm is the target. */
 SOFT_UOP(call64)
 {
 	uint64_t next = next_of(u);
@@ -329,7 +335,7 @@ SOFT_UOP(ret64)
 	return end_ret64(c, u, to);
 }
 
-/* Outside 64-bit mode; aux: operand bytes. */
+/* CALL outside 64-bit mode; aux is the operand size in bytes. */
 SOFT_UOP(call)
 {
 	uint32_t next = (uint32_t)next_of(u);
@@ -387,13 +393,16 @@ static uint64_t direct_target(const struct soft_translation *t)
 	return t->insn->operand_width == 16 ? (uint16_t)to : (uint32_t)to;
 }
 
-/* A direct branch out of what addresses can be; disp: where it is not taken to. */
+/*
+ * Emit a direct branch whose target is outside the address space. disp is the address after the
+ * branch if it is not taken.
+ */
 static bool direct(struct soft_translation *t, soft_uop_fn fn)
 {
 	uint64_t to = direct_target(t);
 	struct soft_uop *u;
 
-	/* Only at the very edge of the address space. */
+	/* This occurs only at the edge of the address space. */
 	if (t->bits == 64 && !soft_canonical(t->c, to)) {
 		if (t->insn->meta.category == ZYDIS_CATEGORY_COND_BR)
 			return false;
@@ -477,7 +486,7 @@ static bool returns(struct soft_translation *t)
 	return true;
 }
 
-/* With what sets the flags right before it, if that can be. */
+/* Fuse the branch with the preceding instruction that sets the flags, if possible. */
 static bool conditional(struct soft_translation *t)
 {
 	struct soft_block *b = t->block;

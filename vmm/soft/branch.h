@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The end of a block: telling PT, and on along a link. For branch.c and fuse.c. */
+/* The end of a block: report the branch to PT and follow a link. For branch.c and fuse.c. */
 #ifndef VMM_SOFT_BRANCH_H
 #define VMM_SOFT_BRANCH_H
 
 #include "soft/soft.h"
 
-/* A link that does not hold: the loop finds the block and mends it. */
+/* Leave at a stale link. The loop finds the block and updates the link. */
 const struct soft_uop *soft_miss(struct soft *c, const struct soft_link *l, uint64_t to);
 
 /*
@@ -16,7 +16,7 @@ const struct soft_uop *soft_branch_slow(struct soft *c, const struct soft_uop *u
 					uint64_t to, const struct soft_link *l);
 const struct soft_uop *soft_cond_slow(struct soft *c, const struct soft_uop *u, bool taken);
 
-/* Along a link, if it holds. */
+/* Follow a link if it is valid. */
 static inline __attribute__((always_inline)) const struct soft_uop *soft_follow(
 	struct soft *c, const struct soft_link *l, uint64_t to)
 {
@@ -26,13 +26,13 @@ static inline __attribute__((always_inline)) const struct soft_uop *soft_follow(
 	return SOFT_RUN(c, l->first);
 }
 
-/* Where Jcc at `u` goes: to imm if it is taken, else to disp. */
+/* Return the address after the Jcc at `u`: imm if the branch is taken, else disp. */
 static inline uint64_t soft_cond_target(const struct soft_uop *u, bool taken)
 {
 	return taken ? u->imm : (uint64_t)u->disp;
 }
 
-/* A conditional branch is decided. */
+/* End a block with the outcome of a conditional branch. */
 static inline __attribute__((always_inline)) const struct soft_uop *soft_end_cond(
 	struct soft *c, const struct soft_uop *u, bool taken)
 {
@@ -47,8 +47,8 @@ static inline __attribute__((always_inline)) const struct soft_uop *soft_end_con
 }
 
 /*
- * fuse.c: one micro-operation for what sets the flags, `u`, and the Jcc with this
- * condition that is emitted right after it; NULL: there is none. It looks at both.
+ * fuse.c: return one micro-operation for `u`, which sets the flags, and the Jcc with this condition
+ * that is emitted right after it. NULL if there is none. The result reads both micro-operations.
  */
 soft_uop_fn soft_fused(const struct soft_uop *u, unsigned int cc);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Compile micro-operations to host code. Guest registers are in host registers for the length of a
- * run and written through, so that the state in memory is always right when the run is left. RDI is
- * the processor, and RSI the run's first micro-operation. RAX, R10 and R11 are free between
+ * Compile micro-operations to host code. During a run, guest registers are in host registers. Each
+ * change is also stored, so the state in memory is right at every exit. RDI points to the
+ * processor, and RSI to the run's first micro-operation. RAX, R10 and R11 are free between
  * micro-operations. The flags are free unless `live`.
  */
 #include "soft/compile.h"
@@ -15,8 +15,10 @@
 #include "soft/region.h"
 
 #define REGION (32u << 20)
-/* More than a block's micro-operations become on average, with their ways out: only the
- * branch at its end takes more. */
+/*
+ * The largest average size of a micro-operation's code with its exits. Only the branch at the end
+ * of a block takes more.
+ */
 #define UOP_MAX	      320u
 #define BLOCK_MAX     (SOFT_BLOCK_MAX_UOPS * UOP_MAX)
 #define AT(member)    ((int32_t)offsetof(struct soft, member))
@@ -29,7 +31,7 @@ enum { SIZE64 = 3, ALWAYS = 16, JE = 4, JNE = 5, JB = 2, JAE = 3, JL = 12 };
 static const uint8_t pool[] = {H_RCX, H_RDX, H_R8, H_R9, H_RBX, H_R12, H_R13, H_R14, H_R15};
 #define POOL (sizeof(pool) / sizeof(pool[0]))
 
-/* A way out of the run: to the function that u had. */
+/* An exit of the run to the original function of u. */
 struct exit {
 	uint8_t *from;
 	const struct soft_uop *u;
@@ -40,7 +42,7 @@ struct soft_compiler {
 	struct soft_region region;
 	struct soft_emit e;
 	const struct soft_uop *first;
-	uint8_t slot[POOL]; /* of the guest register, SOFT_R_SLOTS: none */
+	uint8_t slot[POOL]; /* the slot of the guest register, SOFT_R_SLOTS if none */
 	uint32_t used[POOL], clock;
 	bool live; /* the host's flags are the guest's */
 	struct exit exit[SOFT_BLOCK_MAX_UOPS];
@@ -81,7 +83,7 @@ bool soft_compiler_made(const struct soft_compiler *g, soft_uop_fn fn)
 	return (uintptr_t)fn - (uintptr_t)g->region.executable < g->region.used;
 }
 
-/* The clock begins anew too: it must not wrap round between two operands. */
+/* Restart the clock too, because it must not wrap between two operands. */
 static void forget(struct soft_compiler *g)
 {
 	memset(g->slot, SOFT_R_SLOTS, sizeof(g->slot));
@@ -90,7 +92,7 @@ static void forget(struct soft_compiler *g)
 	g->live = false;
 }
 
-/* The host register for a guest register; `load`: with its value in it. */
+/* Return the host register for a guest register, and load its value if `load`. */
 static unsigned int hold(struct soft_compiler *g, unsigned int slot, bool load)
 {
 	unsigned int i, oldest = 0;
@@ -116,7 +118,7 @@ static void write_through(struct soft_compiler *g, unsigned int reg, unsigned in
 	e_rm(&g->e, SIZE64, 0x89, reg, H_RDI, OF_SLOT(slot));
 }
 
-/* The flags where C has them, from the host's. */
+/* Store the host's flags where C code reads them. */
 static void save_flags(struct soft_compiler *g)
 {
 	e8(&g->e, 0x9f);		  /* lahf */
@@ -173,7 +175,7 @@ static void address(struct soft_compiler *g, unsigned int reg, unsigned int size
 		e_sib(&g->e, size, 0x8d, reg, base, index, u->scale, (int32_t)u->disp);
 }
 
-/* R11, a linear address, becomes the host's; out if the TLB has not got that. */
+/* Change R11 from a linear address to the host's. Leave the run if the TLB has no entry. */
 static void to_host(struct soft_compiler *g, const struct soft_uop *u, unsigned int size,
 		    bool write)
 {
@@ -204,7 +206,7 @@ static void operand(struct soft_compiler *g, const struct soft_uop *u, unsigned 
 	to_host(g, u, size, write);
 }
 
-/* An immediate of the operand's size, sign-extended from 32 bits where that is 64. */
+/* Emit an immediate of the operand's size, sign-extended from 32 bits for 64-bit operands. */
 static void immediate(struct soft_compiler *g, unsigned int size, uint64_t imm)
 {
 	if (size == 0)
@@ -226,7 +228,9 @@ static bool flags_matter(const struct soft_uop *u, const struct soft_uop *end)
 	for (u++; u < end; u++) {
 		unsigned int op = SOFT_KIND_OP(u->kind), form = SOFT_KIND_FORM(u->kind);
 
-		/* These keep some: whether that matters, who reads theirs will tell. */
+		/*
+		 * These preserve some flags. Continue: a later reader decides whether they matter.
+		 */
 		if (form < SOFT_K_RM && (op == SOFT_K_INC || op == SOFT_K_DEC ||
 					 op == SOFT_K_IMUL || op == SOFT_K_IMUL3))
 			continue;
@@ -383,7 +387,7 @@ static void shift(struct soft_compiler *g, const struct soft_uop *u, const struc
 	write_through(g, dst, u->dst / 8);
 }
 
-/* Some of its flags stay as they were on some processors. */
+/* IMUL. Some of its flags keep their values on some processors. */
 static void imul(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
 {
 	bool three = SOFT_KIND_OP(u->kind) == SOFT_K_IMUL3,
@@ -540,7 +544,7 @@ static void jmp(struct soft_compiler *g, const struct soft_uop *u)
 	follow(g, (const struct soft_link *)u->ptr + 1, u->imm);
 }
 
-/* Can this one be part of a run? */
+/* Returns true if the micro-operation can be part of a run. */
 static bool is_plain(const struct soft_uop *u)
 {
 	unsigned int op = SOFT_KIND_OP(u->kind), form = SOFT_KIND_FORM(u->kind);
@@ -553,7 +557,7 @@ static bool is_plain(const struct soft_uop *u)
 		return false;
 	if (op >= SOFT_K_JCC)
 		return true;
-	/* Immediates of 64 bits are only in MOV; results of 16 bits are seldom. */
+	/* Only MOV has immediates of 64 bits. Results of 16 bits are rare. */
 	if ((form == SOFT_K_RI || form == SOFT_K_MI) && size == 3 &&
 	    (op != SOFT_K_MOV || form == SOFT_K_MI) && (int64_t)(int32_t)u->imm != (int64_t)u->imm)
 		return false;

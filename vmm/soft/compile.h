@@ -11,22 +11,24 @@
 
 struct soft_compiler;
 
-/* NULL: errno. */
+/* Returns NULL with errno set on failure. */
 struct soft_compiler *soft_compiler_create(void);
 void soft_compiler_destroy(struct soft_compiler *g);
 
-/* Is there room for one more block? If not, drop all blocks, then reset. */
+/* Returns false if there is no room for one more block. Then drop all blocks and reset. */
 bool soft_compiler_has_room(const struct soft_compiler *g);
 void soft_compiler_reset(struct soft_compiler *g);
 
-/* Is this host code, not a function in C? */
+/* Returns true if the function is generated host code. */
 bool soft_compiler_made(const struct soft_compiler *g, soft_uop_fn fn);
 
-/* Compile what can be of a block. */
+/* Compile the plain micro-operations of a block. */
 void soft_compile(struct soft *c, struct soft_block *b);
 
-/* Run from u on, until something returns NULL. Host code uses registers that functions
- * have to preserve, so it is entered by this only. */
+/*
+ * Run from u until a micro-operation returns NULL. Host code uses callee-saved registers, so it
+ * must be entered through this function.
+ */
 void soft_enter(struct soft *c, const struct soft_uop *u);
 
 #endif /* VMM_SOFT_COMPILE_H */

@@ -9,7 +9,7 @@
 #define CR0_CD	  (1ull << 30)
 #define CR0_KNOWN 0xe005003full
 #define CR3_FLAGS 0xfffull
-#define CR3_KEEP  (1ull << 63) /* with PCIDE: flush nothing; not stored */
+#define CR3_KEEP  (1ull << 63) /* with PCIDE: flush nothing; the bit is not stored */
 #define CR8_MAX	  15u
 #define DR6_FIXED 0xffff0ff0ull
 #define DR6_KNOWN 0x0000e00full
@@ -63,7 +63,7 @@ static NOINLINE void do_write_cr3(struct soft *c, const struct soft_uop *u)
 	soft_flush_tlb(c);
 }
 
-/* CPUID says which features there are to be turned on. */
+/* Return the CR4 bits whose features CPUID enumerates. */
 static uint64_t cr4_known(const struct soft *c)
 {
 	static const struct {
@@ -144,10 +144,10 @@ static NOINLINE void do_read_cr8(struct soft *c, const struct soft_uop *u)
 	}
 CHANGES_MODE(write_cr3)
 CHANGES_MODE(write_cr4)
-/* An interrupt may be waiting for a lower priority. */
+/* An interrupt may be pending that the old priority blocked. */
 CHANGES_MODE(write_cr8)
 
-/* Paging that is turned on or off is an event, which the core reports. */
+/* The core reports a change of paging as an event. */
 SOFT_UOP(write_cr0)
 {
 	if (c->gate && (source(c, u) ^ c->s.cr0) & X86_CR0_PG)
@@ -192,7 +192,7 @@ SOFT_UOP(read_cr8)
 	return SOFT_NEXT(c, u);
 }
 
-/* DR4 and DR5 are other names of DR6 and DR7, or none at all; aux: the register. */
+/* DR4 and DR5 are aliases of DR6 and DR7, or undefined. aux is the register. */
 static unsigned int debug_register(struct soft *c, const struct soft_uop *u)
 {
 	unsigned int n = u->aux;
@@ -241,7 +241,7 @@ SOFT_UOP(clts)
 	return soft_resume(c, u);
 }
 
-/* PE can be set this way, but not cleared. */
+/* LMSW can set PE but not clear it. */
 SOFT_UOP(lmsw)
 {
 	uint64_t low = SOFT_REG(c, u->src, uint16_t) & 0xf;
@@ -263,7 +263,7 @@ static bool to_control(struct soft_translation *t, unsigned int n)
 
 	if (n >= sizeof(fn) / sizeof(fn[0]) || !fn[n])
 		return false;
-	/* An event of its own, which the core reports. */
+	/* The core reports this as an event of its own. */
 	if (n == 3)
 		soft_tr_leave(t);
 	soft_tr_emit(t, fn[n])->src = soft_tr_gpr(t, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The features of this processor for CPUID. They are those in software, and those host instructions
- * that stubs use, if the host has them.
+ * The features of this processor for CPUID: those emulated in software, and host instructions that
+ * stubs use if the host has them.
  */
 #include <cpuid.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "soft/state.h"
 #include "vpt/xsave.h"
 
-/* A leaf that is offered: bits done here, bits that need the host's. */
+/* A supported leaf: the bits emulated here, and the bits that require the host's. */
 struct leaf {
 	uint32_t leaf, subleaf;
 	bool by_subleaf;
@@ -37,9 +37,12 @@ static const struct leaf leaves[] = {
 		   B(3) | B(5) | B(8) | B(16) | B(17) | B(19) | B(21) | B(28) | B(29) | B(30) |
 			   B(31),
 		   B(1) | B(6) | B(8) | B(9) | B(10) | B(11) | B(12) | B(14), 0}},
-	/* x87, SSE, AVX, AVX-512; sizes of the host's layout, which is everybody's. */
+	/*
+	 * x87, SSE, AVX, AVX-512. The sizes are those of the host's layout, which is the same on
+	 * all processors.
+	 */
 	{.leaf = 0xd, .by_subleaf = true, .hosts = {0xe7, ~0u, ~0u, 0}},
-	/* XSAVES, with PT's component, which the core leaves where this processor has PT. */
+	/* XSAVES with PT's component. The core removes it unless this processor has PT. */
 	{.leaf = 0xd,
 	 .subleaf = 1,
 	 .by_subleaf = true,
@@ -52,7 +55,7 @@ static const struct leaf leaves[] = {
 	{.leaf = 0xd,
 	 .subleaf = VPT_XSAVE_COMPONENT,
 	 .by_subleaf = true,
-	 .ours = {VPT_XSAVE_BYTES, 0, 1 /* a supervisor's */, 0}},
+	 .ours = {VPT_XSAVE_BYTES, 0, 1 /* supervisor component */, 0}},
 	{.leaf = 0x80000000, .ours = {0x80000008}},
 	{.leaf = 0x80000001,
 	 .ours = {0, 0, B(0) | B(8), B(11) | B(20) | B(26) | B(27) | B(29)},
@@ -63,7 +66,10 @@ static const struct leaf leaves[] = {
 
 #define LEAVES (sizeof(leaves) / sizeof(leaves[0]))
 
-/* The highest leaves of this processor. In a virtual machine each CPUID is an exit. */
+/*
+ * The highest leaves of this processor, cached because each CPUID causes an exit in a virtual
+ * machine.
+ */
 struct limits {
 	uint32_t basic, extended;
 };
@@ -79,7 +85,7 @@ static void ask_host(const struct leaf *l, const struct limits *max, uint32_t *r
 int soft_supported_cpuid(struct engine_vm *vm, struct engine_cpuid_entry *entries, size_t *count)
 {
 	const struct limits max = {__get_cpuid_max(0, NULL), __get_cpuid_max(1u << 31, NULL)};
-	/* The parts of the XSAVE feature set that are done here need the rest, which is the host's. */
+	/* The parts of XSAVE that are emulated require the host's other parts. */
 	bool has_xsave = false;
 	size_t i, n = 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Decimal arithmetic, most of it of 32-bit code only, and other old ones. */
+/* Decimal arithmetic, most of it only in 32-bit code, and other old instructions. */
 #include "soft/flagcond.h"
 #include "soft/operand.h"
 #include "soft/system.h"
@@ -16,7 +16,7 @@ static inline void set_al(struct soft *c, uint8_t value)
 	SOFT_REG(c, SOFT_R_RAX * 8, uint8_t) = value;
 }
 
-/* SF, ZF and PF of a result; AF and CF as given; OF, which is not defined, clear. */
+/* Set SF, ZF and PF from a result, and AF and CF as given. OF is undefined and cleared. */
 static void set_flags(struct soft *c, uint8_t value, bool af, bool cf)
 {
 	unsigned int fl = SOFT_F_FIXED;
@@ -29,7 +29,7 @@ static void set_flags(struct soft *c, uint8_t value, bool af, bool cf)
 	c->fl = (uint16_t)fl;
 }
 
-/* DAA, and with -1 DAS. */
+/* DAA, or DAS if `sign` is -1. */
 static void adjust_packed(struct soft *c, int sign)
 {
 	uint8_t old = al(c), value = old;
@@ -51,7 +51,7 @@ static void adjust_packed(struct soft *c, int sign)
 	set_flags(c, value, af, cf);
 }
 
-/* AAA, and with -1 AAS. */
+/* AAA, or AAS if `sign` is -1. */
 static void adjust_unpacked(struct soft *c, int sign)
 {
 	bool carry = (al(c) & 15) > 9 || c->fl & SOFT_F_AF;
@@ -87,7 +87,7 @@ SOFT_UOP(aas)
 	return SOFT_NEXT(c, u);
 }
 
-/* imm: the base, not 0. */
+/* imm is the base, not 0. */
 SOFT_UOP(aam)
 {
 	uint8_t base = (uint8_t)u->imm, value = al(c);
@@ -113,7 +113,7 @@ SOFT_UOP(salc)
 	return SOFT_NEXT(c, u);
 }
 
-/* aux: the segment; imm: bytes of an address. */
+/* aux is the segment; imm is the address size in bytes. */
 static NOINLINE void do_xlat(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t offset = c->r[SOFT_R_RBX] + al(c);
@@ -129,7 +129,7 @@ SOFT_UOP(xlat)
 	return SOFT_NEXT(c, u);
 }
 
-/* The index is signed, and both bounds are allowed. */
+/* The index is signed, and the bounds are inclusive. */
 #define BOUND(bits)                                                                   \
 	static NOINLINE void do_bound##bits(struct soft *c, const struct soft_uop *u) \
 	{                                                                             \

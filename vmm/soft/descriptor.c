@@ -55,7 +55,7 @@ uint64_t soft_linear(struct soft *c, const struct soft_uop *u, enum soft_seg n, 
 	return (uint32_t)(s->base + offset);
 }
 
-/* The part of a system access that is on one page. */
+/* Return the length of the part of a system access that is on one page. */
 static size_t system_piece(struct soft *c, const struct soft_uop *u, uint64_t va, size_t len,
 			   bool write, uint64_t *gpa)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Memory operands of which an instruction accesses some elements only: masked operands of AVX and
- * AVX-512, and compressed or expanded ones. If all of the operand is RAM the host's instruction
+ * Memory operands of which an instruction accesses only some elements: masked operands of AVX and
+ * AVX-512, and compressed or expanded ones. If the whole operand is in RAM, the host's instruction
  * applies the mask. Otherwise each active element is a separate access, since the others must not
  * fault.
  */
@@ -9,20 +9,20 @@
 
 enum shape {
 	SHAPE_PLAIN,	/* bit i of the mask is for element i */
-	SHAPE_FEW,	/* an element is active if any it is repeated for is */
-	SHAPE_CONDENSED /* as many elements as there are bits, from the first on */
+	SHAPE_FEW,	/* an element is active if any of its repetitions is */
+	SHAPE_CONDENSED /* the first elements, one for each set bit */
 };
 
-/* A masked operand, as it is packed into a micro-operation. */
+/* A masked operand, packed into a micro-operation. */
 struct masked {
-	uint8_t element; /* bytes */
-	uint8_t count;	 /* of elements in memory */
-	uint8_t repeat;	 /* bits of the mask that matter */
+	uint8_t element; /* size in bytes */
+	uint8_t count;	 /* the number of elements in memory */
+	uint8_t repeat;	 /* the number of mask bits that matter */
 	uint8_t shape;	 /* enum shape */
-	uint8_t align;	 /* less one */
+	uint8_t align;	 /* alignment less one */
 	uint8_t reg;	 /* mask register, or vector register if `signs` */
 	bool signs;	 /* the mask is the sign bits of a vector's elements */
-	bool whole;	 /* a store that faults as if it were not masked */
+	bool whole;	 /* a store that faults like an unmasked one */
 };
 
 _Static_assert(sizeof(struct masked) == sizeof(uint64_t), "fits into u->imm");
@@ -50,7 +50,7 @@ static uint64_t sign_bits(const uint8_t *vector, unsigned int element, unsigned 
 	return mask;
 }
 
-/* Which elements of memory are accessed. */
+/* Return a bit for each element of memory that is accessed. */
 static uint64_t active(const struct soft *c, const struct masked *m)
 {
 	uint64_t bits, result = 0;
@@ -108,7 +108,7 @@ static inline bool is_aligned(const struct soft_uop *u, uint64_t va)
 
 _Static_assert(offsetof(struct masked, align) == 4, "as is_aligned() takes it");
 
-/* Alignment matters if anything is accessed. */
+/* Check alignment if any element is accessed. */
 static __attribute__((noinline)) void check_misaligned(struct soft *c, const struct soft_uop *u)
 {
 	struct masked m = unpack(u);
@@ -151,10 +151,10 @@ SOFT_UOP(masked_store)
 	return masked_store_slow(c, u);
 }
 
-/* Do elements that are masked off not fault? (SDM vol. 2, 2.8) */
+/* Returns true if masked-off elements do not fault (SDM vol. 2, 2.8). */
 static bool suppresses_faults(const ZydisDecodedInstruction *insn)
 {
-	/* Here elements of memory are not those of the result. */
+	/* In these instructions elements of memory are not those of the result. */
 	switch (insn->mnemonic) {
 	case ZYDIS_MNEMONIC_VDBPSADBW:
 	case ZYDIS_MNEMONIC_VGF2P8AFFINEQB:
@@ -206,7 +206,7 @@ static uint8_t repeated(const ZydisDecodedInstruction *insn)
 	}
 }
 
-/* AVX: the mask is the second operand's signs, of a load and of a store. */
+/* AVX: the signs of the second operand are the mask of a load or store. */
 static bool masked_by_signs(const struct soft_translation *t, struct masked *m)
 {
 	unsigned int mask;
@@ -236,7 +236,7 @@ static bool masked_by_k(const struct soft_translation *t, struct masked *m)
 	    insn->avx.mask.reg <= ZYDIS_REGISTER_K0 || insn->avx.mask.reg > ZYDIS_REGISTER_K7)
 		return false;
 	m->whole = !suppresses_faults(insn);
-	/* A store leaves what is masked off alone in any case. */
+	/* A store never changes masked-off elements. */
 	if (m->whole && !soft_tr_is_mem(t, 0))
 		return false;
 	m->reg = (uint8_t)ZydisRegisterGetId(insn->avx.mask.reg);
@@ -250,14 +250,16 @@ static bool masked_by_k(const struct soft_translation *t, struct masked *m)
 	return true;
 }
 
-/* Those of VBMI2 are in another of Zydis' categories. */
+/* Zydis has the VBMI2 instructions in another category. */
 static bool is_condensed(ZydisMnemonic mnemonic)
 {
 	return mnemonic == ZYDIS_MNEMONIC_VPCOMPRESSB || mnemonic == ZYDIS_MNEMONIC_VPCOMPRESSW ||
 	       mnemonic == ZYDIS_MNEMONIC_VPEXPANDB || mnemonic == ZYDIS_MNEMONIC_VPEXPANDW;
 }
 
-/* Of memory, each with a bit of the mask: dot products take several for one. */
+/*
+ * Return the number of memory elements with a mask bit each. Dot products combine several into one.
+ */
 static uint8_t elements(const struct soft_translation *t, int mem)
 {
 	unsigned int count = t->op[mem].element_count, results = t->op[0].element_count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writing host code, an instruction at a time: for compile.c. */
+/* Emit host code one instruction at a time, for compile.c. */
 #ifndef VMM_SOFT_EMIT_H
 #define VMM_SOFT_EMIT_H
 
@@ -28,7 +28,7 @@ enum soft_host_reg {
 };
 
 struct soft_emit {
-	uint8_t *at; /* where to write; code runs at another address: see compile.c */
+	uint8_t *at; /* the address to write to; code runs at another address (compile.c) */
 };
 
 static inline void e8(struct soft_emit *e, unsigned int value)
@@ -50,13 +50,13 @@ static inline void e64(struct soft_emit *e, uint64_t value)
 	e->at += sizeof(value);
 }
 
-/* Prefixes and opcode for operands of 1 << size bytes; opcode 0x0fxx has two bytes. */
+/* Emit prefixes and opcode for operands of 1 << size bytes. An opcode 0x0fxx has two bytes. */
 static inline void e_opcode(struct soft_emit *e, unsigned int size, unsigned int opcode,
 			    unsigned int reg, unsigned int index, unsigned int rm)
 {
 	if (size == 1)
 		e8(e, 0x66);
-	/* With a REX prefix byte registers are the low ones, all of them. */
+	/* A REX prefix selects the low byte of every register. */
 	e8(e,
 	   0x40 | (size == 3) << 3 | (reg >> 3 & 1) << 2 | (index >> 3 & 1) << 1 | (rm >> 3 & 1));
 	if (opcode > 0xff)
@@ -64,7 +64,7 @@ static inline void e_opcode(struct soft_emit *e, unsigned int size, unsigned int
 	e8(e, opcode);
 }
 
-/* reg and a register. */
+/* Emit an instruction with two registers. */
 static inline void e_rr(struct soft_emit *e, unsigned int size, unsigned int opcode,
 			unsigned int reg, unsigned int rm)
 {
@@ -72,7 +72,7 @@ static inline void e_rr(struct soft_emit *e, unsigned int size, unsigned int opc
 	e8(e, 0xc0 | (reg & 7) << 3 | (rm & 7));
 }
 
-/* reg and [base + disp]. */
+/* Emit an instruction with reg and [base + disp]. */
 static inline void e_rm(struct soft_emit *e, unsigned int size, unsigned int opcode,
 			unsigned int reg, unsigned int base, int32_t disp)
 {
@@ -83,7 +83,9 @@ static inline void e_rm(struct soft_emit *e, unsigned int size, unsigned int opc
 	e32(e, (uint32_t)disp);
 }
 
-/* reg and [base + (index << scale) + disp]; either may be H_NONE. */
+/*
+ * Emit an instruction with reg and [base + (index << scale) + disp]. Either register may be H_NONE.
+ */
 static inline void e_sib(struct soft_emit *e, unsigned int size, unsigned int opcode,
 			 unsigned int reg, unsigned int base, unsigned int index,
 			 unsigned int scale, int32_t disp)
@@ -96,7 +98,7 @@ static inline void e_sib(struct soft_emit *e, unsigned int size, unsigned int op
 	e32(e, (uint32_t)disp);
 }
 
-/* MOV of a constant into all 64 bits, as short as it gets. */
+/* Emit the shortest MOV of a constant into all 64 bits. */
 static inline void e_const(struct soft_emit *e, unsigned int reg, uint64_t value)
 {
 	if (value <= UINT32_MAX) {
@@ -111,7 +113,7 @@ static inline void e_const(struct soft_emit *e, unsigned int reg, uint64_t value
 	}
 }
 
-/* A jump to be aimed later: Jcc, or JMP for 16. Returns what e_aim() wants. */
+/* Emit a jump without its target: Jcc, or JMP if `cc` is 16. Returns the argument for e_aim(). */
 static inline uint8_t *e_jump(struct soft_emit *e, unsigned int cc)
 {
 	if (cc == 16) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The software CPU's life, and the table of its operations. */
+/* Create, reset and destroy the software CPU, and define the table of its operations. */
 #include "soft/engine.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static void vm_destroy(struct engine_vm *vm)
 	free(vm);
 }
 
-/* RAM is one piece that begins at 0 (x86/mem.h). */
+/* RAM is contiguous from address 0 (x86/mem.h). */
 static int vm_map(struct engine_vm *base, uint32_t slot, uint64_t gpa, void *host, uint64_t bytes)
 {
 	struct soft_vm *vm = (struct soft_vm *)base;
@@ -130,7 +130,7 @@ static int copy_cpuid(struct soft *c, const struct engine_cpuid_entry *cpuid, si
 	return 0;
 }
 
-/* Power-on (SDM vol. 3, table 10-1). */
+/* Set the state after power-on (SDM vol. 3, table 10-1). */
 static void reset(struct soft *c)
 {
 	const struct x86_segment data = {.limit = 0xffff, .type = 3, .s = true, .present = true};
@@ -218,7 +218,7 @@ static uint64_t tsc_hz(struct engine_vcpu *ev, uint64_t *offset)
 	return 0;
 }
 
-/* Devices answer at once: only MSRs are left to be completed. */
+/* Complete an exit. Devices respond at once, so only MSRs remain. */
 static void complete(struct engine_vcpu *ev, struct engine_exit *exit)
 {
 	if (exit->kind == ENGINE_EXIT_RDMSR || exit->kind == ENGINE_EXIT_WRMSR)
@@ -242,9 +242,8 @@ static int kick_after(struct engine_vcpu *ev, uint64_t ns)
 }
 
 /*
- * Blocks lead to each other by links, and nothing but a link that does not hold brings a
- * chain of them back. A generation that no link has makes that sure; where this changes
- * it in the middle of a change, that change does the same.
+ * Blocks follow links to each other, and only a stale link ends a chain. Set a generation that no
+ * link has. If this interrupts a change of the generation, that change also unlinks.
  */
 static void interrupt(struct engine_vcpu *ev)
 {

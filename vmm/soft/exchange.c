@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * XCHG, XADD and the CMPXCHG family. There is one processor, so LOCK adds nothing.
- * CMPXCHG writes its destination even where the values differ, and needs to be
- * allowed to.
+ * XCHG, XADD and the CMPXCHG family. There is one processor, so LOCK has no effect. CMPXCHG writes
+ * its destination even if the values differ, and needs write permission.
  */
 #include "soft/alu_flags.h"
 #include "soft/operand.h"
@@ -11,7 +10,7 @@
 
 #define SIZES(X) X(8, "b") X(16, "w") X(32, "l") X(64, "q")
 
-/* dst and src, both registers. */
+/* Exchange registers dst and src. */
 #define XCHG(bits, s)                                                   \
 	SOFT_UOP(xchg##bits)                                            \
 	{                                                               \
@@ -31,7 +30,7 @@
 	}
 SIZES(XCHG)
 
-/* Where both are the same register the sum is what stays. */
+/* If both operands are the same register, the result is the sum. */
 #define XADD(bits, s)                                                                    \
 	SOFT_UOP(xadd##bits)                                                             \
 	{                                                                                \
@@ -52,10 +51,7 @@ SIZES(XCHG)
 	}
 SIZES(XADD)
 
-/*
- * Of 32-bit registers the host's instruction decides which of the two has its upper
- * half cleared.
- */
+/* For 32-bit registers the host's instruction decides which register has its upper half cleared. */
 #define CMPXCHG(bits, s)                                                                    \
 	SOFT_UOP(cmpxchg##bits)                                                             \
 	{                                                                                   \
@@ -146,7 +142,7 @@ SOFT_UOP(cmpxchg16b)
 	return SOFT_NEXT(c, u);
 }
 
-/* By size: registers, then memory. */
+/* Handlers by size, for registers and then for memory. */
 struct forms {
 	soft_uop_fn reg[4];
 	struct soft_mem_uop mem[4];
@@ -165,7 +161,7 @@ struct forms {
 static bool two_operands(struct soft_translation *t, const struct forms *f)
 {
 	unsigned int size = (unsigned int)__builtin_ctz(t->size);
-	/* XCHG can be written either way. */
+	/* XCHG accepts its operands in either order. */
 	unsigned int mem = soft_tr_is_mem(t, 1) ? 1 : 0;
 	struct soft_uop *u;
 

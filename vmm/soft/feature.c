@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which instructions the processor has, by the features in its CPUID. */
+/* Decide which instructions the processor has from the features in its CPUID. */
 #include "soft/feature.h"
 
 enum reg { EAX, EBX, ECX, EDX };
@@ -65,10 +65,10 @@ bool soft_feature(const struct soft *c, const ZydisDecodedInstruction *insn)
 		return false;
 	if (always[set])
 		return true;
-	/* Outside 64-bit mode everybody has these. */
+	/* Every processor has these outside 64-bit mode. */
 	if (set == ZYDIS_ISA_SET_LAHF && insn->machine_mode != ZYDIS_MACHINE_MODE_LONG_64)
 		return true;
-	/* PTWRITE, which the processor can have and CPUID not show. */
+	/* The processor can have PTWRITE while CPUID hides it. */
 	if (set == ZYDIS_ISA_SET_PT)
 		return c->base.state & ENGINE_PTWRITE;
 	if (needs_vl(insn) && !has(c, 7, EBX, 31))
@@ -81,9 +81,9 @@ bool soft_feature(const struct soft *c, const ZydisDecodedInstruction *insn)
 
 void soft_set_features(const struct soft *c, ZydisDecoder *decoder)
 {
-	/* NOPs. */
+	/* These are NOPs. */
 	(void)ZydisDecoderEnableMode(decoder, ZYDIS_DECODER_MODE_MPX, ZYAN_FALSE);
-	/* BSF and BSR, with a prefix that means nothing. */
+	/* Decode as BSF and BSR with an ignored prefix. */
 	(void)ZydisDecoderEnableMode(decoder, ZYDIS_DECODER_MODE_TZCNT, has(c, 7, EBX, 3));
 	(void)ZydisDecoderEnableMode(decoder, ZYDIS_DECODER_MODE_LZCNT, has(c, 0x80000001, ECX, 5));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which instructions the guest's CPUID promises. */
+/* The instructions that the guest's CPUID enumerates. */
 #ifndef VMM_SOFT_FEATURE_H
 #define VMM_SOFT_FEATURE_H
 
@@ -7,9 +7,9 @@
 
 #include "soft/soft.h"
 
-/* Does this processor have the instruction? What it has not raises #UD. */
+/* Returns true if this processor has the instruction. An absent instruction raises #UD. */
 bool soft_feature(const struct soft *c, const ZydisDecodedInstruction *insn);
-/* Have the decoder take opcodes for what they are without features that it has not. */
+/* Configure the decoder for a processor without the features that this one lacks. */
 void soft_set_features(const struct soft *c, ZydisDecoder *decoder);
 
 #endif /* VMM_SOFT_FEATURE_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Instructions about single flags. */
+/* Instructions that access single flags. */
 #include "soft/flagcond.h"
 #include "soft/translate.h"
 
-/* The flags that LAHF and SAHF move, as RFLAGS has them. */
+/* The flags that LAHF and SAHF move, in the layout of RFLAGS. */
 #define AH_FLAGS (X86_FL_CF | X86_FL_PF | X86_FL_AF | X86_FL_ZF | X86_FL_SF)
 
 #define FLAG(name, change)              \
@@ -33,7 +33,7 @@ SOFT_UOP(sahf)
 	return SOFT_NEXT(c, u);
 }
 
-/* In the order of insns_alu.def. */
+/* The order is that of insns_alu.def. */
 bool soft_tr_flag(struct soft_translation *t)
 {
 	static const soft_uop_fn fn[] = {clc, stc, cmc, cld, std, lahf, sahf};

@@ -19,7 +19,7 @@ enum soft_flag {
 	SOFT_F_SF = 1 << 15,
 };
 
-/* `cc`: the low four bits of the opcode; a constant, so that one test remains. */
+/* `cc` is the low four bits of the opcode. It is a constant, so that one test remains. */
 static inline __attribute__((always_inline)) bool soft_cond(uint16_t fl, unsigned int cc)
 {
 	bool holds;
@@ -53,7 +53,9 @@ static inline __attribute__((always_inline)) bool soft_cond(uint16_t fl, unsigne
 	return holds != (cc & 1);
 }
 
-/* X(name, encoding, ...): all of them, named as mnemonics are after SET, CMOV or J. */
+/*
+ * X(name, encoding, ...) for all conditions, with the names of the mnemonics after SET, CMOV or J.
+ */
 #define SOFT_CONDITIONS(X, ...)  \
 	X(o, 0, ##__VA_ARGS__)   \
 	X(no, 1, ##__VA_ARGS__)  \

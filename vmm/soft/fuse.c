@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Comparisons and the branches on them, in one: most branches come right after what
- * they depend on, and the host's own condition code decides.
+ * Fuse a comparison and the branch that depends on it. Most branches directly follow the
+ * instruction that sets their flags, and the host's own condition code decides.
  */
 #include "soft/alu_flags.h"
 #include "soft/branch.h"
@@ -12,7 +12,7 @@
 #define IMM(bits)		 ((uint##bits##_t)u->imm)
 #define NAME(op, form, bits, cc) op##_##form##bits##_##cc
 
-/* One handler for a condition; `work` sets `holds`. */
+/* One handler for a condition. `work` sets `holds`. */
 #define FUSED(cc, n, op, form, bits, work)             \
 	SOFT_UOP(op##_##form##bits##_##cc)             \
 	{                                              \
@@ -22,7 +22,7 @@
 		return soft_end_cond(c, u + 1, holds); \
 	}
 
-/* One that loads `m` first. */
+/* One handler that first loads `m`. */
 #define FUSED_LOAD(cc, n, op, form, bits, work)        \
 	SOFT_LOAD_UOP(op##_##form##bits##_##cc, bits)  \
 	{                                              \
@@ -85,8 +85,8 @@ UNARY(dec, 32)
 UNARY(dec, 64)
 
 /*
- * The handlers of one kind, by condition. Tables of what there is, and not one table with holes:
- * the dynamic linker writes each pointer as the program starts.
+ * The handlers of one kind, by condition. Dense tables replace one sparse table, because the
+ * dynamic linker writes each pointer at program start.
  */
 #define PLAIN(cc, n, op, form, bits)   [n] = op##_##form##bits##_##cc,
 #define INDEXED(cc, n, op, form, bits) [n] = op##_##form##bits##_##cc##_indexed,

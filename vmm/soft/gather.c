@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Instructions that make an address of each element: gathers and scatters; and
- * MASKMOV, which stores bytes one by one. Gathers and scatters may stop at a fault
- * with what came before it done, and the mask says so.
+ * Instructions that compute an address for each element: gathers, scatters, and MASKMOV, which
+ * stores single bytes. A gather or scatter may stop at a fault with the earlier elements complete.
+ * The mask then records the rest.
  */
 #include "soft/native.h"
 
-/* A gather or scatter, as it is packed into a micro-operation. */
+/* A gather or scatter, packed into a micro-operation. */
 struct gather {
 	uint8_t index;		    /* vector register of the indices */
 	uint8_t mask;		    /* mask register, or vector register in AVX2 */
-	uint8_t count;		    /* of elements */
+	uint8_t count;		    /* the number of elements */
 	uint8_t segment;	    /* ES CS SS DS FS GS */
-	bool wide_index, wide_data; /* 8 bytes, not 4 */
+	bool wide_index, wide_data; /* 8 bytes instead of 4 */
 	bool by_k;
 	bool narrow; /* 32-bit addresses */
 };
@@ -27,7 +27,9 @@ static const struct x86_segment *segment(const struct soft *c, unsigned int n)
 	return by_number[n];
 }
 
-/* In segments with an upper limit; others are not used with vectors of addresses. */
+/*
+ * Check segments that have an upper limit. Other segments are not used with vectors of addresses.
+ */
 static bool within(const struct soft *c, const struct x86_segment *s, uint64_t offset,
 		   unsigned int len, bool write)
 {
@@ -75,7 +77,7 @@ static bool is_active(const struct soft *c, const struct gather *g, unsigned int
 	return c->fpu.zmm[g->mask][(i + 1) * len - 1] >> 7;
 }
 
-/* Elements that are not to be had are passed over in the same way. */
+/* Inactive elements are skipped in the same way. */
 static void element_done(struct soft *c, const struct gather *g, unsigned int i)
 {
 	unsigned int len = g->wide_data ? 8 : 4;
@@ -103,7 +105,7 @@ static __attribute__((noinline)) void do_gather(struct soft *c, const struct sof
 {
 	struct gather g = unpack(u);
 	unsigned int len = g.wide_data ? 8 : 4, i;
-	unsigned int length = g.count * (g.wide_index ? 8 : len); /* of the vectors */
+	unsigned int length = g.count * (g.wide_index ? 8 : len); /* the length of the vectors */
 	uint8_t *to = c->fpu.zmm[u->dst];
 
 	for (i = 0; i < g.count; i++) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* IN and OUT, and who may (SDM vol. 1, 19.5). */
+/* IN and OUT, and their permission checks (SDM vol. 1, 19.5). */
 #include "soft/operand.h"
 #include "soft/system.h"
 
 #define NOINLINE __attribute__((noinline))
 
-#define TSS_MAP	   102u /* where its offset is */
-#define TYPE_TSS32 9u	/* available; with the busy bit, 11 */
+#define TSS_MAP	   102u /* the address of the map's offset */
+#define TYPE_TSS32 9u	/* available; 11 if the busy bit is set */
 
-/* Is a bit of the TSS's map set for one of the ports, or is there no such map? */
+/* Returns true if the TSS's map has a bit set for one of the ports, or if there is no map. */
 static bool denied(struct soft *c, const struct soft_uop *u, uint16_t port, unsigned int size)
 {
 	const struct x86_segment *tr = &c->s.tr;
@@ -21,7 +21,7 @@ static bool denied(struct soft *c, const struct soft_uop *u, uint16_t port, unsi
 		return true;
 	soft_system_read(c, u, tr->base + TSS_MAP, &map, sizeof(map));
 	at = map + port / 8u;
-	/* Two bytes are looked at, always. */
+	/* The processor always reads two bytes. */
 	if (at + 1 > tr->limit)
 		return true;
 	soft_system_read(c, u, tr->base + at, &bits, sizeof(bits));
@@ -38,7 +38,7 @@ void soft_check_port(struct soft *c, const struct soft_uop *u, uint16_t port, un
 		soft_raise_code(c, u, X86_VEC_GP, 0);
 }
 
-/* src + imm: the port; aux: bytes. */
+/* The port is src + imm; aux is the size in bytes. */
 static uint16_t checked_port(struct soft *c, const struct soft_uop *u)
 {
 	uint16_t port = (uint16_t)(SOFT_REG(c, u->src, uint16_t) + u->imm);
@@ -69,7 +69,7 @@ static NOINLINE void do_out(struct soft *c, const struct soft_uop *u)
 	soft_bus_io(c, u, port, (uint8_t)u->aux, false, 1, &data);
 }
 
-/* A device may have asked for the end of run(), which then comes right here. */
+/* A device may have requested the end of run(), which then follows this instruction. */
 SOFT_UOP(in)
 {
 	do_in(c, u);

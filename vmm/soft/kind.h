@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kinds of micro-operations, for fuse.c and compile.c, which join several of them. Only plain ones
- * have a kind. The others run as they are.
+ * Kinds of micro-operations, for fuse.c and compile.c, which join several of them. Only plain
+ * micro-operations have a kind. The others run unchanged.
  */
 #ifndef VMM_SOFT_KIND_H
 #define VMM_SOFT_KIND_H
@@ -10,7 +10,7 @@
 
 enum soft_kind_op {
 	SOFT_K_NONE,
-	/* These eight as opcodes count them, from 1. */
+	/* The order of these eight is that of the opcodes, from 1. */
 	SOFT_K_ADD,
 	SOFT_K_OR,
 	SOFT_K_ADC,
@@ -31,7 +31,7 @@ enum soft_kind_op {
 	SOFT_K_SHL, /* by imm, which is not 0 */
 	SOFT_K_SHR,
 	SOFT_K_SAR,
-	SOFT_K_IMUL,  /* dst times what the form says */
+	SOFT_K_IMUL,  /* dst times the operand of the form */
 	SOFT_K_IMUL3, /* src times imm */
 	SOFT_K_CMOV,  /* SOFT_KIND_FROM(): the condition */
 	SOFT_K_SET,
@@ -39,13 +39,13 @@ enum soft_kind_op {
 	SOFT_K_POP,
 	SOFT_K_JCC, /* SOFT_KIND_FROM(): the condition */
 	SOFT_K_JMP,
-	SOFT_K_NEXT, /* the end of a block that just ends */
+	SOFT_K_NEXT, /* the end of a block without a branch */
 };
 
-/* The operands: register, memory, immediate; the destination first. */
+/* The operands, destination first: register, memory, immediate. */
 enum soft_kind_form { SOFT_K_RR, SOFT_K_RI, SOFT_K_RM, SOFT_K_MR, SOFT_K_MI, SOFT_K_FORMS };
 
-/* `size`: log2 of the operand's bytes. */
+/* `size` is log2 of the operand's bytes. */
 #define SOFT_KIND(op, form, size, from) \
 	((uint32_t)(op) | (uint32_t)(form) << 8 | (uint32_t)(size) << 12 | (uint32_t)(from) << 16)
 #define SOFT_KIND_OP(kind)   ((kind)&0xffu)

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Memory accesses that the TLB does not serve, and filling it. */
+/* Accesses to memory that miss the TLB, and TLB fills. */
 #include "soft/access.h"
 #include "soft/system.h"
 
 #define PAGE_MASK (X86_PAGE_SIZE - 1)
 #define TLB_NONE  1u
 
-/* Interrupt controllers live here, whatever RAM there is. */
+/* Interrupt controllers are here, regardless of the size of RAM. */
 #define HOLE_FIRST 0xfec00000u
 #define HOLE_LAST  0xfeefffffu
 
 /* Part of an access, within one page. */
 struct piece {
 	uint64_t gpa;
-	uint8_t *host; /* NULL: not RAM */
-	uint32_t len;  /* 0: there is no such part */
+	uint8_t *host; /* NULL if the piece is not RAM */
+	uint32_t len;  /* 0 if there is no such piece */
 };
 
 void soft_flush_tlb(struct soft *c)
@@ -29,7 +29,7 @@ void soft_flush_tlb(struct soft *c)
 
 void soft_flush_page(struct soft *c, uint64_t va)
 {
-	/* It may be part of a large page, of which other parts are here too. */
+	/* The page may be part of a large page with other entries here. */
 	(void)va;
 	soft_flush_tlb(c);
 }
@@ -81,7 +81,7 @@ static uint8_t *host_of(const struct soft *c, uint64_t gpa, uint64_t len)
 	return x86_mem_at(&c->vm->mem, gpa, len);
 }
 
-/* Remember where a page is, and whether a write would need a walk. */
+/* Fill the TLB entry of a page, and record whether a write needs a walk. */
 static void fill(struct soft *c, uint64_t va, const struct x86_page *found)
 {
 	uint64_t gpa = found->gpa;
@@ -96,7 +96,7 @@ static void fill(struct soft *c, uint64_t va, const struct x86_page *found)
 	t->write = found->writable && !soft_has_code(c, gpa) ? page : TLB_NONE;
 }
 
-/* DR0 to DR3, where they watch data. */
+/* Check the data breakpoints in DR0 to DR3. */
 static void watch(struct soft *c, uint64_t va, unsigned int len, bool write)
 {
 	unsigned int i;
@@ -139,7 +139,7 @@ static void locate(struct soft *c, const struct soft_uop *u, uint64_t va, size_t
 		fill(c, va, &page);
 }
 
-/* All parts of an access are translated before any is touched. */
+/* Translate all pieces of an access before any is accessed. */
 static void locate_all(struct soft *c, const struct soft_uop *u, uint64_t va, size_t len,
 		       unsigned int access, struct piece piece[2])
 {

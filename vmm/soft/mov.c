@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Moves of general registers: plain, extending, on a condition; LEA and SETcc. */
+/* Moves of general registers: plain, extending and conditional moves, LEA and SETcc. */
 #include "soft/flagcond.h"
 #include "soft/kind.h"
 #include "soft/operand.h"
 
 #define REG(bits, operand) SOFT_REG(c, u->operand, uint##bits##_t)
 
-/* Of sizes and conditions: by log2 of the size, by encoding. */
+/* Tables are indexed by log2 of the size and by the encoding of the condition. */
 static unsigned int size_index(const struct soft_translation *t)
 {
 	return (unsigned int)__builtin_ctz(t->size);
@@ -99,7 +99,7 @@ bool soft_tr_mov(struct soft_translation *t)
 	return true;
 }
 
-/* From as many bits into as many. */
+/* Extend from one size in bits to another. */
 #define EXTEND(name, sign, from, to)                                                        \
 	SOFT_UOP(name##_r_##from##_##to)                                                    \
 	{                                                                                   \
@@ -135,21 +135,21 @@ struct extend {
 		name##_r_##from##_##to, SOFT_MEM_UOP(name##_m_##from##_##to) \
 	}
 
-/* By the sizes of destination and source. */
+/* Tables by the sizes of destination and source. */
 static const struct extend zero_extend[4][3] = {
 	[1] = {EXTEND_ROW(movzx, 8, 16), EXTEND_ROW(movzx, 16, 16)},
 	[2] = {EXTEND_ROW(movzx, 8, 32), EXTEND_ROW(movzx, 16, 32)},
 	[3] = {EXTEND_ROW(movzx, 8, 32), EXTEND_ROW(movzx, 16, 32)},
 };
 
-/* MOVSXD to 16 bits takes 16, whatever Zydis says (SDM vol. 2, MOVSXD). */
+/* MOVSXD to 16 bits reads 16, although Zydis reports otherwise (SDM vol. 2, MOVSXD). */
 static const struct extend sign_extend[4][3] = {
 	[1] = {EXTEND_ROW(movsx, 8, 16), EXTEND_ROW(movsx, 16, 16), EXTEND_ROW(movsx, 16, 16)},
 	[2] = {EXTEND_ROW(movsx, 8, 32), EXTEND_ROW(movsx, 16, 32), EXTEND_ROW(movsx, 32, 32)},
 	[3] = {EXTEND_ROW(movsx, 8, 64), EXTEND_ROW(movsx, 16, 64), EXTEND_ROW(movsx, 32, 64)},
 };
 
-/* MOVZX, and those that extend the sign. */
+/* MOVZX and the sign-extending moves. */
 enum { ROW_MOVZX = 0 };
 
 bool soft_tr_movx(struct soft_translation *t)
@@ -171,7 +171,7 @@ bool soft_tr_movx(struct soft_translation *t)
 	return true;
 }
 
-/* CWD, CDQ, CQO: the sign of the accumulator, all over rDX. */
+/* CWD, CDQ, CQO: fill rDX with the sign of the accumulator. */
 #define SIGN(bits)                                                                    \
 	SOFT_UOP(sign##bits)                                                          \
 	{                                                                             \
@@ -184,7 +184,7 @@ SIGN(16)
 SIGN(32)
 SIGN(64)
 
-/* CBW, CWDE, CDQE: within the accumulator. */
+/* CBW, CWDE, CDQE: extend within the accumulator. */
 enum { ROW_WITHIN = 0 };
 
 bool soft_tr_extend(struct soft_translation *t)
@@ -203,7 +203,7 @@ bool soft_tr_extend(struct soft_translation *t)
 	return true;
 }
 
-/* A register of 32 bits is extended whether it is replaced or not. */
+/* A 32-bit register is zero-extended even if the condition is false. */
 #define CMOV_SIZE(cc, code, bits)                                            \
 	SOFT_UOP(cmov##cc##_r##bits)                                         \
 	{                                                                    \
@@ -297,7 +297,7 @@ LEA(16)
 LEA(32)
 LEA(64)
 
-/* The offset alone, without its segment; wrapped at 32 bits by who puts it. */
+/* Return the offset without a segment base. The caller that emits it wraps it at 32 bits. */
 static struct soft_address offset_of(const struct soft_translation *t)
 {
 	const ZydisDecodedOperandMem *m = &t->op[1].mem;
@@ -327,7 +327,7 @@ bool soft_tr_lea(struct soft_translation *t)
 		soft_tr_offset(t, 1);
 	else
 		a = offset_of(t);
-	/* A 32-bit address extended to 64 bits is the same as its 32-bit result. */
+	/* A 32-bit address extended to 64 bits equals the 32-bit result. */
 	if (t->insn->address_width == 32 && size == 3)
 		size = 2;
 	u = soft_tr_emit(t, a.index == SOFT_R_ZERO * 8 ? lea[size].plain : lea[size].indexed);
