@@ -43,7 +43,7 @@ static void tell_time(void *opaque, struct vpt_clock *now)
 	*now = ((const struct walker *)opaque)->clock;
 }
 
-static struct tracer_insn retired(const struct walker *w, unsigned int flags)
+static struct engine_report retired(const struct walker *w, unsigned int flags)
 {
 	const struct insn *insn = &w->insns[w->ip];
 	uint64_t ip = WALK_CODE_BASE + w->ip;
@@ -54,11 +54,14 @@ static struct tracer_insn retired(const struct walker *w, unsigned int flags)
 		flags |= TRACE_ORACLE_COND;
 	if (insn->kind == I_MOV_CR3)
 		flags |= TRACE_ORACLE_CR3_WRITE;
-	return (struct tracer_insn){.ip = ip,
-				    .next = ip + insn->size,
-				    .to = ip + insn->size,
-				    .cpl = w->ctx.cpl,
-				    .flags = (uint16_t)flags};
+	return (struct engine_report){
+		.event = {.kind = VPT_EV_COUNT, .from = ip, .to = ip + insn->size},
+		.next = ip + insn->size,
+		.insns = 1,
+		.about = (uint16_t)flags,
+		.cpl = w->ctx.cpl,
+		.flags = ENGINE_REPORT_INSN,
+	};
 }
 
 /* The instruction at w->ip is about to run. */
@@ -78,10 +81,10 @@ static void fetch(struct walker *w)
 
 static void retire(struct walker *w, unsigned int flags)
 {
-	const struct tracer_insn insn = retired(w, flags);
+	const struct engine_report r = retired(w, flags);
 
 	fetch(w);
-	tracer_retired(tracer_of(w), &insn);
+	tracer_report(tracer_of(w), &r);
 	w->recorder->due = true;
 }
 
@@ -95,18 +98,18 @@ static void account(struct walker *w, enum walk_kind kind)
 
 static void event(struct walker *w, const struct vpt_event *event)
 {
+	const struct engine_report flow = {.event = *event, .next = event->next};
 	struct walk_recorder *r = w->recorder;
 
 	if (event->kind == VPT_EV_SOFT_INT) {
-		struct tracer_insn insn = retired(w, TRACE_ORACLE_SOFT_INT);
+		struct engine_report insn = retired(w, TRACE_ORACLE_SOFT_INT);
 
 		insn.cpl = r->cpl;
-		tracer_retired(&r->tracer, &insn);
+		tracer_report(&r->tracer, &insn);
 	}
 	r->due = false;
 	if (event->kind == VPT_EV_COND)
-		tracer_cond(&r->tracer, event->from, event->to, event->next,
-			    event->flags & VPT_EVF_TAKEN);
+		tracer_report(&r->tracer, &flow);
 	else
 		tracer_event_at(&r->tracer, event, r->cpl, w->arrived);
 }
@@ -114,10 +117,12 @@ static void event(struct walker *w, const struct vpt_event *event)
 static void look(struct walker *w, bool cr3_written)
 {
 	struct walk_recorder *r = w->recorder;
+	const uint64_t to = WALK_CODE_BASE + w->ip;
+	const struct vpt_event plain = {.kind = VPT_EV_INSN, .from = r->from, .to = to, .next = to};
 
 	(void)cr3_written;
-	if (r->due)
-		tracer_plain(&r->tracer, r->from, WALK_CODE_BASE + w->ip);
+	if (r->due && r->tracer.unit.acts->state & VPT_GATE_EACH_INSN)
+		tracer_event_at(&r->tracer, &plain, r->cpl, false);
 	r->due = false;
 }
 
@@ -195,7 +200,7 @@ static void wrmsr(struct walker *w)
 		VPT_ATOM_MSR_LIP0,	VPT_ATOM_MSR_LIP1,
 		VPT_ATOM_MSR_LIP2,	VPT_ATOM_MSR_LIP3,
 	};
-	struct tracer_insn insn;
+	struct engine_report insn;
 	uint32_t msr;
 
 	if (!w->config->rtit.live || w->recorder->tracer.atom.in_root || walk_rnd(w, 3)) {
@@ -265,14 +270,19 @@ static void vmx_insn(struct walker *w, enum insn_kind kind)
 static void smi(struct walker *w)
 {
 	const uint64_t ip = WALK_CODE_BASE + w->ip;
-	const struct tracer_insn rsm = {.ip = ip, .flags = TRACE_ORACLE_VM_ENTRY};
+	const struct engine_report rsm = {
+		.event = {.kind = VPT_EV_COUNT, .from = ip},
+		.insns = 1,
+		.about = TRACE_ORACLE_VM_ENTRY,
+		.flags = ENGINE_REPORT_INSN,
+	};
 
 	fetch(w);
 	leave(w);
 	vpt_atom_smi(atom_of(w), ip);
 	tracer_settle(tracer_of(w), ip);
 	walk_pass(w, walk_noise(w, 5000));
-	tracer_retired(tracer_of(w), &rsm);
+	tracer_report(tracer_of(w), &rsm);
 	vpt_atom_rsm(atom_of(w), ip);
 	tracer_settle(tracer_of(w), ip);
 	walk_go(w, w->ip, true);
@@ -327,7 +337,7 @@ static const struct walk_unit unit = {
 static void write_register(struct walker *w, uint32_t msr, uint64_t value)
 {
 	const uint64_t next = WALK_CODE_BASE + w->ip;
-	const struct tracer_insn insn = {.ip = next - 2, .next = next, .to = next};
+	struct engine_report insn = {.event = {.from = next - 2, .to = next}, .next = next};
 
 	MUST(tracer_wrmsr(tracer_of(w), msr, value, &insn) == VPT_FAULT_NONE);
 }

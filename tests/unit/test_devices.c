@@ -290,7 +290,7 @@ END_TEST
 
 START_TEST(msr_ranges)
 {
-	const struct tracer_insn insn = {0};
+	struct engine_report insn = {0};
 	const struct engine_msr_range *ranges;
 	size_t count, i;
 	uint64_t value;

@@ -157,7 +157,7 @@ static void read_back(void)
 
 static enum vpt_fault wrmsr(uint64_t ctl)
 {
-	const struct tracer_insn insn = {.ip = CODE, .next = CODE + 2};
+	struct engine_report insn = {.event.from = CODE, .next = CODE + 2};
 
 	return tracer_wrmsr(&tracer, VPT_MSR_CTL, ctl, &insn);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct core_vcpu;
+struct vpt_event;
 struct core_insn;
 struct engine_exception;
 
@@ -28,11 +29,11 @@ bool core_operand_read(struct core_vcpu *v, const struct core_insn *insn, unsign
 		       uint64_t *value, struct engine_exception *e);
 bool core_operand_line(struct core_vcpu *v, const struct core_insn *insn, uint64_t *address,
 		       struct engine_exception *e);
-/* ptwrite.c: PTWRITE, and what PT gets of it when it has retired. */
+/* ptwrite.c: execute PTWRITE, and complete its event when it has retired. */
 enum core_done core_emulate_ptwrite(struct core_vcpu *v, const struct core_insn *insn,
 				    struct engine_exception *e);
-void core_ptwrite_report(struct core_vcpu *v, const struct core_insn *insn, uint64_t ip,
-			 uint64_t next);
+void core_ptwrite_describe(const struct core_vcpu *v, const struct core_insn *insn,
+			   struct vpt_event *event);
 /* far.c, iret.c: likewise, transfers between segments and privilege levels. */
 enum core_done core_emulate_far(struct core_vcpu *v, const struct core_insn *insn,
 				struct engine_exception *e);

@@ -54,23 +54,6 @@ static uint8_t prefix_flag(const struct core_insn *insn)
 	return n == 4 ? VPT_EVF_PREFIXES : 0;
 }
 
-static void report(struct core_vcpu *v, uint8_t kind, const struct step *s, uint64_t to,
-		   uint8_t vector)
-{
-	const bool far = kind == VPT_EV_FAR || kind == VPT_EV_SOFT_INT;
-	const struct vpt_event event = {
-		.kind = kind,
-		.flags = (uint8_t)((s->insn.cls == CORE_INSN_IRET ? VPT_EVF_IRET : 0) |
-				   (far ? prefix_flag(&s->insn) : 0)),
-		.vector = vector,
-		.from = s->ip,
-		.to = to,
-		.next = s->next,
-	};
-
-	tracer_event(&v->tracer, &event, s->cpl);
-}
-
 void core_exec_shutdown(struct core_vcpu *v, uint64_t rip)
 {
 	const struct vpt_event event = {.kind = VPT_EV_SHUTDOWN, .from = rip, .to = rip};
@@ -196,22 +179,29 @@ static uint8_t event_kind(uint8_t cls)
 	case CORE_INSN_SYSEXIT:
 		return VPT_EV_FAR;
 	default:
-		return VPT_EV_COUNT;
+		return VPT_EV_INSN;
 	}
 }
 
-static struct tracer_insn describe(const struct core_vcpu *v, const struct step *s, uint64_t to)
+/* Begin the report of the instruction: it is complete but for its event's kind and target. */
+static void describe(struct core_vcpu *v, const struct step *s)
 {
-	uint16_t flags = v->pending & CORE_VCPU_ARRIVED ? TRACE_ORACLE_ARRIVED : 0;
+	uint16_t about = v->pending & CORE_VCPU_ARRIVED ? TRACE_ORACLE_ARRIVED : 0;
 
 	if (s->insn.cls == CORE_INSN_COND)
-		flags |= TRACE_ORACLE_COND;
+		about |= TRACE_ORACLE_COND;
 	else if (s->insn.cls == CORE_INSN_INT || s->insn.cls == CORE_INSN_INT1)
-		flags |= TRACE_ORACLE_SOFT_INT;
+		about |= TRACE_ORACLE_SOFT_INT;
 	else if (s->insn.cls == CORE_INSN_MOV_CR3)
-		flags |= TRACE_ORACLE_CR3_WRITE;
-	return (struct tracer_insn){
-		.ip = s->ip, .next = s->next, .to = to, .cpl = s->cpl, .flags = flags};
+		about |= TRACE_ORACLE_CR3_WRITE;
+	v->report = (struct engine_report){
+		.event = {.kind = VPT_EV_INSN, .from = s->ip, .to = s->next, .next = s->next},
+		.next = s->next,
+		.insns = 1,
+		.about = about,
+		.cpl = s->cpl,
+		.flags = ENGINE_REPORT_INSN,
+	};
 }
 
 /* CLI, STI and POPF are of interest to event trace only. */
@@ -221,40 +211,51 @@ static bool changed_if(const struct core_vcpu *v, const struct step *s)
 	       v->tracer.unit.acts->state & VPT_GATE_INTR_FLAG;
 }
 
-/* Tell the tracer what an instruction that retired does to the flow. */
-static void tell(struct core_vcpu *v, const struct step *s, uint64_t to, uint8_t kind)
+static void describe_transfer(const struct step *s, uint8_t kind, struct vpt_event *event)
 {
-	uint8_t vector = s->insn.cls == CORE_INSN_INT1 ? X86_VEC_DB : s->insn.aux;
+	const bool far = kind == VPT_EV_FAR || kind == VPT_EV_SOFT_INT;
 
-	if (s->insn.cls == CORE_INSN_COND)
-		tracer_cond(&v->tracer, s->ip, to, s->next, v->pending & CORE_VCPU_TAKEN);
-	else if (kind != VPT_EV_COUNT)
-		report(v, kind, s, to, kind == VPT_EV_SOFT_INT ? vector : 0);
-	else if (vpt_unlikely(changed_if(v, s)))
-		report(v, VPT_EV_INTR_FLAG, s, to, 0);
-	else if (vpt_unlikely((s->cr0 ^ v->s.cr0) & X86_CR0_PG))
-		report(v, VPT_EV_PAGING, s, to, 0);
-	else if (s->insn.cls == CORE_INSN_PTWRITE)
-		core_ptwrite_report(v, &s->insn, s->ip, to);
-	/* A trap that is due ends a HLT before it begins. */
-	else if (vpt_unlikely(v->pending & CORE_VCPU_HALTED) && !trap_causes(v, s))
-		core_wait_tell(v, s->ip, to);
-	else
-		tracer_plain(&v->tracer, s->ip, to);
+	event->kind = kind;
+	event->flags = (uint8_t)((s->insn.cls == CORE_INSN_IRET ? VPT_EVF_IRET : 0) |
+				 (far ? prefix_flag(&s->insn) : 0));
+	if (kind == VPT_EV_SOFT_INT)
+		event->vector = s->insn.cls == CORE_INSN_INT1 ? X86_VEC_DB : s->insn.aux;
+}
+
+/* Complete the report with what the instruction, which led to @to, does to the flow. */
+static void describe_flow(struct core_vcpu *v, const struct step *s, uint64_t to, uint8_t kind)
+{
+	struct vpt_event *event = &v->report.event;
+
+	event->to = to;
+	if (s->insn.cls == CORE_INSN_COND) {
+		event->kind = VPT_EV_COND;
+		event->flags = v->pending & CORE_VCPU_TAKEN ? VPT_EVF_TAKEN : 0;
+	} else if (kind != VPT_EV_INSN) {
+		describe_transfer(s, kind, event);
+	} else if (vpt_unlikely(changed_if(v, s))) {
+		event->kind = VPT_EV_INTR_FLAG;
+	} else if (vpt_unlikely((s->cr0 ^ v->s.cr0) & X86_CR0_PG)) {
+		event->kind = VPT_EV_PAGING;
+	} else if (s->insn.cls == CORE_INSN_PTWRITE) {
+		core_ptwrite_describe(v, &s->insn, event);
+	} else if (vpt_unlikely(v->pending & CORE_VCPU_HALTED) && !trap_causes(v, s)) {
+		/* A trap that is due ends a HLT before it begins. */
+		core_wait_describe(v, event);
+	}
 }
 
 static void retired(struct core_vcpu *v, const struct step *s, uint64_t to)
 {
-	uint8_t kind = fell_through(s) ? VPT_EV_COUNT : event_kind(s->insn.cls);
-	struct tracer_insn insn = describe(v, s, to);
+	uint8_t kind = fell_through(s) ? VPT_EV_INSN : event_kind(s->insn.cls);
 	bool traced = s->traced;
 
 	v->retired++;
-	if (vpt_unlikely(v->hv) && core_hv_retired(v, &s->insn, &insn))
+	if (vpt_unlikely(v->hv) && core_hv_retired(v, &s->insn, &v->report))
 		traced = false;
-	if (kind == VPT_EV_COUNT)
-		insn.flags &= (uint16_t)~TRACE_ORACLE_SOFT_INT;
-	core_put_bit(&v->pending, CORE_VCPU_ARRIVED, kind != VPT_EV_COUNT && kind != VPT_EV_CR3);
+	if (kind == VPT_EV_INSN)
+		v->report.about &= (uint16_t)~TRACE_ORACLE_SOFT_INT;
+	core_put_bit(&v->pending, CORE_VCPU_ARRIVED, kind != VPT_EV_INSN && kind != VPT_EV_CR3);
 	if (s->insn.cls == CORE_INSN_COND)
 		core_put_bit(&v->pending, CORE_VCPU_ARRIVED, v->pending & CORE_VCPU_TAKEN);
 	core_put_bit(&v->shadowed, CORE_VCPU_AFTER_SS, s->insn.flags & CORE_INSN_LOADS_SS);
@@ -262,8 +263,8 @@ static void retired(struct core_vcpu *v, const struct step *s, uint64_t to)
 		     v->shadowed & CORE_VCPU_AFTER_SS ||
 			     (s->insn.flags & CORE_INSN_STI && !(s->rflags & X86_FL_IF)));
 	if (traced) {
-		tracer_retired(&v->tracer, &insn);
-		tell(v, s, to, kind);
+		describe_flow(v, s, to, kind);
+		tracer_report(&v->tracer, &v->report);
 	}
 	core_irq_retired(v);
 	debug_trap(v, s);
@@ -484,6 +485,7 @@ static void begin(struct core_vcpu *v, struct step *s, uint64_t ip)
 		s->decoded = true;
 	}
 	s->next = wrap(v, ip + s->insn.len);
+	describe(v, s);
 	if (s->decoded && s->traced)
 		tracer_code(&v->tracer, v->s.cr3, v->bits == 64 ? ip : wrap(v, ip + v->s.cs.base),
 			    s->insn.len, s->f.gpa, s->f.gpa2);
@@ -525,45 +527,20 @@ static bool after_ss(struct core_vcpu *v, const struct step *first, uint64_t to)
 	return true;
 }
 
-/* What the tracer itself has counted, between an end of the trace and its start. */
-static enum core_done counted_by_tracer(struct core_vcpu *v, const struct step *s)
-{
-	v->regs->rflags &= ~X86_FL_RF;
-	v->ev->state |= ENGINE_REGS_DIRTY;
-	v->pending &= ~CORE_VCPU_ARRIVED;
-	v->shadowed &= ~(CORE_VCPU_SHADOW | CORE_VCPU_AFTER_SS);
-	v->retired++;
-	core_irq_retired(v);
-	debug_trap(v, s);
-	return CORE_DONE_AGAIN;
-}
-
-/* PT's MSRs: the tracer counts the instruction itself. */
+/* WRMSR to an MSR that the core emulates. */
 static enum core_done wrmsr(struct core_vcpu *v, const struct step *s, struct engine_exception *e)
 {
-	const struct tracer_insn insn = describe(v, s, s->next);
 	uint64_t value = (uint32_t)v->regs->rax | v->regs->rdx << 32;
 
-	if (core_msr_write(v, (uint32_t)v->regs->rcx, value, &insn) != VPT_FAULT_NONE) {
+	if (core_msr_write(v, (uint32_t)v->regs->rcx, value, &v->report) != VPT_FAULT_NONE) {
 		*e = core_fault_code(X86_VEC_GP, 0);
 		return CORE_DONE_FAULT;
 	}
 	core_vcpu_set_rip(v, s->next);
 	v->ev->retired++;
-	return counted_by_tracer(v, s);
-}
-
-/* XSAVES and XRSTORS of PT's registers: the engine does them, and calls back (xstate.c). */
-static enum core_done native_and_told(struct core_vcpu *v, struct step *s,
-				      struct engine_exception *e)
-{
-	enum core_done done;
-
-	v->running = describe(v, s, s->next);
-	v->pending &= ~CORE_VCPU_TOLD;
-	done = native(v, s, e);
-	return v->pending & CORE_VCPU_TOLD && done == CORE_DONE_RETIRED ? counted_by_tracer(v, s)
-									: done;
+	v->regs->rflags &= ~X86_FL_RF;
+	v->ev->state |= ENGINE_REGS_DIRTY;
+	return CORE_DONE_RETIRED;
 }
 
 /* Debug registers that are guarded. The handler may use them: the guard goes. */
@@ -591,7 +568,7 @@ static enum core_done execute(struct core_vcpu *v, struct step *s, struct engine
 		v->ev->retired++;
 	if (done != CORE_DONE_NATIVE)
 		return done;
-	done = v->engine->can & ENGINE_REPORTS ? native_and_told(v, s, e) : native(v, s, e);
+	done = native(v, s, e);
 	if (done == CORE_DONE_RETIRED && v->regs->rflags & X86_FL_RF) {
 		v->regs->rflags &= ~X86_FL_RF;
 		v->ev->state |= ENGINE_REGS_DIRTY;

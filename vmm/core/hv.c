@@ -139,16 +139,16 @@ void core_hv_begin(struct core_vcpu *v)
 	h->note = core_hv_exit_here(v, TRACER_EXIT_REASON_HLT);
 }
 
-void core_hv_exit_wrmsr(struct core_vcpu *v, const struct tracer_insn *insn)
+void core_hv_exit_wrmsr(struct core_vcpu *v, const struct engine_report *r)
 {
 	struct tracer_hv_exit e = core_hv_exit_here(v, TRACER_EXIT_REASON_WRMSR);
 
-	e.ip = insn->ip;
+	e.ip = r->event.from;
 	core_hv_leave(v, &e);
 }
 
 bool core_hv_retired(struct core_vcpu *v, const struct core_insn *insn,
-		     const struct tracer_insn *retired)
+		     const struct engine_report *r)
 {
 	struct core_vcpu_hv *h = v->hv;
 
@@ -156,10 +156,10 @@ bool core_hv_retired(struct core_vcpu *v, const struct core_insn *insn,
 	core_hv_note_insn(v, insn);
 	if (h->state & CORE_HV_NOTED) {
 		h->state &= ~CORE_HV_NOTED;
-		h->note.ip = retired->ip;
+		h->note.ip = r->event.from;
 		core_hv_leave(v, &h->note);
 		if (h->note.reason == TRACER_EXIT_REASON_CR)
-			core_hv_insert_cr3(v, retired);
+			core_hv_insert_cr3(v, r);
 	}
 	return h->hv.state & TRACER_HV_IN_ROOT;
 }

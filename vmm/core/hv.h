@@ -86,12 +86,12 @@ bool core_hv_exception(struct core_vcpu *v, uint64_t rip);
 /* An instruction begins; it has retired, true: in the VMM, so that it is not traced. */
 void core_hv_begin(struct core_vcpu *v);
 bool core_hv_retired(struct core_vcpu *v, const struct core_insn *insn,
-		     const struct tracer_insn *retired);
+		     const struct engine_report *r);
 /* It does what makes it an exit. */
 void core_hv_note_io(struct core_vcpu *v, uint16_t port, uint8_t size, bool in, uint32_t count);
 void core_hv_note_mmio(struct core_vcpu *v, uint32_t len, bool write);
 void core_hv_note_rdmsr(struct core_vcpu *v);
-void core_hv_exit_wrmsr(struct core_vcpu *v, const struct tracer_insn *insn);
+void core_hv_exit_wrmsr(struct core_vcpu *v, const struct engine_report *r);
 
 /* IA32_TSC_DEADLINE, in the host's time. */
 uint64_t core_hv_deadline(struct core_vcpu *v, uint64_t guest);

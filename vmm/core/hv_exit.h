@@ -21,6 +21,6 @@ void core_hv_scale_tsc(struct core_vcpu *v, const struct core_insn *insn);
 void core_hv_change_usage(struct core_vcpu *v, enum vpt_usage usage);
 
 /* Insert what MOV to CR3 would have sent in the guest's trace, which is off in root operation. */
-void core_hv_insert_cr3(struct core_vcpu *v, const struct tracer_insn *insn);
+void core_hv_insert_cr3(struct core_vcpu *v, const struct engine_report *r);
 
 #endif /* VMM_CORE_HV_EXIT_H */

@@ -30,21 +30,19 @@ void core_hv_change_usage(struct core_vcpu *v, enum vpt_usage usage)
 		core_vm_stop(v->vm, TRACE_STOP_VMX, "usage %s: %s", vpt_usage_name(usage), why);
 }
 
-void core_hv_insert_cr3(struct core_vcpu *v, const struct tracer_insn *insn)
+void core_hv_insert_cr3(struct core_vcpu *v, const struct engine_report *r)
 {
-	const struct vpt_event event = {
-		.kind = VPT_EV_CR3, .from = insn->ip, .to = insn->next, .next = insn->next};
+	struct engine_report write = *r;
 	struct core_vcpu_hv *h = v->hv;
 	bool begun;
 
+	write.event.kind = VPT_EV_CR3;
 	h->state |= CORE_HV_BEFORE;
-	begun = tracer_hv_insert_begin(&h->hv, insn->ip);
+	begun = tracer_hv_insert_begin(&h->hv, r->event.from);
 	h->state &= ~CORE_HV_BEFORE;
 	if (!begun)
 		return;
-	if (tracer_acts(&v->tracer)) {
-		tracer_retired(&v->tracer, insn);
-		tracer_event(&v->tracer, &event, insn->cpl);
-	}
-	tracer_hv_insert_end(&h->hv, insn->next, insn->cpl);
+	if (tracer_acts(&v->tracer))
+		tracer_report(&v->tracer, &write);
+	tracer_hv_insert_end(&h->hv, r->next, r->cpl);
 }

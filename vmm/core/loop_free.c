@@ -10,16 +10,16 @@
 
 static void serve_msr(struct core_vcpu *v, struct engine_exit *exit)
 {
-	struct tracer_insn insn = {.ip = v->regs->rip, .cpl = v->cpl};
+	struct engine_report r = {.event.from = v->regs->rip, .cpl = v->cpl};
 	enum vpt_fault fault;
 	struct core_fetched f;
 
-	core_fetch(v, insn.ip, &f);
-	insn.next = insn.to = insn.ip + (f.insn ? f.insn->len : 2);
+	core_fetch(v, r.event.from, &f);
+	r.next = r.event.to = r.event.from + (f.insn ? f.insn->len : 2);
 	if (exit->kind == ENGINE_EXIT_RDMSR)
 		fault = core_msr_read(v, exit->msr.index, exit->msr.value);
 	else
-		fault = core_msr_write(v, exit->msr.index, *exit->msr.value, &insn);
+		fault = core_msr_write(v, exit->msr.index, *exit->msr.value, &r);
 	exit->msr.gp = fault != VPT_FAULT_NONE;
 }
 

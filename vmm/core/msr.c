@@ -16,7 +16,7 @@ struct msr_row {
 	uint32_t first, last;
 	enum vpt_fault (*read)(struct core_vcpu *v, uint32_t index, uint64_t *value);
 	enum vpt_fault (*write)(struct core_vcpu *v, uint32_t index, uint64_t value,
-				const struct tracer_insn *insn);
+				struct engine_report *r);
 	enum msr_exit exit;
 };
 
@@ -35,11 +35,11 @@ static enum vpt_fault read_pt(struct core_vcpu *v, uint32_t index, uint64_t *val
 }
 
 static enum vpt_fault write_pt(struct core_vcpu *v, uint32_t index, uint64_t value,
-			       const struct tracer_insn *insn)
+			       struct engine_report *r)
 {
 	if (v->hv && !passes(v, index))
 		return tracer_hv_wrmsr(&v->hv->hv, index, value);
-	return tracer_wrmsr(&v->tracer, index, value, insn);
+	return tracer_wrmsr(&v->tracer, index, value, r);
 }
 
 static enum vpt_fault read_ratio(struct core_vcpu *v, uint32_t index, uint64_t *value)
@@ -71,49 +71,47 @@ static enum vpt_fault read_perfmon(struct core_vcpu *v, uint32_t index, uint64_t
 									: VPT_FAULT_GP;
 }
 
-/* Finish a WRMSR that is not the tracer's. The tracer counts such an instruction only here. */
-static enum vpt_fault written(struct core_vcpu *v, enum dev_platform_msr done,
-			      const struct tracer_insn *insn)
+/* Finish a WRMSR that is not the tracer's. */
+static enum vpt_fault written(struct core_vcpu *v, enum dev_platform_msr done)
 {
 	if (done != DEV_PLATFORM_DONE)
 		return VPT_FAULT_GP;
 	core_devices_touched(v);
-	if (!v->hv && tracer_on(&v->tracer)) {
-		tracer_retired(&v->tracer, insn);
-		tracer_plain(&v->tracer, insn->ip, insn->next);
-	}
 	return VPT_FAULT_NONE;
 }
 
 static enum vpt_fault write_device(struct core_vcpu *v, uint32_t index, uint64_t value,
-				   const struct tracer_insn *insn)
+				   struct engine_report *r)
 {
-	return written(v, dev_platform_wrmsr(&v->vm->platform, index, value), insn);
+	(void)r;
+	return written(v, dev_platform_wrmsr(&v->vm->platform, index, value));
 }
 
 /* KVM's CPUID reports the local APIC as enabled by KVM's own copy of the MSR. */
 static enum vpt_fault write_apic_base(struct core_vcpu *v, uint32_t index, uint64_t value,
-				      const struct tracer_insn *insn)
+				      struct engine_report *r)
 {
 	enum dev_platform_msr done = dev_platform_wrmsr(&v->vm->platform, index, value);
 
+	(void)r;
 	if (done == DEV_PLATFORM_DONE && !(v->engine->can & ENGINE_BUS))
 		(void)v->engine->set_msr(v->ev, index, value);
-	return written(v, done, insn);
+	return written(v, done);
 }
 
 static enum vpt_fault write_deadline(struct core_vcpu *v, uint32_t index, uint64_t value,
-				     const struct tracer_insn *insn)
+				     struct engine_report *r)
 {
 	if (v->hv)
 		value = core_hv_deadline(v, value);
-	return write_device(v, index, value, insn);
+	return write_device(v, index, value, r);
 }
 
 static enum vpt_fault write_perfmon(struct core_vcpu *v, uint32_t index, uint64_t value,
-				    const struct tracer_insn *insn)
+				    struct engine_report *r)
 {
-	return written(v, core_perfmon_wrmsr(v, index, value), insn);
+	(void)r;
+	return written(v, core_perfmon_wrmsr(v, index, value));
 }
 
 static const struct msr_row rows[] = {
@@ -181,14 +179,14 @@ enum vpt_fault core_msr_read(struct core_vcpu *v, uint32_t index, uint64_t *valu
 }
 
 enum vpt_fault core_msr_write(struct core_vcpu *v, uint32_t index, uint64_t value,
-			      const struct tracer_insn *insn)
+			      struct engine_report *r)
 {
 	const struct msr_row *row = find(index);
 
 	if (!row)
 		return VPT_FAULT_GP;
 	if (v->hv && exits(v, row, true))
-		core_hv_exit_wrmsr(v, insn);
+		core_hv_exit_wrmsr(v, r);
 	core_irq_advance(v);
-	return row->write ? row->write(v, index, value, insn) : VPT_FAULT_GP;
+	return row->write ? row->write(v, index, value, r) : VPT_FAULT_GP;
 }

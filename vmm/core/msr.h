@@ -21,6 +21,6 @@ void core_msr_ranges(const struct engine_msr_range **ranges, size_t *count);
 /* Access an MSR that core_msr_traps(). Returns VPT_FAULT_GP for an MSR without a row. */
 enum vpt_fault core_msr_read(struct core_vcpu *v, uint32_t index, uint64_t *value);
 enum vpt_fault core_msr_write(struct core_vcpu *v, uint32_t index, uint64_t value,
-			      const struct tracer_insn *insn);
+			      struct engine_report *r);
 
 #endif /* VMM_CORE_MSR_H */

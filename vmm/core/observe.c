@@ -32,46 +32,31 @@ static void aim(struct core_vcpu *v)
 		v->ev->attention = true;
 }
 
-static void ran(void *opaque, uint64_t insns)
+/* Complete the report of one instruction with what only the core knows. */
+static void complete(struct core_vcpu *v, struct engine_report *r)
 {
-	struct core_vcpu *v = opaque;
+	const uint8_t kind = r->event.kind;
 
-	tracer_ran(&v->tracer, insns);
-}
-
-static void retired(void *opaque, uint64_t ip, uint64_t next, uint64_t to, enum engine_flow flow)
-{
-	struct core_vcpu *v = opaque;
-	bool cond = flow == DECODE_FLOW_COND || flow == DECODE_FLOW_TAKEN;
-	const struct tracer_insn insn = {
-		.ip = ip,
-		.next = next,
-		.to = to,
-		.cpl = v->cpl,
-		.flags = (uint16_t)(((v->pending & CORE_VCPU_ARRIVED) ? TRACE_ORACLE_ARRIVED : 0) |
-				    (cond ? TRACE_ORACLE_COND : 0)),
-	};
-
+	r->cpl = v->cpl;
+	r->about = (uint16_t)((v->pending & CORE_VCPU_ARRIVED ? TRACE_ORACLE_ARRIVED : 0) |
+			      (kind == VPT_EV_COND ? TRACE_ORACLE_COND : 0));
 	core_put_bit(&v->pending, CORE_VCPU_ARRIVED,
-		     flow == DECODE_FLOW_BRANCH || flow == DECODE_FLOW_TAKEN);
-	tracer_retired(&v->tracer, &insn);
-	if (flow != DECODE_FLOW_NEXT)
-		return;
-	tracer_plain(&v->tracer, ip, next);
-	if (vpt_unlikely(*v->tracer.file_full))
-		tracer_limit(&v->tracer, next);
+		     kind == VPT_EV_COND ? r->event.flags & VPT_EVF_TAKEN : kind < VPT_EV_FAR);
 }
 
-static void event(void *opaque, const struct vpt_event *event)
+static void report(void *opaque, struct engine_report *r)
 {
 	struct core_vcpu *v = opaque;
 
-	if (event->kind == VPT_EV_COND)
-		tracer_cond(&v->tracer, event->from, event->to, event->next,
-			    event->flags & VPT_EVF_TAKEN);
-	else
-		tracer_event(&v->tracer, event, v->cpl);
-	aim(v);
+	if (r->flags & ENGINE_REPORT_INSN)
+		complete(v, r);
+	tracer_report(&v->tracer, r);
+	if (r->event.kind == VPT_EV_COUNT)
+		return;
+	if (r->event.kind != VPT_EV_INSN)
+		aim(v);
+	else if (vpt_unlikely(*v->tracer.file_full))
+		tracer_limit(&v->tracer, r->next);
 }
 
 static void code(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uint64_t gpa2)
@@ -89,9 +74,7 @@ void core_observe(struct core_vcpu *v)
 {
 	v->observer = (struct engine_observer){
 		.wants = wants(v),
-		.ran = ran,
-		.retired = retired,
-		.event = event,
+		.report = report,
 		.code = code,
 		.opaque = v,
 	};

@@ -27,16 +27,10 @@ enum core_done core_emulate_ptwrite(struct core_vcpu *v, const struct core_insn 
 	return CORE_DONE_RETIRED;
 }
 
-void core_ptwrite_report(struct core_vcpu *v, const struct core_insn *insn, uint64_t ip,
-			 uint64_t next)
+void core_ptwrite_describe(const struct core_vcpu *v, const struct core_insn *insn,
+			   struct vpt_event *event)
 {
-	const struct vpt_event event = {
-		.kind = VPT_EV_PTWRITE,
-		.flags = insn->aux == 8 ? VPT_EVF_WIDE : 0,
-		.from = ip,
-		.to = next,
-		.value = v->ptwrite,
-	};
-
-	tracer_event(&v->tracer, &event, v->cpl);
+	event->kind = VPT_EV_PTWRITE;
+	event->flags = insn->aux == 8 ? VPT_EVF_WIDE : 0;
+	event->value = v->ptwrite;
 }

@@ -26,7 +26,6 @@ enum core_vcpu_pending {
 	CORE_VCPU_HALTED = 1 << 0,
 	CORE_VCPU_ARRIVED = 1 << 2, /* the next instruction is the target of a transfer */
 	CORE_VCPU_PENDING_SAVED = CORE_VCPU_HALTED | CORE_VCPU_ARRIVED,
-	CORE_VCPU_TOLD = 1 << 16,  /* the tracer has counted this instruction (xstate.c) */
 	CORE_VCPU_TAKEN = 1 << 17, /* core_emulate() took the conditional branch */
 	CORE_VCPU_KICK_ARMED = 1 << 18,
 };
@@ -75,7 +74,7 @@ struct core_vcpu {
 	uint32_t shadowed; /* enum core_vcpu_shadowed */
 	uint32_t way;	   /* enum core_vcpu_way */
 
-	struct tracer_insn running; /* ENGINE_REPORTS: the instruction in core_exec_one() */
+	struct engine_report report; /* of the instruction in core_exec_one() */
 	uint64_t host_offset;	/* software's, in the TSC of a host, when it was last looked at */
 	uint64_t debug_pending; /* bits of DR6: a trap that a load of SS holds back */
 

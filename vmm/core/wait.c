@@ -186,20 +186,14 @@ enum core_done core_emulate_wait(struct core_vcpu *v, const struct core_insn *in
 	}
 }
 
-void core_wait_tell(struct core_vcpu *v, uint64_t ip, uint64_t next)
+void core_wait_describe(struct core_vcpu *v, struct vpt_event *event)
 {
-	const struct vpt_event event = {
-		.kind = VPT_EV_SLEEP,
-		.flags = v->wait.flags & CORE_WAIT_INSTRUCTION ? VPT_EVF_MWAIT : 0,
-		.cstate = v->wait.cstate,
-		.ext = v->wait.ext,
-		.from = ip,
-		.to = next,
-		.value = v->wait.hints,
-	};
-
+	event->kind = VPT_EV_SLEEP;
+	event->flags = v->wait.flags & CORE_WAIT_INSTRUCTION ? VPT_EVF_MWAIT : 0;
+	event->cstate = v->wait.cstate;
+	event->ext = v->wait.ext;
+	event->value = v->wait.hints;
 	v->wait.flags |= CORE_WAIT_TOLD;
-	tracer_event(&v->tracer, &event, v->cpl);
 }
 
 void core_wait_end(struct core_vcpu *v, enum vpt_wake why)

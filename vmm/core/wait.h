@@ -40,8 +40,8 @@ enum core_done core_emulate_wait(struct core_vcpu *v, const struct core_insn *in
 /* An engine has done a HLT. */
 void core_wait_hlt(struct core_vcpu *v);
 
-/* The vCPU is halted now, by the instruction at `ip`: tell PT. */
-void core_wait_tell(struct core_vcpu *v, uint64_t ip, uint64_t next);
+/* The instruction of @event has halted the vCPU: complete its event. */
+void core_wait_describe(struct core_vcpu *v, struct vpt_event *event);
 
 /* It is halted no more, if it was; before an event that ends it changes anything. */
 void core_wait_end(struct core_vcpu *v, enum vpt_wake why);

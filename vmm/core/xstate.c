@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * PT's component of the XSAVE feature set, where the engine has XSAVES and XRSTORS itself. It
- * calls from inside of a step: core_exec_one() knows of the instruction then, and finds that the
- * tracer has counted it.
+ * calls from inside of a step, when vcpu->report describes the instruction. The tracer counts it.
  */
 #include "core/exec.h"
 #include "core/vcpu.h"
@@ -22,8 +21,7 @@ static void save(void *opaque, void *state)
 {
 	struct core_vcpu *v = of(opaque);
 
-	tracer_xsaves(&v->tracer, state, &v->running);
-	v->pending |= CORE_VCPU_TOLD;
+	tracer_xsaves(&v->tracer, state, &v->report);
 }
 
 static bool check(void *opaque, const void *state)
@@ -35,8 +33,7 @@ static void restore(void *opaque, const void *state)
 {
 	struct core_vcpu *v = of(opaque);
 
-	tracer_xrstors(&v->tracer, state, &v->running);
-	v->pending |= CORE_VCPU_TOLD;
+	tracer_xrstors(&v->tracer, state, &v->report);
 }
 
 const struct engine_xstate *core_vcpu_xstate(const struct core_vcpu *v)

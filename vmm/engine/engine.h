@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "engine/probe.h"
+#include "engine/report.h"
 #include "engine/time.h"
 #include "vpt/event.h"
 #include "x86/arch.h"
@@ -95,17 +96,9 @@ struct engine_vm {
 	const struct engine *engine;
 };
 
-/* How an instruction went on, as an observer is told. */
-enum engine_flow {
-	DECODE_FLOW_NEXT = 0, /* with the next one */
-	DECODE_FLOW_COND,     /* likewise: a Jcc, J*CXZ or LOOPcc that is not taken */
-	DECODE_FLOW_TAKEN,    /* one that is */
-	DECODE_FLOW_BRANCH,   /* any other near transfer */
-};
-
 /* Bits of engine_observer.wants: what an engine reports besides near transfers. */
 enum engine_observer_wants {
-	/* Every instruction, through retired() in place of ran(). */
+	/* A report of each instruction, not of runs of them. */
 	ENGINE_WANTS_INSNS = 1 << 0,
 	/* Code that is about to run for the first time, through code(). */
 	ENGINE_WANTS_CODE = 1 << 1,
@@ -114,26 +107,24 @@ enum engine_observer_wants {
 };
 
 /*
- * The receiver of what an engine with ENGINE_REPORTS does in run(), in program order.
- * The engine calls retired() before the event() of the same instruction, and has reported
- * everything when run() returns. A function may request the return by setting `attention`.
- * It may call nothing else of the engine.
+ * The receiver of what an engine with ENGINE_REPORTS does in run(), in program order. Everything
+ * has been reported when run() returns. A function may request the return by setting
+ * `attention`. It may call nothing else of the engine.
  */
 struct engine_observer {
-	/* Takes near branches while it is open; NULL if nothing is traced, and no event is
-	 * to be reported. */
+	/* Takes near branches while it is open; NULL if nothing is traced, and only code is to be
+	 * reported. */
 	struct vpt_gate *gate;
 	uint32_t wants; /* enum engine_observer_wants */
-	/* So many instructions retired since the last call; before each event(). */
-	void (*ran)(void *opaque, uint64_t insns);
-	void (*retired)(void *opaque, uint64_t ip, uint64_t next, uint64_t to,
-			enum engine_flow flow);
-	/* Near transfers and PTWRITE, and changes of RFLAGS.IF if they are wanted. The core
-	 * reports transfers between segments. */
-	void (*event)(void *opaque, const struct vpt_event *event);
-	/* Code about to run, at linear address `lin`, the first time since something
-	 * about it or its mapping has changed; see tracer_code(). If this ends the
-	 * trace it asks for the return. */
+	/*
+	 * Instructions retired. The engine reports near transfers that the gate does not take,
+	 * PTWRITE, and changes of RFLAGS.IF if they are wanted. The core reports transfers between
+	 * segments. The function may change *r.
+	 */
+	void (*report)(void *opaque, struct engine_report *r);
+	/* Code about to run, at linear address `lin`, for the first time since its bytes or its
+	 * mapping changed; see tracer_code(). The function requests the return if it ends the
+	 * trace. */
 	void (*code)(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uint64_t gpa2);
 	void *opaque;
 };

@@ -71,6 +71,8 @@ static bool checks_pass(struct tracer_hv *hv)
 static uint8_t event_kind(enum tracer_root_kind kind)
 {
 	switch (kind) {
+	case TRACER_ROOT_COND:
+		return VPT_EV_COND;
 	case TRACER_ROOT_JMP:
 		return VPT_EV_JMP;
 	case TRACER_ROOT_JMP_INDIRECT:
@@ -86,26 +88,11 @@ static uint8_t event_kind(enum tracer_root_kind kind)
 	}
 }
 
-static void report_branch(struct tracer *t, const struct tracer_root_insn *insn)
-{
-	const struct vpt_event event = {
-		.kind = event_kind(insn->kind),
-		.from = insn->ip,
-		.to = insn->to,
-		.next = insn->next,
-	};
-
-	if (insn->kind == TRACER_ROOT_COND)
-		tracer_cond(t, insn->ip, insn->to, insn->next, insn->taken);
-	else if (event.kind != VPT_EV_COUNT)
-		tracer_event(t, &event, 0);
-}
-
-static void write_msr(struct tracer_hv *hv, const struct tracer_insn *insn)
+static void write_msr(struct tracer_hv *hv, struct engine_report *r)
 {
 	const struct vpt_msr_entry *msr = &hv->msr[hv->written++];
 
-	if (tracer_root_wrmsr(hv->config.tracer, msr->index, msr->value, insn) != VPT_FAULT_NONE)
+	if (tracer_root_wrmsr(hv->config.tracer, msr->index, msr->value, r) != VPT_FAULT_NONE)
 		hv->error = "root operation's WRMSR raises #GP";
 }
 
@@ -120,29 +107,45 @@ static uint16_t flags_of(const struct tracer_hv *hv, const struct tracer_root_in
 	return flags;
 }
 
+static struct engine_report report_of(const struct tracer_hv *hv,
+				      const struct tracer_root_insn *insn)
+{
+	return (struct engine_report){
+		.event =
+			{
+				.kind = event_kind(insn->kind),
+				.flags = insn->kind == TRACER_ROOT_COND && insn->taken
+						 ? VPT_EVF_TAKEN
+						 : 0,
+				.from = insn->ip,
+				.to = insn->to,
+				.next = insn->next,
+			},
+		.next = insn->next,
+		.insns = 1,
+		.about = flags_of(hv, insn),
+		.flags = ENGINE_REPORT_INSN,
+	};
+}
+
 /* One instruction in root operation. */
 static void step(struct tracer_hv *hv, struct tracer_root_insn *insn)
 {
 	struct tracer *t = hv->config.tracer;
-	struct tracer_insn r;
+	struct engine_report r;
 
 	hv->input.msrs = hv->msrs - hv->written;
 	tracer_root_step(&hv->root, &hv->input, insn);
 	if (insn->kind == TRACER_ROOT_ENTRY)
 		put(hv, TRACER_HV_ENTERING, checks_pass(hv));
-	r = (struct tracer_insn){
-		.ip = insn->ip, .next = insn->next, .to = insn->to, .flags = flags_of(hv, insn)};
+	r = report_of(hv, insn);
 	put(hv, TRACER_HV_ARRIVED, insn->to != insn->next);
 	if (tracer_on(t))
 		tracer_host_code(t, insn->ip, (unsigned int)(insn->next - insn->ip),
 				 TRACER_ROOT_GPA, hv->root.page);
-	if (insn->kind == TRACER_ROOT_WRMSR) {
+	if (insn->kind == TRACER_ROOT_WRMSR)
 		write_msr(hv, &r);
-		return;
-	}
-	if (tracer_on(t))
-		tracer_retired(t, &r);
-	report_branch(t, insn);
+	tracer_report(t, &r);
 	tracer_hv_vmx_insn(hv, insn);
 }
 

@@ -446,10 +446,10 @@ static void sync_now_and_then(struct tracer *t)
 }
 
 /* `traced`: it began with PacketEn set, and so counts (trace/format.h). */
-static void retired(struct tracer *t, const struct tracer_insn *insn, bool traced)
+static void retired(struct tracer *t, const struct engine_report *r, bool traced)
 {
 	t->insns += traced;
-	put_oracle(t, TRACE_ORACLE_INSN, insn->ip, insn->cpl, insn->flags);
+	put_oracle(t, TRACE_ORACLE_INSN, r->event.from, r->cpl, r->about);
 	sync_now_and_then(t);
 }
 
@@ -460,18 +460,17 @@ enum vpt_fault tracer_rdmsr(struct tracer *t, uint32_t msr, uint64_t *value)
 	return t->unit.ops->rdmsr(t, msr, value);
 }
 
-enum vpt_fault tracer_wrmsr(struct tracer *t, uint32_t msr, uint64_t value,
-			    const struct tracer_insn *insn)
+enum vpt_fault tracer_wrmsr(struct tracer *t, uint32_t msr, uint64_t value, struct engine_report *r)
 {
 	if (t->config.owner != TRACE_OWNER_GUEST)
 		return VPT_FAULT_GP;
 	if (by_hardware(t))
 		return tracer_hardware_wrmsr(t, msr, value);
-	return tracer_root_wrmsr(t, msr, value, insn);
+	return tracer_root_wrmsr(t, msr, value, r);
 }
 
 enum vpt_fault tracer_root_wrmsr(struct tracer *t, uint32_t msr, uint64_t value,
-				 const struct tracer_insn *insn)
+				 struct engine_report *r)
 {
 	bool was = t->unit.acts->state & VPT_GATE_TRIGGER_EN,
 	     traced = t->unit.acts->state & VPT_GATE_PACKET_EN;
@@ -481,31 +480,34 @@ enum vpt_fault tracer_root_wrmsr(struct tracer *t, uint32_t msr, uint64_t value,
 	enum vpt_fault fault;
 
 	if (cuts) {
-		retired(t, insn, traced);
-		cut(t, &s, insn->next);
+		retired(t, r, traced);
+		cut(t, &s, r->next);
 	}
-	fault = unit->wrmsr(t, msr, value, VPT_ACCESS_GUEST, insn->ip, insn->next);
+	r->flags |= ENGINE_REPORT_COUNTED;
+	fault = unit->wrmsr(t, msr, value, VPT_ACCESS_GUEST, r->event.from, r->next);
 	if (fault == VPT_FAULT_NONE && was && !cuts)
-		retired(t, insn, traced);
-	settle(t, insn->next);
+		retired(t, r, traced);
+	settle(t, r->next);
 	return fault;
 }
 
-void tracer_xsaves(struct tracer *t, void *state, const struct tracer_insn *insn)
+void tracer_xsaves(struct tracer *t, void *state, struct engine_report *r)
 {
 	bool was = tracer_on(t), traced = t->pt.packet_en;
 
-	vpt_pt_xsaves(&t->pt, state, insn->ip, insn->next);
+	r->flags |= ENGINE_REPORT_COUNTED;
+	vpt_pt_xsaves(&t->pt, state, r->event.from, r->next);
 	if (was)
-		retired(t, insn, traced);
-	settle(t, insn->next);
+		retired(t, r, traced);
+	settle(t, r->next);
 }
 
 /* It was checked, and TraceEn is clear: nothing is counted. */
-void tracer_xrstors(struct tracer *t, const void *state, const struct tracer_insn *insn)
+void tracer_xrstors(struct tracer *t, const void *state, struct engine_report *r)
 {
-	(void)!vpt_pt_xrstors(&t->pt, state, insn->ip, insn->next);
-	settle(t, insn->next);
+	r->flags |= ENGINE_REPORT_COUNTED;
+	(void)!vpt_pt_xrstors(&t->pt, state, r->event.from, r->next);
+	settle(t, r->next);
 }
 
 enum vpt_fault tracer_host_write(struct tracer *t, uint32_t msr, uint64_t value, uint64_t next_ip)
@@ -649,19 +651,6 @@ void tracer_code(struct tracer *t, uint64_t cr3, uint64_t ip, unsigned int len, 
 		note_page(t, cr3, ip + room, len - room, gpa2);
 }
 
-void tracer_note_retired(struct tracer *t, const struct tracer_insn *insn)
-{
-	retired(t, insn, t->unit.acts->state & VPT_GATE_PACKET_EN);
-}
-
-void tracer_tell_plain(struct tracer *t, uint64_t ip, uint64_t next)
-{
-	const struct vpt_event event = {.kind = VPT_EV_INSN, .from = ip, .to = next, .next = next};
-
-	t->unit.ops->event(t, &event);
-	settle(t, next);
-}
-
 /* May it change the mode or the address space? */
 static bool goes_far(const struct vpt_event *event)
 {
@@ -694,13 +683,41 @@ void tracer_event_at(struct tracer *t, const struct vpt_event *event, uint8_t cp
 	settle(t, event->to);
 }
 
-void tracer_cond(struct tracer *t, uint64_t from, uint64_t to, uint64_t next, bool taken)
+/* The event of the instruction that *r is of. */
+static void report_event(struct tracer *t, const struct engine_report *r)
 {
-	struct vpt_event event;
+	const struct vpt_event *event = &r->event;
 
-	vpt_event_cond(&event, from, to, next, taken);
-	t->unit.ops->cond(t, &event);
-	settle(t, to);
+	switch (event->kind) {
+	case VPT_EV_COUNT:
+		return;
+	case VPT_EV_INSN:
+		if (vpt_likely(!(r->flags & ENGINE_REPORT_INSN) ||
+			       !(t->unit.acts->state & VPT_GATE_EACH_INSN)))
+			return;
+		t->unit.ops->event(t, event);
+		break;
+	case VPT_EV_COND:
+		t->unit.ops->cond(t, event);
+		break;
+	default:
+		tracer_event_at(t, event, r->cpl, false);
+		return;
+	}
+	settle(t, event->to);
+}
+
+void tracer_report(struct tracer *t, const struct engine_report *r)
+{
+	const uint32_t state = t->unit.acts->state;
+
+	if (vpt_unlikely(r->flags & ENGINE_REPORT_COUNTED))
+		return;
+	if (!(r->flags & ENGINE_REPORT_INSN))
+		t->insns += state & VPT_GATE_PACKET_EN ? r->insns : 0;
+	else if (state & VPT_GATE_TRIGGER_EN)
+		retired(t, r, state & VPT_GATE_PACKET_EN);
+	report_event(t, r);
 }
 
 void tracer_tick(struct tracer *t, uint64_t ip)

@@ -85,15 +85,6 @@ struct tracer {
 	uint8_t stage[4096];	  /* of a host's stream */
 };
 
-/* What an engine knows of an instruction that retired. */
-struct tracer_insn {
-	uint64_t ip;
-	uint64_t next;	/* IP after it */
-	uint64_t to;	/* IP it went to */
-	uint8_t cpl;	/* that it ran at */
-	uint16_t flags; /* enum trace_oracle_insn_flags */
-};
-
 /* 0 or -errno. */
 int tracer_init(struct tracer *t, const struct tracer_config *config);
 void tracer_free(struct tracer *t);
@@ -113,14 +104,15 @@ static inline bool tracer_acts(const struct tracer *t)
 /* The guest's accesses; VPT_FAULT_GP also where a host owns the unit. */
 enum vpt_fault tracer_rdmsr(struct tracer *t, uint32_t msr, uint64_t *value);
 /*
- * `insn`: the WRMSR itself. It counts as retired if it does not fault and a trace
- * was on before it.
+ * @r is the report of the WRMSR, complete but for its event's kind. The tracer counts a WRMSR that
+ * does not fault, if a trace was on before. It sets ENGINE_REPORT_COUNTED in @r, and
+ * tracer_report() then ignores @r.
  */
 enum vpt_fault tracer_wrmsr(struct tracer *t, uint32_t msr, uint64_t value,
-			    const struct tracer_insn *insn);
-/* XSAVES and XRSTORS of PT's component (vpt/xsave.h); `insn` as for a WRMSR. */
-void tracer_xsaves(struct tracer *t, void *state, const struct tracer_insn *insn);
-void tracer_xrstors(struct tracer *t, const void *state, const struct tracer_insn *insn);
+			    struct engine_report *r);
+/* XSAVES and XRSTORS of PT's component (vpt/xsave.h); @r as for a WRMSR. */
+void tracer_xsaves(struct tracer *t, void *state, struct engine_report *r);
+void tracer_xrstors(struct tracer *t, const void *state, struct engine_report *r);
 /* A host's write, between two instructions. */
 enum vpt_fault tracer_host_write(struct tracer *t, uint32_t msr, uint64_t value, uint64_t next_ip);
 
@@ -131,7 +123,7 @@ enum vpt_fault tracer_host_write(struct tracer *t, uint32_t msr, uint64_t value,
  */
 const struct vpt_pt_ops *tracer_ops(void);
 enum vpt_fault tracer_root_wrmsr(struct tracer *t, uint32_t msr, uint64_t value,
-				 const struct tracer_insn *insn);
+				 struct engine_report *r);
 void tracer_vm_exit(struct tracer *t, uint64_t ip, uint8_t cpl, uint8_t flags);
 void tracer_settle(struct tracer *t, uint64_t ip);
 void tracer_space(struct tracer *t);
@@ -153,40 +145,21 @@ void tracer_code(struct tracer *t, uint64_t cr3, uint64_t ip, unsigned int len, 
 void tracer_page(struct tracer *t, const struct trace_code_page *page, unsigned int offset,
 		 unsigned int len, const uint8_t *now);
 
-/* So many instructions retired, and PacketEn was for all of them what it is now. */
-static inline void tracer_ran(struct tracer *t, uint64_t insns)
-{
-	if (t->unit.acts->state & VPT_GATE_PACKET_EN)
-		t->insns += insns;
-}
-/* For tracer_retired(), while TriggerEn is set. */
-void tracer_note_retired(struct tracer *t, const struct tracer_insn *insn);
-/* An instruction retired. Before its event, if it makes one. */
-static inline void tracer_retired(struct tracer *t, const struct tracer_insn *insn)
-{
-	if (t->unit.acts->state & VPT_GATE_TRIGGER_EN)
-		tracer_note_retired(t, insn);
-}
 /*
- * A change of flow, with the context already the new one. `cpl`: of event->from. For an
- * interrupt or an exception, @arrived: event->from was reached by a taken branch or by an
- * event. Filters depend on it, and a CALL to the next instruction does not show it.
+ * Instructions retired (engine/report.h), with the context already the new one. PacketEn has not
+ * changed since the last report.
+ */
+void tracer_report(struct tracer *t, const struct engine_report *r);
+/*
+ * A change of flow that is not an instruction's, with the context already the new one. `cpl`: of
+ * event->from. For an interrupt or an exception, @arrived: event->from was reached by a taken
+ * branch or by an event. Filters depend on it, and a CALL to the next instruction does not show it.
  */
 void tracer_event_at(struct tracer *t, const struct vpt_event *event, uint8_t cpl, bool arrived);
 /* The same for any other event. */
 static inline void tracer_event(struct tracer *t, const struct vpt_event *event, uint8_t cpl)
 {
 	tracer_event_at(t, event, cpl, false);
-}
-/* A conditional branch; `next`: the IP after it. */
-void tracer_cond(struct tracer *t, uint64_t from, uint64_t to, uint64_t next, bool taken);
-/* For tracer_plain(), while the unit asks for each instruction. */
-void tracer_tell_plain(struct tracer *t, uint64_t ip, uint64_t next);
-/* The instruction at `ip` retired and makes no event. */
-static inline void tracer_plain(struct tracer *t, uint64_t ip, uint64_t next)
-{
-	if (vpt_unlikely(t->unit.acts->state & VPT_GATE_EACH_INSN))
-		tracer_tell_plain(t, ip, next);
 }
 
 /* Time has passed without an event, `ip` is next: see vpt_pt_tick(). */

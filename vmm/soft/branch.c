@@ -51,15 +51,17 @@ COLD const struct soft_uop *soft_miss(struct soft *c, const struct soft_link *l,
 static COLD void report(struct soft *c, const struct soft_uop *u, uint8_t kind, uint64_t to,
 			bool taken)
 {
-	const struct vpt_event event = {
-		.kind = kind,
-		.flags = taken ? VPT_EVF_TAKEN : 0,
-		.from = u->ip,
-		.to = to,
-		.next = next_ip(c, u),
+	const uint64_t next = next_ip(c, u);
+	struct engine_report r = {
+		.event = {.kind = kind,
+			  .flags = taken ? VPT_EVF_TAKEN : 0,
+			  .from = u->ip,
+			  .to = to,
+			  .next = next},
+		.next = next,
 	};
 
-	soft_report(c, u, &event);
+	soft_report(c, u, &r);
 }
 
 COLD const struct soft_uop *soft_branch_slow(struct soft *c, const struct soft_uop *u, uint8_t kind,

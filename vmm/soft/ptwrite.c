@@ -20,15 +20,16 @@ SOFT_LOAD_UOP(load64, 64)
 static __attribute__((noinline, cold)) void report(struct soft *c, const struct soft_uop *u)
 {
 	const uint64_t value = SOFT_REG(c, u->src, uint64_t);
-	const struct vpt_event event = {
-		.kind = VPT_EV_PTWRITE,
-		.flags = u->aux == 8 ? VPT_EVF_WIDE : 0,
-		.from = u->ip,
-		.to = u->imm,
-		.value = u->aux == 8 ? value : (uint32_t)value,
+	struct engine_report r = {
+		.event = {.kind = VPT_EV_PTWRITE,
+			  .flags = u->aux == 8 ? VPT_EVF_WIDE : 0,
+			  .from = u->ip,
+			  .to = u->imm,
+			  .value = u->aux == 8 ? value : (uint32_t)value},
+		.next = u->imm,
 	};
 
-	soft_report(c, u, &event);
+	soft_report(c, u, &r);
 }
 
 /* src: the value, aux: its bytes; imm: the next RIP. */

@@ -46,6 +46,20 @@ static bool reports_each(const struct soft *c)
 	return c->gate && c->base.observer->wants & ENGINE_WANTS_INSNS;
 }
 
+/*
+ * Report what retired since the last report; the caller has set r->event and r->next. A report is
+ * built in place: to copy an event that was just stored is slow on the host.
+ */
+static inline __attribute__((always_inline)) void send(struct soft *c, struct engine_report *r)
+{
+	const struct engine_observer *o = c->base.observer;
+
+	r->insns = c->base.retired - c->reported;
+	r->flags = o->wants & ENGINE_WANTS_INSNS ? ENGINE_REPORT_INSN : 0;
+	c->reported = c->base.retired;
+	o->report(o->opaque, r);
+}
+
 /* Every-instruction mode: the last instruction of a block that is left early. */
 static __attribute__((noinline)) void tell_last(struct soft *c, const struct soft_uop *u)
 {
@@ -57,10 +71,13 @@ static __attribute__((noinline)) void tell_last(struct soft *c, const struct sof
 
 void soft_tell_plain(struct soft *c, const struct soft_uop *u, uint64_t next)
 {
-	const struct engine_observer *o = c->base.observer;
+	struct engine_report r = {
+		.event = {.kind = VPT_EV_INSN, .from = u->ip, .to = next, .next = next},
+		.next = next,
+	};
 
 	c->base.retired = soft_retired(c, u) + 1;
-	o->retired(o->opaque, u->ip, next, next, DECODE_FLOW_NEXT);
+	send(c, &r);
 }
 
 const struct soft_uop *soft_leave(struct soft *c, const struct soft_uop *u, bool done,
@@ -77,15 +94,20 @@ const struct soft_uop *soft_leave(struct soft *c, const struct soft_uop *u, bool
 	return NULL;
 }
 
-const struct soft_uop *soft_resume(struct soft *c, const struct soft_uop *u)
+static void resume(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t next = u->ip + u->len;
 
-	tell_last(c, u);
 	c->r[SOFT_R_RIP] = c->bits == 64 ? next : (uint32_t)next;
 	c->left += u->rest - 1;
 	c->missed = NULL;
 	soft_derive(c);
+}
+
+const struct soft_uop *soft_resume(struct soft *c, const struct soft_uop *u)
+{
+	tell_last(c, u);
+	resume(c, u);
 	return NULL;
 }
 
@@ -127,10 +149,11 @@ void soft_bus_mmio(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint3
 static void ran_until(struct soft *c, uint64_t retired)
 {
 	const struct engine_observer *o = c->base.observer;
+	struct engine_report r = {.event.kind = VPT_EV_COUNT, .insns = retired - c->reported};
 
-	if (c->gate && !(o->wants & ENGINE_WANTS_INSNS) && retired != c->reported)
-		o->ran(o->opaque, retired - c->reported);
 	c->reported = retired;
+	if (c->gate && !(o->wants & ENGINE_WANTS_INSNS) && r.insns)
+		o->report(o->opaque, &r);
 }
 
 void soft_tell_ran(struct soft *c)
@@ -150,51 +173,33 @@ void soft_look_at_observer(struct soft *c)
 	look_at_observer(c);
 }
 
-static enum engine_flow flow_of(const struct vpt_event *event)
+void soft_report(struct soft *c, const struct soft_uop *u, struct engine_report *r)
 {
-	if (event->kind == VPT_EV_PTWRITE)
-		return DECODE_FLOW_NEXT;
-	if (event->kind != VPT_EV_COND)
-		return DECODE_FLOW_BRANCH;
-	return event->flags & VPT_EVF_TAKEN ? DECODE_FLOW_TAKEN : DECODE_FLOW_COND;
-}
-
-void soft_report(struct soft *c, const struct soft_uop *u, const struct vpt_event *event)
-{
-	const struct engine_observer *o = c->base.observer;
-	/* Where an event has a value it has no room for this. */
-	uint64_t next = event->kind == VPT_EV_PTWRITE ? event->to : event->next;
-
 	c->base.retired = soft_retired(c, u) + 1;
-	ran_until(c, c->base.retired);
-	if (o->wants & ENGINE_WANTS_INSNS)
-		o->retired(o->opaque, event->from, next, event->to, flow_of(event));
-	o->event(o->opaque, event);
+	send(c, r);
 	look_at_observer(c);
 }
 
 static __attribute__((noinline)) void report_if(struct soft *c, uint64_t ip)
 {
-	const struct vpt_event event = {
-		.kind = VPT_EV_INTR_FLAG,
-		.from = ip,
-		.to = c->r[SOFT_R_RIP],
-		.next = c->r[SOFT_R_RIP],
+	const uint64_t next = c->r[SOFT_R_RIP];
+	struct engine_report r = {
+		.event = {.kind = VPT_EV_INTR_FLAG, .from = ip, .to = next, .next = next},
+		.next = next,
 	};
 
 	c->base.retired = c->begun + (uint64_t)(c->started - c->left - c->stash);
-	ran_until(c, c->base.retired);
-	c->base.observer->event(c->base.observer->opaque, &event);
+	send(c, &r);
 	look_at_observer(c);
 }
 
 const struct soft_uop *soft_resume_if(struct soft *c, const struct soft_uop *u)
 {
-	const struct soft_uop *none = soft_resume(c, u);
-
-	if (soft_watches_if(c))
-		report_if(c, u->ip);
-	return none;
+	if (!soft_watches_if(c))
+		return soft_resume(c, u);
+	resume(c, u);
+	report_if(c, u->ip);
+	return NULL;
 }
 
 /* Give the budget back that call_attention() has taken. */

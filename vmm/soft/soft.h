@@ -327,8 +327,8 @@ static inline bool soft_watches_if(const struct soft *c)
 void soft_derive(struct soft *c);
 /* run() is to end soon: a device said so during an access. */
 void soft_call_attention(struct soft *c);
-/* A near transfer or a PTWRITE retired: tell the observer. */
-void soft_report(struct soft *c, const struct soft_uop *u, const struct vpt_event *event);
+/* Report a near transfer or a PTWRITE that retired. The caller has set r->event and r->next. */
+void soft_report(struct soft *c, const struct soft_uop *u, struct engine_report *r);
 /* An instruction that goes on with the next one retired, likewise, where each is told of. */
 void soft_tell_plain(struct soft *c, const struct soft_uop *u, uint64_t next);
 /* Between two blocks: tell the observer how many instructions ran until now, so that

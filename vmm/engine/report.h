@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The report of an instruction that retired: from an engine to the core, and from the core to the
+ * tracer. There is one report per instruction. An engine that runs ahead combines instructions:
+ * one report then stands for a run of them, of which only the last one changes the flow.
+ */
+#ifndef VMM_ENGINE_REPORT_H
+#define VMM_ENGINE_REPORT_H
+
+#include "vpt/event.h"
+
+enum engine_report_flags {
+	ENGINE_REPORT_INSN = 1 << 0,	/* exactly one instruction: every member is valid */
+	ENGINE_REPORT_COUNTED = 1 << 1, /* the tracer has counted it, as it wrote a register */
+};
+
+struct engine_report {
+	/*
+	 * The event of the last instruction. With VPT_EV_INSN execution continues with the next
+	 * instruction. With VPT_EV_COUNT the report has no event, and only counts instructions;
+	 * the IPs are then valid only if ENGINE_REPORT_INSN is set.
+	 */
+	struct vpt_event event;
+	uint64_t next;	/* IP after the last instruction */
+	uint64_t insns; /* retired since the last report: the time that passed, too */
+	uint16_t about; /* for the oracle, enum trace_oracle_insn_flags; the core sets it */
+	uint8_t cpl;	/* at which the instruction ran; the core sets it */
+	uint8_t flags;	/* enum engine_report_flags */
+};
+
+#endif /* VMM_ENGINE_REPORT_H */
