@@ -279,7 +279,7 @@ static void work(void)
 	check(1);
 }
 
-static void tell(unsigned int i, const char *mode)
+static void report_step(unsigned int i, const char *mode)
 {
 	report(ok[i].base, "%s: base, version and ID", mode);
 	report(ok[i].self, "%s: an interrupt to itself, IRR until it comes", mode);
@@ -311,8 +311,8 @@ void payload(void)
 	idt_hook(VEC_HIGH, on_interrupt);
 	idt_hook(VEC_SPURIOUS, on_interrupt);
 	trace_long(&t, work);
-	tell(0, "xAPIC");
+	report_step(0, "xAPIC");
 	if (has_x2)
-		tell(1, "x2APIC");
+		report_step(1, "x2APIC");
 	report(in_service, "ISR has what is being handled, and IRR no longer");
 }

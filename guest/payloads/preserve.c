@@ -340,7 +340,7 @@ static bool has_component(void)
 }
 
 /* Chance determines the place of a PMI. */
-static void tell_chances(void)
+static void report_chances(void)
 {
 	if (!vpt_caps_has(&t.drv.caps, VPT_CAP_PSB_PMI))
 		return;
@@ -370,7 +370,7 @@ void payload(void)
 	all_ways();
 	if (!has_component()) {
 		report_note("no XSAVES with a component of PT");
-		tell_chances();
+		report_chances();
 		return;
 	}
 	simd_init();
@@ -380,5 +380,5 @@ void payload(void)
 	all_components();
 	by_xsaves = true;
 	all_ways();
-	tell_chances();
+	report_chances();
 }

@@ -94,7 +94,7 @@ struct outcome {
 	unsigned int calls, soft_ints;
 };
 
-static struct outcome look(void)
+static struct outcome inspect(void)
 {
 	struct outcome o;
 	unsigned int i;
@@ -156,10 +156,10 @@ static void many_programs(void)
 		program_make(&program, seed, &twin);
 		reset();
 		run();
-		first = look();
+		first = inspect();
 		reset();
 		run();
-		second = look();
+		second = inspect();
 		wrong += memcmp(&first, &second, sizeof(first)) != 0;
 		used_up += calls < calls_max;
 	}
@@ -189,10 +189,10 @@ void payload(void)
 	program_make(&program, seed, &twin);
 	reset();
 	run();
-	plain = look();
+	plain = inspect();
 	reset();
 	trace_simple(&t, run);
-	traced = look();
+	traced = inspect();
 
 	report_equal(traced.state.sum, plain.state.sum, "registers");
 	report_equal(traced.state.random, plain.state.random, "the program's random numbers");

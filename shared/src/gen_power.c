@@ -14,7 +14,7 @@ static bool is_shallow(uint8_t cstate)
 	return (cstate | 1) == CSTATE_C0_1;
 }
 
-static bool tells(const struct vpt_pt *pt)
+static bool reports(const struct vpt_pt *pt)
 {
 	return VPT_CTL_GET(pt->rtit.ctl, PWR_EVT_EN);
 }
@@ -33,7 +33,7 @@ void vpti_gen_power_enter(struct vpt_pt *pt, uint8_t cstate, uint64_t ip, bool h
 
 	if (is_shallow(cstate))
 		return;
-	if (tells(pt)) {
+	if (reports(pt)) {
 		vpti_gen_packet(pt, VPT_PKT_PWRE, cstate, hw); /* [PWR-ENTRY PWR-HW] */
 		if (!was)				       /* [PWR-AGAIN] */
 			stop_at(pt, ip);
@@ -47,7 +47,7 @@ void vpti_gen_sleep(struct vpt_pt *pt, const struct vpt_event *event)
 
 	/* [PWR-MWAIT] */
 	if (event->flags & VPT_EVF_MWAIT && !is_shallow(event->cstate) && pt->context_en &&
-	    tells(pt)) {
+	    reports(pt)) {
 		vpt_memset(&packet, 0, sizeof(packet));
 		packet.kind = VPT_PKT_MWAIT;
 		packet.value = event->value & 0xff;
@@ -58,7 +58,7 @@ void vpti_gen_sleep(struct vpt_pt *pt, const struct vpt_event *event)
 }
 
 /* [PWR-TIMING] */
-static void tell_time(struct vpt_pt *pt)
+static void report_time(struct vpt_pt *pt)
 {
 	struct vpt_context ctx;
 
@@ -74,8 +74,8 @@ void vpti_gen_wake(struct vpt_pt *pt, const struct vpt_event *event)
 	if (is_shallow(event->cstate))
 		return;
 	vpti_gen_time_wake(pt);
-	tell_time(pt);
-	if (!tells(pt))
+	report_time(pt);
+	if (!reports(pt))
 		return;
 	vpt_memset(&packet, 0, sizeof(packet));
 	packet.kind = VPT_PKT_PWRX;
@@ -90,9 +90,9 @@ void vpti_gen_cbr(struct vpt_pt *pt, const struct vpt_event *event)
 	struct vpt_context ctx;
 
 	if (event->flags & VPT_EVF_STOPPED) {
-		if (tells(pt))
+		if (reports(pt))
 			stop_at(pt, event->from);
-		tell_time(pt);
+		report_time(pt);
 		return;
 	}
 	pt->ops->context(pt->opaque, &ctx);

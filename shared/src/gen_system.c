@@ -102,7 +102,7 @@ static void resume_trace(struct vpt_pt *pt, uint64_t ip)
 	struct vpt_context ctx;
 
 	pt->rtit.ctl |= VPT_CTL_MASK(TRACE_EN);
-	if (!vpti_gen_start(pt, &ctx) || !vpti_gen_announce(pt, &ctx, ip, true))
+	if (!vpti_gen_start(pt, &ctx) || !vpti_gen_describe(pt, &ctx, ip, true))
 		return;
 	/* [SMM-RSM-EVENT] */
 	if (pt->context_en && vpti_gen_event_en(pt))

@@ -6,7 +6,7 @@
 enum { TSX_NONE = 0, TSX_IN = 1, TSX_ABORTED = 2 };
 
 /* [TSX-BEGIN TSX-COMMIT TSX-FILTER] */
-static void tell(struct vpt_pt *pt, uint64_t mode, uint64_t ip)
+static void report(struct vpt_pt *pt, uint64_t mode, uint64_t ip)
 {
 	/* [TSX-NO-EVENT] Event trace has nothing to add. */
 	if (!pt->branch_en || !pt->context_en)
@@ -22,7 +22,7 @@ static void abort_tx(struct vpt_pt *pt, const struct vpt_event *event)
 	struct vpt_context ctx;
 	bool was = pt->packet_en;
 
-	tell(pt, TSX_ABORTED, event->from);
+	report(pt, TSX_ABORTED, event->from);
 	pt->ops->context(pt->opaque, &ctx);
 	if (!pt->trigger_en)
 		return;
@@ -36,5 +36,5 @@ void vpti_gen_tsx(struct vpt_pt *pt, const struct vpt_event *event)
 	if (event->kind == VPT_EV_TSX_ABORT)
 		abort_tx(pt, event);
 	else
-		tell(pt, event->kind == VPT_EV_TSX_BEGIN ? TSX_IN : TSX_NONE, event->from);
+		report(pt, event->kind == VPT_EV_TSX_BEGIN ? TSX_IN : TSX_NONE, event->from);
 }

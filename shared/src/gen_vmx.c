@@ -16,7 +16,7 @@ static uint64_t vmcs_pointer(uint64_t vmcs)
 }
 
 /* Where the processor stands, between two transitions. */
-static void settle(struct vpt_pt *pt, bool on, bool non_root, uint64_t vmcs, uint32_t controls)
+static void finish(struct vpt_pt *pt, bool on, bool non_root, uint64_t vmcs, uint32_t controls)
 {
 	vpt_memset(&pt->vmx, 0, sizeof(pt->vmx));
 	pt->vmx.on = on;
@@ -32,12 +32,12 @@ void vpt_pt_vmxon(struct vpt_pt *pt, uint64_t ip)
 		vpti_gen_now(pt);
 		vpti_gen_set_ctl(pt, pt->rtit.ctl & ~VPT_CTL_MASK(TRACE_EN), ip, ip);
 	}
-	settle(pt, true, false, VPT_NO_VMCS, 0);
+	finish(pt, true, false, VPT_NO_VMCS, 0);
 }
 
 void vpt_pt_vmxoff(struct vpt_pt *pt)
 {
-	settle(pt, false, false, VPT_NO_VMCS, 0);
+	finish(pt, false, false, VPT_NO_VMCS, 0);
 }
 
 void vpt_pt_vmptrld(struct vpt_pt *pt, uint64_t vmcs)
@@ -184,7 +184,7 @@ static void rise(struct vpt_pt *pt, uint64_t ip, bool rsm)
 {
 	struct vpt_context ctx;
 
-	if (!vpti_gen_start(pt, &ctx) || !vpti_gen_announce(pt, &ctx, ip, true))
+	if (!vpti_gen_start(pt, &ctx) || !vpti_gen_describe(pt, &ctx, ip, true))
 		return;
 	/* [VMX-SMM-EVENT] */
 	if (rsm && pt->context_en && vpti_gen_event_en(pt))
@@ -192,7 +192,7 @@ static void rise(struct vpt_pt *pt, uint64_t ip, bool rsm)
 	vpti_gen_trace_from(pt, &ctx, ip);
 }
 
-static void arrive(struct vpt_pt *pt, const struct vpt_pt_vmx *way, const struct arrival *to)
+static void enter(struct vpt_pt *pt, const struct vpt_pt_vmx *way, const struct arrival *to)
 {
 	bool rsm = to->type == VPTI_CFE_VMENTRY && way->flags & VPT_VMXF_SMM;
 	struct vpt_context ctx;
@@ -237,8 +237,8 @@ void vpt_pt_vm_entered(struct vpt_pt *pt, uint64_t guest_ip)
 	to.nr = non_root;
 	to.event = !to.conceal;
 	to.type = VPTI_CFE_VMENTRY;
-	settle(pt, true, non_root, way.vmcs, non_root ? way.controls : 0);
-	arrive(pt, &way, &to);
+	finish(pt, true, non_root, way.vmcs, non_root ? way.controls : 0);
+	enter(pt, &way, &to);
 	vpti_gen_psb_if_due(pt, guest_ip);
 }
 
@@ -255,8 +255,8 @@ void vpt_pt_vm_exited(struct vpt_pt *pt, uint64_t host_ip)
 	/* [VMX-EXIT-EVENT] The vector that was the guest's stays there. */
 	to.event = exit_is_event(pt) && !(way.flags & (VPT_VMXF_INTR | VPT_VMXF_SMI));
 	to.type = VPTI_CFE_VMEXIT;
-	settle(pt, true, false, way.vmcs, 0);
-	arrive(pt, &way, &to);
+	finish(pt, true, false, way.vmcs, 0);
+	enter(pt, &way, &to);
 	vpti_gen_psb_if_due(pt, host_ip);
 }
 
@@ -265,6 +265,6 @@ void vpt_pt_vmx_abort(struct vpt_pt *pt)
 	/* [VMX-ABORT] */
 	if (pt->vmx.rising)
 		pt->rtit.ctl &= ~VPT_CTL_MASK(TRACE_EN);
-	settle(pt, pt->vmx.on, false, pt->vmx.vmcs, 0);
+	finish(pt, pt->vmx.on, false, pt->vmx.vmcs, 0);
 	vpt_pt_flush(pt);
 }

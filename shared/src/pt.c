@@ -144,7 +144,7 @@ bool vpti_gen_resume(struct vpt_pt *pt)
 	return pt->trigger_en;
 }
 
-bool vpti_gen_announce(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip, bool timing)
+bool vpti_gen_describe(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip, bool timing)
 {
 	if (psb_on_enable(pt))
 		vpti_gen_psb_plus(pt, ctx, ip);
@@ -161,7 +161,7 @@ static void enable(struct vpt_pt *pt, uint64_t next_ip)
 {
 	struct vpt_context ctx;
 
-	if (vpti_gen_start(pt, &ctx) && vpti_gen_announce(pt, &ctx, next_ip, true)) {
+	if (vpti_gen_start(pt, &ctx) && vpti_gen_describe(pt, &ctx, next_ip, true)) {
 		vpti_gen_trace_from(pt, &ctx, next_ip);
 		/* The quick paths of events take none to be due already. */
 		vpti_gen_psb_if_due(pt, next_ip);

@@ -112,7 +112,7 @@ static bool counts(enum fault_kind kind, const struct user_regs_struct *regs)
 }
 
 /* A call that the filter hands over. */
-static void look_at(pid_t pid, const struct fault *fault, struct fault_run *run, bool *active)
+static void inspect(pid_t pid, const struct fault *fault, struct fault_run *run, bool *active)
 {
 	struct user_regs_struct regs;
 
@@ -168,7 +168,7 @@ static void trace(pid_t pid, const struct fault *fault, struct fault_run *run)
 			continue;
 		}
 		if (status >> 8 == (SIGTRAP | PTRACE_EVENT_SECCOMP << 8))
-			look_at(who, fault, run, &active);
+			inspect(who, fault, run, &active);
 		(void)ptrace(PTRACE_CONT, who, NULL, (void *)(uintptr_t)signal_of(status));
 	}
 }

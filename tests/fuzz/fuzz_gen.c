@@ -42,7 +42,7 @@ static void context(void *opaque, struct vpt_context *ctx)
 }
 
 /* It goes on while an event lasts, and back, which no engine's does. */
-static void tell_time(void *opaque, struct vpt_clock *now)
+static void report_time(void *opaque, struct vpt_clock *now)
 {
 	struct fuzz *f = opaque;
 
@@ -72,7 +72,7 @@ static void stream(void *opaque, const void *bytes, size_t len)
 static const struct vpt_pt_ops ops = {
 	.mem = {.read = mem_read, .write = mem_write},
 	.context = context,
-	.clock = tell_time,
+	.clock = report_time,
 };
 
 static uint64_t some_ip(struct fuzz *f)

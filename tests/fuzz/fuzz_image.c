@@ -45,7 +45,7 @@ static void fill(void)
 }
 
 /* Look for code in one address space. */
-static void look(const struct trace_code_source *source, uint64_t cr3, uint64_t vmcs, bool guest)
+static void inspect(const struct trace_code_source *source, uint64_t cr3, uint64_t vmcs, bool guest)
 {
 	const struct trace_source_key key = {cr3, vmcs, guest};
 	uint64_t number = source->space(source->context, &key), i;
@@ -80,10 +80,10 @@ static void use(struct image_image *image, unsigned int how)
 	(void)image_page(image, UINT64_MAX);
 	REQUIRE(!image_set_add(set, image, &as));
 	source = image_set_source(set);
-	look(&source, 0x1000, TRACE_SPACE_ANY_VMCS, false);
-	look(&source, 0x1000, 0xa000, true);
-	look(&source, 0x2000, 0xb000, true);
-	look(&source, UINT64_MAX, UINT64_MAX, true);
+	inspect(&source, 0x1000, TRACE_SPACE_ANY_VMCS, false);
+	inspect(&source, 0x1000, 0xa000, true);
+	inspect(&source, 0x2000, 0xb000, true);
+	inspect(&source, UINT64_MAX, UINT64_MAX, true);
 	image_set_free(set);
 }
 

@@ -72,7 +72,7 @@ static uint64_t int_left(const struct outmodel *model)
 	return model->many ? 0 : 512;
 }
 
-static unsigned int tell_int(struct outmodel *model)
+static unsigned int report_int(struct outmodel *model)
 {
 	if (!model->intr || model->told || model->size - model->offset > int_left(model))
 		return 0;
@@ -80,7 +80,7 @@ static unsigned int tell_int(struct outmodel *model)
 	return VPT_OUT_INT;
 }
 
-static unsigned int arrive(struct outmodel *model)
+static unsigned int enter(struct outmodel *model)
 {
 	enum vpt_output_error err;
 	struct entry e;
@@ -108,7 +108,7 @@ static unsigned int arrive(struct outmodel *model)
 	model->told = false;
 	if (model->offset >= e.size)
 		return die(model, VPT_OUT_ERR_OFFSET_PAST_REGION);
-	return tell_int(model);
+	return report_int(model);
 }
 
 static unsigned int start_single(struct outmodel *model)
@@ -147,7 +147,7 @@ unsigned int outmodel_start(struct outmodel *model, const struct vpt_rtit *rtit)
 	model->index = low >> 7;
 	if (model->table % 4096)
 		return die(model, VPT_OUT_ERR_TABLE_UNALIGNED);
-	return arrive(model);
+	return enter(model);
 }
 
 static unsigned int store(struct outmodel *model, uint64_t gpa, uint8_t byte)
@@ -166,7 +166,7 @@ static unsigned int topa_byte(struct outmodel *model, uint8_t byte)
 	if (events)
 		return events;
 	model->offset++;
-	events = tell_int(model);
+	events = report_int(model);
 	if (model->offset < model->size)
 		return events;
 	if (model->stop) {
@@ -175,7 +175,7 @@ static unsigned int topa_byte(struct outmodel *model, uint8_t byte)
 	}
 	model->index = (model->index + 1) % (0x10000000 / 8);
 	model->offset = 0;
-	return events | arrive(model);
+	return events | enter(model);
 }
 
 static unsigned int single_byte(struct outmodel *model, uint8_t byte)

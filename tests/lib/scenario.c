@@ -54,7 +54,7 @@ static void moving_context(void *opaque, struct vpt_context *ctx)
 	context(opaque, ctx);
 }
 
-static void tell_time(void *opaque, struct vpt_clock *now)
+static void report_time(void *opaque, struct vpt_clock *now)
 {
 	struct machine *m = opaque;
 
@@ -78,14 +78,14 @@ static void count_pmi(void *opaque)
 const struct vpt_pt_ops scenario_ops = {
 	.mem = {.read = mem_read, .write = mem_write},
 	.context = context,
-	.clock = tell_time,
+	.clock = report_time,
 	.pmi = count_pmi,
 };
 
 const struct vpt_pt_ops scenario_ops_elapse = {
 	.mem = {.read = mem_read, .write = mem_write},
 	.context = context,
-	.clock = tell_time,
+	.clock = report_time,
 	.elapse = elapse,
 	.pmi = count_pmi,
 };

@@ -38,7 +38,7 @@ static void context(void *opaque, struct vpt_context *ctx)
 	*ctx = ((const struct walker *)opaque)->ctx;
 }
 
-static void tell_time(void *opaque, struct vpt_clock *now)
+static void report_time(void *opaque, struct vpt_clock *now)
 {
 	*now = ((const struct walker *)opaque)->clock;
 }
@@ -114,7 +114,7 @@ static void event(struct walker *w, const struct vpt_event *event)
 		tracer_event_at(&r->tracer, event, r->cpl, w->arrived);
 }
 
-static void look(struct walker *w, bool cr3_written)
+static void inspect(struct walker *w, bool cr3_written)
 {
 	struct walk_recorder *r = w->recorder;
 	const uint64_t to = WALK_CODE_BASE + w->ip;
@@ -235,7 +235,7 @@ static void vm_exit(struct walker *w)
 	w->other = w->ctx;
 	w->ctx.cpl = 0;
 	vpt_atom_vm_exit(atom_of(w), WALK_CODE_BASE + w->ip);
-	tracer_settle(tracer_of(w), WALK_CODE_BASE + to);
+	tracer_complete(tracer_of(w), WALK_CODE_BASE + to);
 	walk_go(w, to, true);
 }
 
@@ -250,7 +250,7 @@ static void vm_enter(struct walker *w)
 	w->ctx.cpl = w->other.cpl;
 	tracer_space(tracer_of(w));
 	vpt_atom_vm_entry(atom_of(w), WALK_CODE_BASE + to);
-	tracer_settle(tracer_of(w), WALK_CODE_BASE + to);
+	tracer_complete(tracer_of(w), WALK_CODE_BASE + to);
 	walk_go(w, to, true);
 }
 
@@ -280,11 +280,11 @@ static void smi(struct walker *w)
 	fetch(w);
 	leave(w);
 	vpt_atom_smi(atom_of(w), ip);
-	tracer_settle(tracer_of(w), ip);
+	tracer_complete(tracer_of(w), ip);
 	walk_pass(w, walk_noise(w, 5000));
 	tracer_report(tracer_of(w), &rsm);
 	vpt_atom_rsm(atom_of(w), ip);
-	tracer_settle(tracer_of(w), ip);
+	tracer_complete(tracer_of(w), ip);
 	walk_go(w, w->ip, true);
 }
 
@@ -325,7 +325,7 @@ static void between(struct walker *w)
 static const struct walk_unit unit = {
 	.account = account,
 	.event = event,
-	.look = look,
+	.look = inspect,
 	.wrmsr = wrmsr,
 	.vm_exit = vm_exit,
 	.vmx_insn = vmx_insn,
@@ -381,7 +381,7 @@ static void open_recorder(struct walker *w, const char *path)
 		.mem = &r->mem,
 		.oracle = true,
 		.context = context,
-		.clock = tell_time,
+		.clock = report_time,
 		.opaque = w,
 	};
 

@@ -11,7 +11,7 @@ static void context(void *opaque, struct vpt_context *ctx)
 	*ctx = ((struct walker *)opaque)->ctx;
 }
 
-static void tell_time(void *opaque, struct vpt_clock *now)
+static void report_time(void *opaque, struct vpt_clock *now)
 {
 	*now = ((const struct walker *)opaque)->clock;
 }
@@ -27,7 +27,7 @@ static struct vpt_pt_ops make_ops(void)
 		.mem = walk_mem,
 		.context = context,
 		.pmi = raise_pmi,
-		.clock = tell_time,
+		.clock = report_time,
 	};
 }
 
@@ -54,7 +54,7 @@ bool walk_filters(const struct walker *w)
 	return false;
 }
 
-static void look(struct walker *w, bool cr3_written)
+static void inspect(struct walker *w, bool cr3_written)
 {
 	uint64_t ip = WALK_CODE_BASE + w->ip, ctl = w->config->ctl;
 	bool context = !w->ctx.production_enclave && !!(ctl & (w->ctx.cpl ? 8 : 4)) &&
@@ -220,7 +220,7 @@ static void between(struct walker *w)
 static const struct walk_unit unit = {
 	.account = account,
 	.event = event,
-	.look = look,
+	.look = inspect,
 	.wrmsr = wrmsr,
 	.vm_exit = walk_vm_exit,
 	.vmx_insn = walk_vmx_insn,

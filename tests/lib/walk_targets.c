@@ -28,7 +28,7 @@ static size_t next_arrival(const struct targets *t)
 	return i;
 }
 
-static bool arrive(struct targets *t, const struct vpt_packet *packet, uint64_t ip)
+static bool enter(struct targets *t, const struct vpt_packet *packet, uint64_t ip)
 {
 	const struct walk_result *walk = t->walk;
 	size_t i = next_arrival(t);
@@ -67,7 +67,7 @@ static bool take(struct targets *t, const struct vpt_packet *packet)
 	case VPT_PKT_TIP_PGE:
 		return vpt_ip_expand(t->last_ip, packet->ip_bytes, packet->value, &t->last_ip) ==
 			       VPT_OK &&
-		       !t->in_psb && arrive(t, packet, t->last_ip);
+		       !t->in_psb && enter(t, packet, t->last_ip);
 	default:
 		return true;
 	}

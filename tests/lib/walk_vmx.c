@@ -53,7 +53,7 @@ static void swap_sides(struct walker *w)
 	w->other = ctx;
 }
 
-static void arrive_in_host(struct walker *w)
+static void enter_host(struct walker *w)
 {
 	uint32_t to = walk_start(w);
 
@@ -88,7 +88,7 @@ static void vm_enter(struct walker *w)
 	if (!walk_rnd(w, 8)) {
 		entry.flags = VPT_VMXF_ENTRY_FAIL;
 		vpt_pt_vm_exit(&w->pt, &entry);
-		arrive_in_host(w);
+		enter_host(w);
 		return;
 	}
 	swap_sides(w);
@@ -108,7 +108,7 @@ void walk_vm_exit(struct walker *w)
 	MUST((w->guest_ctl & VPT_CTL_MASK(TRACE_EN)) == w->tracing);
 	swap_sides(w);
 	w->guest = false;
-	arrive_in_host(w);
+	enter_host(w);
 }
 
 void walk_vmx_insn(struct walker *w, enum insn_kind kind)

@@ -45,7 +45,7 @@ static void shows(struct walk *w, uint64_t ip)
 }
 
 /* Execution comes to this IP: what is there runs, or an event takes its place. */
-static void arrives(struct walk *w, uint64_t ip)
+static void reaches(struct walk *w, uint64_t ip)
 {
 	struct oracle_step step;
 
@@ -74,7 +74,7 @@ static void take(struct walk *w, const struct vpt_packet *p)
 			return;
 		shows(w, w->last_ip);
 		if (p->kind != VPT_PKT_FUP)
-			arrives(w, w->last_ip);
+			reaches(w, w->last_ip);
 		return;
 	default:
 		return;

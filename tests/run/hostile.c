@@ -50,7 +50,7 @@ static size_t make(uint64_t seed, uint8_t *to)
 	return HEAD + n;
 }
 
-static void tell(int signal)
+static void report(int signal)
 {
 	char text[96];
 	int n = snprintf(text, sizeof(text), "hostile: signal %d; again: hostile 1 %llu 1\n",
@@ -80,7 +80,7 @@ static void *run(void *unused)
 int main(int argc, char **argv)
 {
 	static const int signals[] = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
-	struct sigaction action = {.sa_handler = tell, .sa_flags = SA_ONSTACK};
+	struct sigaction action = {.sa_handler = report, .sa_flags = SA_ONSTACK};
 	pthread_attr_t attr;
 	pthread_t thread;
 	size_t i;

@@ -38,7 +38,7 @@ static void context(void *opaque, struct vpt_context *ctx)
 	*ctx = ((struct machine *)opaque)->ctx;
 }
 
-static void tell_time(void *opaque, struct vpt_clock *now)
+static void report_time(void *opaque, struct vpt_clock *now)
 {
 	*now = ((struct machine *)opaque)->clock;
 }
@@ -55,7 +55,7 @@ static void sink(void *opaque, const void *bytes, size_t len)
 static const struct vpt_pt_ops ops = {
 	.mem = {.read = no_read, .write = no_write},
 	.context = context,
-	.clock = tell_time,
+	.clock = report_time,
 };
 
 static void reset(const struct vpt_pt_options *options)

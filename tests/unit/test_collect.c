@@ -126,7 +126,7 @@ static void put_some(size_t len)
 	vpt_output_sync(&out, &rtit);
 }
 
-static void look(void)
+static void inspect(void)
 {
 	tracer_collect_read(&c, &rtit, &sink);
 }
@@ -173,7 +173,7 @@ START_TEST(looks_in_time)
 		one_range(next_random() % 0x1000);
 	for (i = 0; i < 12; i++) {
 		put_some(next_random() % (_i & 1 ? LAP / 4 : 0x1000));
-		look();
+		inspect();
 	}
 	is_all();
 }
@@ -192,10 +192,10 @@ START_TEST(looks_too_late)
 		one_range(next_random() % 0x1000);
 	first = next_random() % lap;
 	put_some(first);
-	look();
+	inspect();
 	is_all();
 	put_some(lap + 1 + next_random() % lap);
-	look();
+	inspect();
 	ck_assert_uint_eq(losses, 1);
 	ck_assert_uint_eq(last, first);
 	ck_assert_uint_eq(ngot - last, lap);
@@ -203,7 +203,7 @@ START_TEST(looks_too_late)
 
 	/* It goes on from there. */
 	put_some(100);
-	look();
+	inspect();
 	ck_assert_uint_eq(losses, 1);
 	ck_assert_mem_eq(got + ngot - 100, put + nput - 100, 100);
 }
@@ -213,7 +213,7 @@ START_TEST(exactly_a_lap)
 {
 	two_tables();
 	put_some(LAP);
-	look();
+	inspect();
 	/* No byte is ahead that could tell it from none: but all of them have changed. */
 	ck_assert_uint_eq(ngot, LAP);
 	ck_assert_mem_eq(got, put, LAP);
@@ -223,10 +223,10 @@ END_TEST
 START_TEST(nothing)
 {
 	two_tables();
-	look();
+	inspect();
 	put_some(10);
-	look();
-	look();
+	inspect();
+	inspect();
 	is_all();
 }
 END_TEST
@@ -235,13 +235,13 @@ START_TEST(interrupts_of_full_regions)
 {
 	two_tables();
 	put_some(0x1fff);
-	look();
+	inspect();
 	ck_assert_uint_eq(interrupts, 0);
 	put_some(1);
-	look();
+	inspect();
 	ck_assert_uint_eq(interrupts, 1);
 	put_some(0x2000);
-	look();
+	inspect();
 	ck_assert_uint_eq(interrupts, 1);
 	is_all();
 }
@@ -253,10 +253,10 @@ START_TEST(stop)
 	entry(SECOND, 0, (REGIONS + 0x4000) | TOPA_STOP);
 	tracer_collect_start(&c, &mem, &rtit);
 	put_some(0x2800);
-	look();
+	inspect();
 	is_all();
 	put_some(0x1000);
-	look();
+	inspect();
 	ck_assert_uint_eq(losses, 0);
 	ck_assert_uint_eq(ngot, 0x3000);
 	ck_assert_mem_eq(got, put, ngot);

@@ -30,7 +30,7 @@ static struct mapping mappings[MAPPINGS];
 static size_t count;
 
 /* Read /proc/self/smaps. */
-static void look(void)
+static void inspect(void)
 {
 	FILE *smaps = fopen("/proc/self/smaps", "r");
 	char line[512];
@@ -101,7 +101,7 @@ START_TEST(ram)
 	struct x86_mem mem;
 
 	ck_assert_int_eq(x86_mem_create(&mem, 3 * X86_PAGE_SIZE), 0);
-	look();
+	inspect();
 	expect_guarded(at(mem.host));
 	ck_assert_int_eq(death_at(mem.host), 0);
 	ck_assert_int_eq(death_at(mem.host + mem.bytes - 1), 0);
@@ -118,7 +118,7 @@ START_TEST(generated_code)
 	struct soft_region r;
 
 	ck_assert_int_eq(soft_region_create(&r, 1 << 16), 0);
-	look();
+	inspect();
 	expect_guarded(at(r.writable));
 	expect_guarded(at(r.executable));
 	soft_region_destroy(&r);
@@ -132,7 +132,7 @@ START_TEST(a_guest_that_has_run)
 
 	*beside_vcpu->regs = (struct x86_regs){.rsp = BESIDE_STACK, .rflags = X86_FL_FIXED};
 	ck_assert_int_eq(beside_run("\xf4", 1, 1 << 20).kind, ENGINE_EXIT_HLT);
-	look();
+	inspect();
 	expect_guarded(at(beside_mem.host));
 	for (i = 0; i < count; i++)
 		if (!strncmp(mappings[i].name, "/memfd:vpt", 10)) {
@@ -151,7 +151,7 @@ START_TEST(nothing_is_left)
 	size_t i;
 	uint8_t *m;
 
-	look();
+	inspect();
 	for (i = 0; i < count; i++)
 		before += is_guard(&mappings[i]) ? mappings[i].last - mappings[i].first : 0;
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -159,11 +159,11 @@ START_TEST(nothing_is_left)
 		ck_assert_ptr_nonnull(m);
 		ck_assert_uint_eq((uintptr_t)m % (2 << 20), 0);
 		m[0] = m[sizes[i] - 1] = 1;
-		look();
+		inspect();
 		expect_guarded(at(m));
 		x86_guard_unmap(m, sizes[i]);
 	}
-	look();
+	inspect();
 	for (i = 0; i < count; i++)
 		after += is_guard(&mappings[i]) ? mappings[i].last - mappings[i].first : 0;
 	/* A sanitizer takes memory out of reservations of its own meanwhile. */

@@ -181,7 +181,7 @@ START_TEST(sessions_of_a_guest)
 	ck_assert_int_eq(wrmsr(ON), VPT_FAULT_NONE);
 	ck_assert_uint_eq(msrs.ctl, ON);
 	put("abc", 3);
-	tracer_look(&tracer);
+	tracer_take(&tracer);
 	put("defg", 4);
 	ck_assert_int_eq(wrmsr(ON & ~VPT_CTL_MASK(TRACE_EN)), VPT_FAULT_NONE);
 	ck_assert_int_eq(wrmsr(ON), VPT_FAULT_NONE);
@@ -282,7 +282,7 @@ START_TEST(a_loss)
 	open_tracer(TRACE_OWNER_GUEST);
 	ck_assert_int_eq(wrmsr(ON), VPT_FAULT_NONE);
 	put("abc", 3);
-	tracer_look(&tracer);
+	tracer_take(&tracer);
 	ck_assert(x86_mem_write(&mem, BUFFER, lap, sizeof(lap)));
 	msrs.output_mask_ptrs = 0xfff | 10ull << 32;
 	ck_assert_int_eq(wrmsr(0), VPT_FAULT_NONE);
@@ -355,8 +355,8 @@ START_TEST(a_host)
 	host.piece[0].len = 3;
 	host.piece[1].bytes = two;
 	host.piece[1].len = 3;
-	tracer_look(&tracer);
-	tracer_look(&tracer);
+	tracer_take(&tracer);
+	tracer_take(&tracer);
 	host.status = VPT_STATUS_MASK(STOPPED);
 	tracer_close(&tracer, CODE);
 	ck_assert(!host_on);

@@ -51,7 +51,7 @@ static unsigned int start(struct outfix *fix, uint64_t table, unsigned int index
  * Bring the cursor to an entry of TABLE: by starting there, or by filling the
  * region before it, which entry 0 has at the end of another table.
  */
-static unsigned int arrive(struct outfix *fix, unsigned int index, bool filling)
+static unsigned int enter(struct outfix *fix, unsigned int index, bool filling)
 {
 	unsigned int events;
 
@@ -79,7 +79,7 @@ static void expect_error(uint32_t ecx, unsigned int index, uint64_t entry,
 		struct outfix *fix = new_fix(GUESTMEM_MAP_WHOLE, ecx);
 
 		set_entry(fix, TABLE, index, entry);
-		ck_assert_uint_eq(arrive(fix, index, filling), VPT_OUT_ERROR);
+		ck_assert_uint_eq(enter(fix, index, filling), VPT_OUT_ERROR);
 		outfix_assert_cursor(fix, TABLE, ptrs(index, 0));
 		outfix_assert_dead(fix, err);
 		ck_assert(guestmem_intact(&fix->mem, REGION, 4096));
@@ -98,7 +98,7 @@ static void expect_fine(uint32_t ecx, unsigned int index, uint64_t entry)
 		set_entry(fix, TABLE, index, entry);
 		if (entry & END)
 			set_entry(fix, entry & ~(uint64_t)0xfff, 0, region(REGION, 0, 0));
-		ck_assert_uint_eq(arrive(fix, index, filling), VPT_OUT_OK);
+		ck_assert_uint_eq(enter(fix, index, filling), VPT_OUT_OK);
 		ck_assert_int_eq(fix->out.why, VPT_OUT_ERR_NONE);
 		outfix_free(fix);
 	}
@@ -332,11 +332,11 @@ START_TEST(table_runs_out)
 	struct outfix *fix = new_fix(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
 
 	set_entry(fix, TABLE, 1, end_to(0x77000));
-	ck_assert_uint_eq(arrive(fix, 1, true), VPT_OUT_ERROR);
+	ck_assert_uint_eq(enter(fix, 1, true), VPT_OUT_ERROR);
 	outfix_assert_cursor(fix, 0x77000, ptrs(0, 0));
 	outfix_assert_dead(fix, VPT_OUT_ERR_TABLE_REFUSED);
 
-	ck_assert_uint_eq(arrive(fix, 0x2000 / 8, true), VPT_OUT_ERROR);
+	ck_assert_uint_eq(enter(fix, 0x2000 / 8, true), VPT_OUT_ERROR);
 	outfix_assert_cursor(fix, TABLE, ptrs(0x2000 / 8, 0));
 	outfix_assert_dead(fix, VPT_OUT_ERR_TABLE_REFUSED);
 	outfix_free(fix);

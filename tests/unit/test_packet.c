@@ -214,7 +214,7 @@ struct seen {
 	uint64_t shortest[VPT_PKT_MAX];
 };
 
-static void look(const struct vpt_packet *p, void *opaque)
+static void inspect(const struct vpt_packet *p, void *opaque)
 {
 	struct seen *s = opaque;
 	uint8_t buf[VPT_PKT_MAX];
@@ -241,7 +241,7 @@ static struct seen seen(enum vpt_pkt_kind kind)
 	struct seen s;
 
 	memset(&s, 0, sizeof(s));
-	ck_assert_uint_gt(test_each_packet(kind, look, &s), 0);
+	ck_assert_uint_gt(test_each_packet(kind, inspect, &s), 0);
 	return s;
 }
 

@@ -207,7 +207,7 @@ START_TEST(bound)
 }
 END_TEST
 
-START_TEST(look_up)
+START_TEST(read_table)
 {
 	struct x86_sregs s;
 	struct engine_exit exit;
@@ -271,7 +271,7 @@ Suite *test_suite(void)
 	tcase_add_loop_test(tc, bound, 0, ROWS(bound_rows));
 	tcase_add_test(tc, multiply_and_divide);
 	tcase_add_test(tc, salc);
-	tcase_add_test(tc, look_up);
+	tcase_add_test(tc, read_table);
 	tcase_add_test(tc, not_in_64_bit_mode);
 	suite_add_tcase(suite, tc);
 	return suite;

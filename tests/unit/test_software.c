@@ -606,7 +606,7 @@ static int read_program(uint8_t *buffer, size_t size, const struct pt_asid *asid
 	return i ? (int)i : -pte_nomap;
 }
 
-static void tell(struct rig *rig, struct vpt_event event, uint64_t from, uint64_t to)
+static void report(struct rig *rig, struct vpt_event event, uint64_t from, uint64_t to)
 {
 	event.from = PROGRAM + from;
 	event.to = PROGRAM + to;
@@ -617,21 +617,22 @@ static void run_program(struct rig *rig)
 {
 	const struct vpt_event wake = {.kind = VPT_EV_WAKE, .wake = VPT_WAKE_INTERRUPT};
 
-	tell(rig, (struct vpt_event){.kind = VPT_EV_PTWRITE, .value = 0x2a}, 0, 4);
-	tell(rig,
-	     (struct vpt_event){.kind = VPT_EV_PTWRITE, .flags = VPT_EVF_WIDE, .value = 1ull << 40},
-	     4, 9);
-	tell(rig, (struct vpt_event){.kind = VPT_EV_SLEEP}, 9, 10);
-	tell(rig, wake, 10, 10);
-	tell(rig,
-	     (struct vpt_event){.kind = VPT_EV_SLEEP,
-				.flags = VPT_EVF_MWAIT,
-				.value = 0x60,
-				.ext = 1,
-				.cstate = 0x20},
-	     10, 13);
-	tell(rig, wake, 13, 13);
-	tell(rig, (struct vpt_event){.kind = VPT_EV_JMP_INDIRECT}, 13, 15);
+	report(rig, (struct vpt_event){.kind = VPT_EV_PTWRITE, .value = 0x2a}, 0, 4);
+	report(rig,
+	       (struct vpt_event){
+		       .kind = VPT_EV_PTWRITE, .flags = VPT_EVF_WIDE, .value = 1ull << 40},
+	       4, 9);
+	report(rig, (struct vpt_event){.kind = VPT_EV_SLEEP}, 9, 10);
+	report(rig, wake, 10, 10);
+	report(rig,
+	       (struct vpt_event){.kind = VPT_EV_SLEEP,
+				  .flags = VPT_EVF_MWAIT,
+				  .value = 0x60,
+				  .ext = 1,
+				  .cstate = 0x20},
+	       10, 13);
+	report(rig, wake, 13, 13);
+	report(rig, (struct vpt_event){.kind = VPT_EV_JMP_INDIRECT}, 13, 15);
 	write_msr(rig, VPT_MSR_CTL, 0, PROGRAM + 16, PROGRAM + 18);
 }
 

@@ -98,7 +98,7 @@ static void trigger(void *opaque, bool trigger_en)
 	((struct machine *)opaque)->triggers++;
 }
 
-static void tell_time(void *opaque, struct vpt_clock *now)
+static void report_time(void *opaque, struct vpt_clock *now)
 {
 	*now = ((struct machine *)opaque)->clock;
 }
@@ -108,7 +108,7 @@ static const struct vpt_pt_ops ops = {
 	.context = context,
 	.pmi = pmi,
 	.trigger = trigger,
-	.clock = tell_time,
+	.clock = report_time,
 };
 
 static void init(struct machine *m, const char *model)

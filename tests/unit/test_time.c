@@ -71,7 +71,7 @@ static void context(void *opaque, struct vpt_context *ctx)
 	*ctx = ((struct machine *)opaque)->ctx;
 }
 
-static void tell_time(void *opaque, struct vpt_clock *now)
+static void report_time(void *opaque, struct vpt_clock *now)
 {
 	*now = ((struct machine *)opaque)->clock;
 }
@@ -79,7 +79,7 @@ static void tell_time(void *opaque, struct vpt_clock *now)
 static const struct vpt_pt_ops ops = {
 	.mem = {.read = mem_read, .write = mem_write},
 	.context = context,
-	.clock = tell_time,
+	.clock = report_time,
 };
 
 static uint32_t next(uint32_t *seed)

@@ -234,16 +234,16 @@ START_TEST(the_core_clock_changes)
 	v.cbr_count = 2;
 	ck_assert_uint_eq(core_clock_next(&v), 10);
 	ev.retired = 9;
-	core_clock_look(&v);
+	core_clock_update(&v);
 	ck_assert_uint_eq(core_clock_cbr(&v), 17);
 	ev.retired = 10;
-	core_clock_look(&v);
+	core_clock_update(&v);
 	ck_assert_uint_eq(core_clock_cbr(&v), 68);
 	ck_assert_uint_eq(core_clock_next(&v), 10);
 	ck_assert_uint_eq(tsc_now(&now), 20);
 	/* Late: both that are due are done. */
 	ev.retired = 30;
-	core_clock_look(&v);
+	core_clock_update(&v);
 	ck_assert_uint_eq(core_clock_cbr(&v), 34);
 	ck_assert_uint_eq(tsc_now(&now), 20 + 10 + 1000);
 	ck_assert_uint_eq(now.cycles, 30);

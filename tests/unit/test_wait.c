@@ -213,13 +213,13 @@ START_TEST(deadlines)
 	ck_assert(v.pending & CORE_VCPU_HALTED);
 	ck_assert_uint_eq(v.wait.cstate, 0xf2);
 	ck_assert_uint_eq(v.wait.ext, 0);
-	ck_assert(core_wait_look(&v));
+	ck_assert(core_wait_ends(&v));
 	ck_assert(!(v.pending & CORE_VCPU_HALTED));
 	ck_assert_uint_eq(engine_time_read(&v.ev->time, 1000), 1001);
 	tpause(1, 1ull << 40);
 	ck_assert_uint_eq(v.wait.cstate, 0xf1);
 	ck_assert_uint_eq(v.wait.ext, 1);
-	ck_assert(core_wait_look(&v));
+	ck_assert(core_wait_ends(&v));
 	ck_assert_uint_eq(engine_time_read(&v.ev->time, 1000), 1ull << 40);
 	ck_assert_uint_eq(regs.rflags & X86_FL_CF, 0);
 }
@@ -238,14 +238,14 @@ START_TEST(interrupts_first)
 		tpause(0, engine_time_read(&v.ev->time, v.ev->retired) + after);
 		ck_assert(v.pending & CORE_VCPU_HALTED);
 		/* Due after 11 instructions, which would be 11 ticks. */
-		ck_assert_int_eq(core_wait_look(&v), after <= 11);
+		ck_assert_int_eq(core_wait_ends(&v), after <= 11);
 		ck_assert_int_eq(!!(v.pending & CORE_VCPU_HALTED), after > 11);
 		if (!(v.pending & CORE_VCPU_HALTED))
 			continue;
 		core_irq_skip_to_next(&v);
 		ck_assert(core_irq_pending(&v));
 		ck_assert(!core_irq_deliver(&v));
-		ck_assert(core_wait_look(&v));
+		ck_assert(core_wait_ends(&v));
 		ck_assert(!(v.pending & CORE_VCPU_HALTED));
 		v.irq.pending &= ~CORE_IRQ_TIMER_DUE;
 	}
@@ -258,11 +258,11 @@ START_TEST(limits)
 	still.umwait_control = 400;
 	tpause(0, 1000);
 	ck_assert_uint_eq(v.wait.deadline, 400);
-	ck_assert(core_wait_look(&v));
+	ck_assert(core_wait_ends(&v));
 	ck_assert_uint_eq(regs.rflags & ARITHMETIC, X86_FL_CF);
 	tpause(0, 800);
 	ck_assert(!(v.wait.flags & CORE_WAIT_OS_LIMIT));
-	ck_assert(core_wait_look(&v));
+	ck_assert(core_wait_ends(&v));
 	ck_assert_uint_eq(regs.rflags & ARITHMETIC, 0);
 	tpause(0, 5000);
 	core_wait_end(&v, VPT_WAKE_INTERRUPT);
@@ -296,14 +296,14 @@ START_TEST(masked_interrupts)
 	v.irq.pending |= CORE_IRQ_TIMER_DUE;
 	arm();
 	mwait(0, 0);
-	ck_assert(v.pending & CORE_VCPU_HALTED && !core_wait_look(&v));
+	ck_assert(v.pending & CORE_VCPU_HALTED && !core_wait_ends(&v));
 	v.pending &= ~CORE_VCPU_HALTED;
 	ck_assert_int_eq(RUN("\xf4", &e), CORE_DONE_RETIRED);
-	ck_assert(v.pending & CORE_VCPU_HALTED && !core_wait_look(&v));
+	ck_assert(v.pending & CORE_VCPU_HALTED && !core_wait_ends(&v));
 	v.pending &= ~CORE_VCPU_HALTED;
 	arm();
 	mwait(0, 1);
-	ck_assert(v.pending & CORE_VCPU_HALTED && core_wait_look(&v));
+	ck_assert(v.pending & CORE_VCPU_HALTED && core_wait_ends(&v));
 	ck_assert(!(v.pending & CORE_VCPU_HALTED) && v.irq.pending & CORE_IRQ_TIMER_DUE);
 }
 END_TEST

@@ -22,7 +22,7 @@ struct beside {
 	enum trace_outfile_writer writer;
 };
 
-static struct beside look_beside(const char *path)
+static struct beside find_beside(const char *path)
 {
 	struct beside b = {0};
 	struct trace_place place;
@@ -69,7 +69,7 @@ int cli_open_or(const char *verb, const char *path, unsigned int how, const char
 
 	if (cli_foreign_is(path))
 		return cli_foreign_open(verb, path, how, reader);
-	b = look_beside(path);
+	b = find_beside(path);
 	name = b.part && b.alone ? b.part : path;
 	err = trace_reader_open_as(name, how, reader, why, sizeof(why));
 	if (err)
@@ -106,7 +106,7 @@ int cli_whole(const char *verb, const char *path, const struct trace_reader *rea
 				path);
 	if (!extent->why)
 		return CLI_EXIT_OK;
-	b = look_beside(path);
+	b = find_beside(path);
 	name = b.part && b.alone ? b.part : path;
 	if (extent->cut)
 		status = cli_fail(

@@ -33,7 +33,7 @@ struct out {
 	uint64_t kernel_cr3, next_id;
 };
 
-static int look_through(struct out *o, const char *path)
+static int scan_maps(struct out *o, const char *path)
 {
 	struct trace_reader *reader;
 	unsigned int vcpu, vcpus;
@@ -337,7 +337,7 @@ int cli_record_code(struct cli_record_host *h, struct trace_writer *writer, cons
 
 	memset(sum, 0, sizeof(*sum));
 	if (!err)
-		err = look_through(&o, path);
+		err = scan_maps(&o, path);
 	if (!err)
 		err = make_spaces(&o);
 	if (!err)

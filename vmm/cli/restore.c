@@ -117,7 +117,7 @@ static int create(struct restore *r)
 	return error ? refuse(r, error, why) : CLI_EXIT_OK;
 }
 
-static int go_on(struct restore *r)
+static int resume(struct restore *r)
 {
 	struct cli_run_machine *m = &r->m;
 	int fd = -1, status, error;
@@ -177,7 +177,7 @@ int cli_cmd_restore(int argc, char **argv)
 	take_info(&r);
 	status = create(&r);
 	if (!status)
-		status = go_on(&r);
+		status = resume(&r);
 	status = cli_run_finish(&r.m, status);
 	core_snapshot_close(r.s);
 	return status;

@@ -86,7 +86,7 @@ void core_clock_now(struct core_vcpu *v, struct vpt_clock *now, uint64_t *tsc)
 	*tsc = now->tsc + v->ev->time.offset;
 }
 
-static void tell(struct core_vcpu *v)
+static void report(struct core_vcpu *v)
 {
 	uint64_t tsc = engine_time_read(&v->ev->time, v->ev->retired);
 
@@ -116,7 +116,7 @@ void core_clock_stepped(struct core_vcpu *v, const struct core_insn *insn)
 	uint32_t msr = (uint32_t)v->regs->rcx;
 
 	if (insn->cls == CORE_INSN_RDTSC || (insn->cls == CORE_INSN_RDMSR && msr == X86_MSR_TSC))
-		tell(v);
+		report(v);
 	else if (insn->cls == CORE_INSN_WRMSR)
 		wrote(v, msr);
 }
@@ -138,7 +138,7 @@ static void change(struct core_vcpu *v, const struct core_cbr_change *to)
 	tracer_event(&v->tracer, &event, v->cpl);
 }
 
-void core_clock_look(struct core_vcpu *v)
+void core_clock_update(struct core_vcpu *v)
 {
 	while (v->cbr_next < v->cbr_count && v->cbr[v->cbr_next].at <= v->ev->retired)
 		change(v, &v->cbr[v->cbr_next++]);

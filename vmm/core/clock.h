@@ -30,7 +30,7 @@ uint64_t core_clock_tsc_hz(const struct vpt_caps *caps);
 uint8_t core_clock_cbr(const struct core_vcpu *v);
 void core_clock_set_cbr(struct core_vcpu *v, uint8_t cbr);
 /* Do what changes by now; instructions until the next. */
-void core_clock_look(struct core_vcpu *v);
+void core_clock_update(struct core_vcpu *v);
 uint64_t core_clock_next(const struct core_vcpu *v);
 /* Update the vCPU's clock after a stepped instruction that reads the time (RDTSC and similar). */
 void core_clock_stepped(struct core_vcpu *v, const struct core_insn *insn);

@@ -86,7 +86,7 @@ static bool nmi_is_next(const struct core_vcpu *v)
 	return !(v->shadowed & CORE_VCPU_NMI_BLOCKED) && dev_platform_nmi(&v->vm->platform);
 }
 
-void core_hv_look(struct core_vcpu *v)
+void core_hv_poll(struct core_vcpu *v)
 {
 	struct core_vcpu_hv *h = v->hv;
 	bool pending = core_irq_pending(v);

@@ -36,7 +36,7 @@ enum core_hv_state {
 	CORE_HV_RAN = 1 << 1,	   /* the step has entered the guest */
 	CORE_HV_BEFORE = 1 << 2,   /* the context is that from before the instruction */
 	CORE_HV_NOTED = 1 << 3,	   /* the instruction is an exit if it does not fault */
-	CORE_HV_PENDING = 1 << 4,  /* an interrupt was pending at the last core_hv_look() */
+	CORE_HV_PENDING = 1 << 4,  /* an interrupt was pending at the last core_hv_poll() */
 };
 
 struct core_vcpu_hv {
@@ -78,7 +78,7 @@ void core_hv_adjust(const struct core_vcpu *v, struct vpt_context *ctx);
 /* Before anything happens in the guest: enter it. False: that failed, the VM stops. */
 bool core_hv_go(struct core_vcpu *v, bool inject);
 /* Before interrupts are delivered. */
-void core_hv_look(struct core_vcpu *v);
+void core_hv_poll(struct core_vcpu *v);
 /* One will be; and an exception, at `rip`. */
 bool core_hv_interrupt(struct core_vcpu *v, enum core_event_source source);
 bool core_hv_exception(struct core_vcpu *v, uint64_t rip);

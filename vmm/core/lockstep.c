@@ -153,7 +153,8 @@ static void catch_up(struct core_vcpu *a, struct core_vcpu *b)
 }
 
 /* Both look, since looking sets accessed bits. */
-static void look(struct core_lockstep *l, struct core_fetched *f, struct core_lockstep_step *step)
+static void inspect(struct core_lockstep *l, struct core_fetched *f,
+		    struct core_lockstep_step *step)
 {
 	struct core_vcpu *a = l->side[0].vm.vcpu, *b = l->side[1].vm.vcpu;
 	struct core_fetched unused;
@@ -197,7 +198,7 @@ static bool step(struct core_lockstep *l)
 	struct core_fetched f;
 	bool system;
 
-	look(l, &f, this);
+	inspect(l, &f, this);
 	system = !f.insn || f.insn->flags & (CORE_INSN_SYSTEM | CORE_INSN_DEBUG_REGS) ||
 		 f.insn->cls == CORE_INSN_WRMSR;
 	if (f.insn)

@@ -15,7 +15,7 @@ void core_vcpu_urge(struct core_vcpu *v)
 	v->engine->interrupt(v->ev);
 }
 
-void core_loop_look(struct core_vcpu *v)
+void core_loop_poll(struct core_vcpu *v)
 {
 	struct core_vm *vm = v->vm;
 	uint64_t now = core_now();
@@ -24,7 +24,7 @@ void core_loop_look(struct core_vcpu *v)
 	v->urgent = false;
 
 	core_irq_poll(v);
-	tracer_look(&v->tracer);
+	tracer_take(&v->tracer);
 	if (v->tracer.error) {
 		vm->stop.error = v->tracer.error;
 		core_vm_stop(vm, TRACE_STOP_WRITER, "after %llu bytes of trace",
@@ -44,12 +44,12 @@ void core_loop_halted(struct core_vcpu *v)
 {
 	bool listens = v->regs->rflags & X86_FL_IF || v->wait.flags & CORE_WAIT_ANY_IRQ;
 
-	if (core_wait_look(v))
+	if (core_wait_ends(v))
 		return;
 	if (listens && (v->irq.pending & CORE_IRQ_TIMER_ARMED || core_irq_next(v) != UINT64_MAX)) {
 		core_irq_skip_to_next(v);
 		if (!core_vcpu_counts(v)) {
-			core_loop_look(v);
+			core_loop_poll(v);
 			(void)core_irq_deliver(v);
 		}
 		return;
@@ -67,11 +67,11 @@ void core_vcpu_step(struct core_vcpu *v)
 	if (v->way & CORE_WAY_UNTRACED)
 		core_irq_leave_untraced(v);
 	if (vpt_unlikely(v->cbr_next < v->cbr_count))
-		core_clock_look(v);
+		core_clock_update(v);
 	if (core_vcpu_counts(v))
 		core_irq_advance(v);
 	if (vpt_unlikely(v->hv))
-		core_hv_look(v);
+		core_hv_poll(v);
 	if (vpt_unlikely(core_irq_pending(v)) && core_irq_deliver(v))
 		return;
 	if (vpt_unlikely(v->pending & CORE_VCPU_HALTED)) {
@@ -158,7 +158,7 @@ void core_vcpu_loop(struct core_vcpu *v)
 	v->sync_at = next_sync(v);
 	while (!v->vm->stop.kind && !is_full(v, way))
 		if (vpt_unlikely(v->urgent) || run_part(v, way, &l))
-			core_loop_look(v);
+			core_loop_poll(v);
 	if (v->hv)
 		core_hv_finish(v);
 	tracer_close(&v->tracer, v->hv ? core_hv_where(v) : v->regs->rip);

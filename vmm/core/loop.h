@@ -27,7 +27,7 @@ void core_loop_free(struct core_vcpu *v);
 bool core_loop_batch(struct core_vcpu *v, struct core_loop *l);
 
 /* Check the time limit, the tick hook, input for devices, and the trace file for errors. */
-void core_loop_look(struct core_vcpu *v);
+void core_loop_poll(struct core_vcpu *v);
 
 /*
  * Wait in HLT for the next wakeup. Virtual time skips to it; on the host's clock the wait is

@@ -66,7 +66,7 @@ static void run_batch(struct core_vcpu *v)
 	struct engine_exit exit;
 
 	if (vpt_unlikely(v->cbr_next < v->cbr_count))
-		core_clock_look(v);
+		core_clock_update(v);
 	core_irq_advance(v);
 	if (core_irq_pending(v) && core_irq_deliver(v))
 		return;

@@ -47,7 +47,7 @@ void core_loop_exit(struct core_vcpu *v, struct engine_exit *exit)
 	case ENGINE_EXIT_KICK:
 		v->pending &= ~CORE_VCPU_KICK_ARMED;
 		core_irq_poll(v);
-		core_loop_look(v);
+		core_loop_poll(v);
 		break;
 	case ENGINE_EXIT_IRQ_WINDOW:
 		v->shadowed &= ~CORE_VCPU_SHADOW;

@@ -14,8 +14,8 @@
 #define CALL_MAX 9u
 
 /* Read as the kernel of the guest would, whatever SMAP and SMEP say. */
-static bool look(struct core_vcpu *v, uint64_t gva, void *to, size_t len, unsigned int access,
-		 uint64_t *gpa)
+static bool inspect(struct core_vcpu *v, uint64_t gva, void *to, size_t len, unsigned int access,
+		    uint64_t *gpa)
 {
 	struct x86_paging paging = v->paging;
 	uint8_t *at = to;
@@ -59,7 +59,7 @@ static bool is_call(struct core_vcpu *v, uint64_t ip, unsigned int len)
 	uint8_t code[16] = {0};
 	bool truncated;
 
-	if (!look(v, gva, code, len, X86_WALK_FETCH, &gpa))
+	if (!inspect(v, gva, code, len, X86_WALK_FETCH, &gpa))
 		return false;
 	memcpy(&bytes.low, code, 8);
 	memcpy(&bytes.high, code + 8, 8);
@@ -92,8 +92,8 @@ static void find_calls(struct core_vcpu *v, struct trace_post_mortem *pm)
 	for (i = 0; i < STACK_WORDS && pm->stop.calls < TRACE_STOP_CALLS; i++) {
 		uint64_t word = 0;
 
-		if (!look(v, linear(v, &v->s.ss, sp + (uint64_t)i * bytes), &word, bytes,
-			  X86_WALK_READ, &gpa))
+		if (!inspect(v, linear(v, &v->s.ss, sp + (uint64_t)i * bytes), &word, bytes,
+			     X86_WALK_READ, &gpa))
 			return;
 		if (returns(v, word))
 			pm->call[pm->stop.calls++] = word;
@@ -128,12 +128,12 @@ static void take_insn(struct core_vcpu *v, struct trace_guest_stop *s)
 
 	if (room > CORE_INSN_MAX)
 		room = CORE_INSN_MAX;
-	if (look(v, gva, s->insn, CORE_INSN_MAX, X86_WALK_FETCH, &gpa)) {
+	if (inspect(v, gva, s->insn, CORE_INSN_MAX, X86_WALK_FETCH, &gpa)) {
 		s->insn_len = CORE_INSN_MAX;
 		return;
 	}
 	memset(s->insn, 0, sizeof(s->insn));
-	if (look(v, gva, s->insn, room, X86_WALK_FETCH, &gpa))
+	if (inspect(v, gva, s->insn, room, X86_WALK_FETCH, &gpa))
 		s->insn_len = (uint8_t)room;
 }
 

@@ -45,7 +45,7 @@ static bool cpuid_bit(const struct core_vcpu *v, uint32_t leaf, unsigned int bit
 }
 
 /* Copy the current content of the line at `address`. */
-static bool look_at_line(struct core_vcpu *v, uint8_t *to)
+static bool check_line(struct core_vcpu *v, uint8_t *to)
 {
 	const void *at = x86_mem_at(&v->vm->mem, v->wait.line, LINE);
 
@@ -65,7 +65,7 @@ static enum core_done monitor(struct core_vcpu *v, const struct core_insn *insn,
 	core_put_bit(&v->wait.flags, CORE_WAIT_ARMED,
 		     x86_walk_page(&v->vm->mem, &v->paging, address, X86_WALK_READ, &page));
 	v->wait.line = page.gpa & ~(uint64_t)(LINE - 1);
-	if (v->wait.flags & CORE_WAIT_ARMED && !look_at_line(v, v->wait.copy))
+	if (v->wait.flags & CORE_WAIT_ARMED && !check_line(v, v->wait.copy))
 		v->wait.flags &= ~CORE_WAIT_ARMED;
 	return retire(v, insn);
 }
@@ -77,7 +77,7 @@ static bool disarm(struct core_vcpu *v)
 	uint8_t now[LINE];
 
 	v->wait.flags &= ~CORE_WAIT_ARMED;
-	return armed && look_at_line(v, now) && !memcmp(now, v->wait.copy, LINE);
+	return armed && check_line(v, now) && !memcmp(now, v->wait.copy, LINE);
 }
 
 static uint8_t resolve(uint8_t hints)
@@ -234,7 +234,7 @@ static uint64_t until_deadline(const struct core_vcpu *v)
 	return engine_time_reach(t, tsc + left) - v->ev->retired;
 }
 
-bool core_wait_look(struct core_vcpu *v)
+bool core_wait_ends(struct core_vcpu *v)
 {
 	uint64_t left, next;
 

@@ -48,7 +48,7 @@ void core_wait_end(struct core_vcpu *v, enum vpt_wake why);
 
 /* Does something end it that is delivered to nobody? Then it did: a deadline, up to which
  * time passes, or an interrupt that RFLAGS.IF holds back. */
-bool core_wait_look(struct core_vcpu *v);
+bool core_wait_ends(struct core_vcpu *v);
 
 /* struct core_wait. */
 struct core_wait_state {

@@ -31,7 +31,7 @@ static void send_messages(struct dev_platform *p)
 	}
 }
 
-void dev_platform_settle(struct dev_platform *p)
+void dev_platform_update(struct dev_platform *p)
 {
 	/* However short it was low. */
 	if (p->pit.rose) {
@@ -75,7 +75,7 @@ void dev_platform_init(struct dev_platform *p, const struct dev_platform_config 
 	dev_pit_init(&p->pit);
 	dev_rtc_init(&p->rtc, config->epoch, config->mem_bytes);
 	dev_serial_init(&p->serial);
-	dev_platform_settle(p);
+	dev_platform_update(p);
 }
 
 void dev_platform_virtual_wire(struct dev_platform *p)
@@ -83,7 +83,7 @@ void dev_platform_virtual_wire(struct dev_platform *p)
 	p->lapic.svr |= 0x100;
 	p->lapic.lvt[DEV_LVT_LINT0] = DEV_APIC_EXTINT << 8;
 	p->lapic.lvt[DEV_LVT_LINT1] = DEV_APIC_NMI << 8;
-	dev_platform_settle(p);
+	dev_platform_update(p);
 }
 
 void dev_platform_advance(struct dev_platform *p, uint64_t now)
@@ -95,7 +95,7 @@ void dev_platform_advance(struct dev_platform *p, uint64_t now)
 	dev_pit_advance(&p->pit, now);
 	dev_rtc_advance(&p->rtc, now);
 	dev_serial_advance(&p->serial, now);
-	dev_platform_settle(p);
+	dev_platform_update(p);
 }
 
 uint64_t dev_platform_next(const struct dev_platform *p)
@@ -121,7 +121,7 @@ static void take_input(struct dev_platform *p)
 void dev_platform_poll(struct dev_platform *p)
 {
 	take_input(p);
-	dev_platform_settle(p);
+	dev_platform_update(p);
 }
 
 bool dev_platform_listens(const struct dev_platform *p)
@@ -139,7 +139,7 @@ void dev_platform_tsc_moved(struct dev_platform *p)
 {
 	if (p->lapic.deadline)
 		dev_platform_set_deadline(p, p->lapic.deadline);
-	dev_platform_settle(p);
+	dev_platform_update(p);
 }
 
 uint8_t dev_platform_cr8(const struct dev_platform *p)
@@ -169,7 +169,7 @@ uint8_t dev_platform_ack(struct dev_platform *p)
 {
 	uint8_t vector = extint(p) ? dev_pic_ack(&p->pic) : dev_lapic_ack(&p->lapic);
 
-	dev_platform_settle(p);
+	dev_platform_update(p);
 	return vector;
 }
 
@@ -186,7 +186,7 @@ void dev_platform_ack_nmi(struct dev_platform *p)
 void dev_platform_pmi(struct dev_platform *p)
 {
 	dev_lapic_pmi(&p->lapic);
-	dev_platform_settle(p);
+	dev_platform_update(p);
 }
 
 void dev_platform_line(struct dev_platform *p, unsigned int n, bool level)
@@ -194,7 +194,7 @@ void dev_platform_line(struct dev_platform *p, unsigned int n, bool level)
 	if (n == LINE_TIMER || n == PIN_TIMER || n == LINE_SERIAL || n == LINE_RTC)
 		return;
 	line(p, n, level);
-	dev_platform_settle(p);
+	dev_platform_update(p);
 }
 
 void dev_platform_fill(struct dev_platform *p)

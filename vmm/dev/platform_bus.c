@@ -55,7 +55,7 @@ bool dev_platform_mmio(struct dev_platform *p, uint64_t gpa, uint32_t len, bool 
 			pages[i].write(p, offset, len, data);
 		else
 			pages[i].read(p, offset, len, data);
-		dev_platform_settle(p);
+		dev_platform_update(p);
 		return true;
 	}
 	return false;
@@ -138,6 +138,6 @@ enum dev_platform_msr dev_platform_wrmsr(struct dev_platform *p, uint32_t msr, u
 		return DEV_PLATFORM_OTHER;
 	if (!row->write(p, msr, value))
 		return DEV_PLATFORM_GP;
-	dev_platform_settle(p);
+	dev_platform_update(p);
 	return DEV_PLATFORM_DONE;
 }

@@ -177,7 +177,7 @@ bool dev_platform_io(struct dev_platform *p, uint16_t port, uint8_t size, bool i
 		found |= one_byte(p, find(at, size), at, in, &byte);
 		if (in)
 			*value = (*value & ~(0xffu << 8 * i)) | (uint32_t)byte << 8 * i;
-		dev_platform_settle(p);
+		dev_platform_update(p);
 	}
 	return found;
 }

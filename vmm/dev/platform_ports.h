@@ -6,7 +6,7 @@
 #include "dev/platform.h"
 
 /* Propagate a change in one device to the others. Call it after each access to a device. */
-void dev_platform_settle(struct dev_platform *p);
+void dev_platform_update(struct dev_platform *p);
 /* Take input for a guest that polls COM1. */
 void dev_platform_fill(struct dev_platform *p);
 

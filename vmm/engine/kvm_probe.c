@@ -241,7 +241,7 @@ static uint32_t step_cost(struct engine_probe *probe, unsigned int ring)
 	return (uint32_t)(ns / COST_STEPS);
 }
 
-static void look_at_host(struct engine_probe *probe)
+static void probe_host(struct engine_probe *probe)
 {
 	uint32_t a, b, c, d;
 
@@ -258,7 +258,7 @@ void engine_kvm_probe_device(struct engine_probe *probe)
 	int fd;
 
 	memset(probe, 0, sizeof(*probe));
-	look_at_host(probe);
+	probe_host(probe);
 	fd = engine_kvm_open(probe);
 	if (fd >= 0) {
 		int wanted = KVM_SYNC_X86_REGS | KVM_SYNC_X86_SREGS | KVM_SYNC_X86_EVENTS;

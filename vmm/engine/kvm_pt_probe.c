@@ -79,7 +79,7 @@ static bool read_guest_caps(int dev, struct vpt_caps *caps)
 	return pt;
 }
 
-static void look_at_kvm(struct engine_probe *probe, int dev)
+static void probe_kvm(struct engine_probe *probe, int dev)
 {
 	int usages = ioctl(dev, KVM_CHECK_EXTENSION, KVM_CAP_X86_PT);
 
@@ -116,6 +116,6 @@ void engine_kvm_pt_probe(struct engine_probe *probe, bool with_costs)
 		probe->problem = "/dev/kvm does not open a second time";
 		return;
 	}
-	look_at_kvm(probe, dev);
+	probe_kvm(probe, dev);
 	close(dev);
 }

@@ -77,7 +77,7 @@ int foreign_perf_read(const char *path, struct foreign_trace *t, const char **da
 	if (!err)
 		err = perf_walk(&f);
 	if (!err)
-		err = perf_settle(&f);
+		err = perf_finish(&f);
 	if (err && !*why)
 		snprintf(why, size, "%s", strerror(-err));
 	*damage = f.damage;

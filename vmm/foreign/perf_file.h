@@ -80,7 +80,7 @@ int perf_packed(struct perf_file *f, struct perf_record *r);
 void perf_packed_free(struct perf_unpack *u);
 /* perf_info.c: read the properties of the trace, after all records. */
 int perf_info(struct perf_file *f, struct span body);
-int perf_settle(struct perf_file *f);
+int perf_finish(struct perf_file *f);
 /* perf_sample.c: read the sample id at the end of a record, and remove it from the body. */
 void perf_sample_id(const struct perf_file *f, struct span *body, struct perf_sample_id *id);
 /* Add the packets in a sample. */

@@ -70,7 +70,7 @@ static void set_clock(struct perf_file *f)
 	f->trace->tsc_hz = (GIGA << (shift < 32 ? shift : 32)) / mult;
 }
 
-int perf_settle(struct perf_file *f)
+int perf_finish(struct perf_file *f)
 {
 	struct foreign_trace *t = f->trace;
 	const struct perf_attr *pt = NULL;

@@ -227,7 +227,7 @@ static bool wanted(const struct import_config *c, const struct import_session *s
 }
 
 /* Assign sessions without a byte to the stream of others with the same output base. */
-static int settle_sides(struct import_index *x)
+static int resolve_sides(struct import_index *x)
 {
 	struct {
 		const struct import_session **at;
@@ -315,7 +315,7 @@ static int number_spaces(struct import_index *x)
 
 int import_index_finish(struct import_index *x, const struct import_config *config)
 {
-	int err = settle_sides(x);
+	int err = resolve_sides(x);
 	size_t i;
 
 	for (i = 0; i < x->sessions.n && !err; i++) {

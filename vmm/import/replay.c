@@ -172,7 +172,7 @@ static int need_code(struct replay *m, uint64_t linear, unsigned int length)
 }
 
 /* Note the properties of the instruction that matter. */
-static int look_at(struct replay *m, uint64_t ip, unsigned int length)
+static int inspect(struct replay *m, uint64_t ip, unsigned int length)
 {
 	uint64_t linear = ip + m->context.cs_base;
 	const uint8_t *op;
@@ -226,7 +226,7 @@ static int insn(struct replay *m, uint64_t ip, unsigned int length, bool arrived
 				    (m->context.flags & VPT_LOG_PAE ? TRACE_ORACLE_PAE : 0)),
 		.there = true,
 	};
-	err = look_at(m, ip, length);
+	err = inspect(m, ip, length);
 	m->insns[stream(m)] += m->packet_en;
 	m->quiet = false;
 	m->left = m->moved = false;
@@ -282,7 +282,7 @@ static int event(struct replay *m, const struct import_log_record *r)
 }
 
 /* Write the current space to the session's stream, also where no PIP has it. */
-static int tell_space(struct replay *m)
+static int report_space(struct replay *m)
 {
 	const struct trace_cr3_switch sw = {
 		.cr3 = m->space,
@@ -315,11 +315,11 @@ static int context(struct replay *m, const struct import_log_record *r)
 	if (err || space->id == m->space)
 		return err;
 	m->space = space->id;
-	return tell_space(m);
+	return report_space(m);
 }
 
 /* Write the VMCSs that the stream does not have yet. */
-static int tell_vmcs(struct replay *m)
+static int report_vmcs(struct replay *m)
 {
 	size_t i;
 	int err = 0;
@@ -341,7 +341,7 @@ static int vmx(struct replay *m, const struct import_log_record *r)
 		m->insn.flags |= TRACE_ORACLE_VM_ENTRY;
 	if (!import_index_vmcs(m->index, r))
 		return -ENOMEM;
-	return tell_vmcs(m);
+	return report_vmcs(m);
 }
 
 static void fill_regs(struct trace_session *s, const struct import_log_record *r)
@@ -382,8 +382,8 @@ static int begin_session(struct replay *m, const struct import_log_record *r)
 	if (!err)
 		err = record(m, TRACE_ORACLE_START, r->ip + m->base, cpl(m), 0);
 	if (!err)
-		err = tell_space(m);
-	return err ? err : tell_vmcs(m);
+		err = report_space(m);
+	return err ? err : report_vmcs(m);
 }
 
 /* STOPPED means TraceStop if a range requests it, and otherwise a ToPA entry. */

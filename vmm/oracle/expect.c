@@ -6,7 +6,7 @@
 
 #define INSN_MAX 15
 
-static void tell(struct oracle_expect *e, enum oracle_step_kind kind, uint64_t ip, uint64_t to)
+static void report(struct oracle_expect *e, enum oracle_step_kind kind, uint64_t ip, uint64_t to)
 {
 	e->queue[e->queued++] = (struct oracle_step){
 		.kind = kind,
@@ -19,13 +19,13 @@ static void tell(struct oracle_expect *e, enum oracle_step_kind kind, uint64_t i
 
 static void wrong(struct oracle_expect *e, uint64_t ip, const char *text)
 {
-	tell(e, ORACLE_STEP_WRONG, ip, 0);
+	report(e, ORACLE_STEP_WRONG, ip, 0);
 	e->queue[e->queued - 1].text = text;
 	e->over = true;
 }
 
 /* A step waits here until the continuation of the trace is known. */
-static void tell_pending(struct oracle_expect *e, bool on, uint64_t to)
+static void report_pending(struct oracle_expect *e, bool on, uint64_t to)
 {
 	struct oracle_step *p = &e->pending;
 
@@ -36,9 +36,9 @@ static void tell_pending(struct oracle_expect *e, bool on, uint64_t to)
 	} else if (p->kind == ORACLE_STEP_INSN) {
 		e->queue[e->queued++] = *p;
 		if (!on)
-			tell(e, ORACLE_STEP_DISABLED, 0, 0);
+			report(e, ORACLE_STEP_DISABLED, 0, 0);
 	} else if (on && !e->packet_en) {
-		tell(e, ORACLE_STEP_ENABLED, to, 0);
+		report(e, ORACLE_STEP_ENABLED, to, 0);
 	}
 	p->kind = ORACLE_STEP_END;
 }
@@ -47,12 +47,12 @@ static void tell_pending(struct oracle_expect *e, bool on, uint64_t to)
  * Compute the enables for the point that execution has reached. Returns true if a TraceStop is hit.
  * With `ends`, this TraceStop or a held one ends the session.
  */
-static bool come_to(struct oracle_expect *e, const struct oracle_point *p, bool ends)
+static bool reach(struct oracle_expect *e, const struct oracle_point *p, bool ends)
 {
 	bool stop, on = e->system->come_to(e, p, &stop);
 
 	on = on && !(ends && (stop || e->held));
-	tell_pending(e, on, p->ip);
+	report_pending(e, on, p->ip);
 	e->packet_en = on;
 	e->first = false;
 	e->after_event = false;
@@ -63,14 +63,14 @@ static bool come_to(struct oracle_expect *e, const struct oracle_point *p, bool 
 /* Compute the enables where the session continues. Returns false if it cannot continue. */
 static bool goes_on_at(struct oracle_expect *e, const struct oracle_point *p)
 {
-	if (!come_to(e, p, false))
+	if (!reach(e, p, false))
 		return true;
 	if (!e->system->is_lossy) {
 		wrong(e, p->ip, "a TraceStop range was entered, but the session went on");
 		return false;
 	}
 	e->held = true;
-	tell(e, ORACLE_STEP_HELD, p->ip, 0);
+	report(e, ORACLE_STEP_HELD, p->ip, 0);
 	return true;
 }
 
@@ -107,7 +107,7 @@ static void insn(struct oracle_expect *e, const struct trace_oracle_record *r)
 	/* INT n sends FUP and TIP like an event (table 33-23). */
 	e->pending_soft = r->aux & TRACE_ORACLE_SOFT_INT;
 	if (e->pending_soft && e->tells_all && e->packet_en) {
-		tell(e, ORACLE_STEP_INSN, r->ip, 0);
+		report(e, ORACLE_STEP_INSN, r->ip, 0);
 		e->queue[e->queued - 1].told = true;
 	}
 	wait_for(e, e->pending_soft ? ORACLE_STEP_ASYNC : ORACLE_STEP_INSN, r->ip);
@@ -186,7 +186,7 @@ static void disabled_by_guest(struct oracle_expect *e)
 	if (e->pending.kind == ORACLE_STEP_END)
 		return;
 	if (e->pending_entry || e->system->off == ORACLE_STEP_DISABLED) {
-		tell_pending(e, false, 0);
+		report_pending(e, false, 0);
 		return;
 	}
 	if (e->tells_all && e->pending.kind == ORACLE_STEP_INSN) {
@@ -206,7 +206,7 @@ static void disabled_by_host(struct oracle_expect *e, struct oracle_point *p)
 {
 	p->arrived = p->arrived || is_far(e, p->ip);
 	if (goes_on_at(e, p) && e->packet_en)
-		tell(e, e->system->off, p->ip, 0);
+		report(e, e->system->off, p->ip, 0);
 }
 
 /* The previous WRMSR may have caused it. The registers have their final values. */
@@ -216,12 +216,12 @@ static void trace_stop(struct oracle_expect *e, struct oracle_point *p)
 		e->regs = e->periods[e->session].end;
 	p->arrived = is_far(e, p->ip);
 	p->stopped = !e->held;
-	if (!come_to(e, p, true) && !e->held) {
+	if (!reach(e, p, true) && !e->held) {
 		wrong(e, p->ip, "a TraceStop was hit where no range calls for one");
 		return;
 	}
 	e->held = false;
-	tell(e, ORACLE_STEP_STOP, 0, 0);
+	report(e, ORACLE_STEP_STOP, 0, 0);
 }
 
 static void stop(struct oracle_expect *e, const struct trace_oracle_record *r)

@@ -131,7 +131,7 @@ static bool stops(const struct oracle_expect *e, bool arrived, uint64_t lip)
 }
 
 /* The WRMSR that starts a session is not a branch, even if a host's trace starts there. */
-static bool come_to(struct oracle_expect *e, const struct oracle_point *p, bool *stop)
+static bool reach(struct oracle_expect *e, const struct oracle_point *p, bool *stop)
 {
 	bool arrived = e->after_event || (p->arrived && !e->first);
 	uint64_t lip = p->ip & LIP_MASK;
@@ -152,5 +152,5 @@ const struct oracle_expect_system oracle_expect_atom = {
 	.off = ORACLE_STEP_DISABLED,
 	.is_lossy = is_lossy,
 	.begin = begin,
-	.come_to = come_to,
+	.come_to = reach,
 };

@@ -60,7 +60,7 @@ static void begin(struct oracle_expect *e)
  * TraceStop applies to these, and also to MOV CR3 and to the WRMSR that sets TraceEn (33.4.2.9). It
  * applies only in context.
  */
-static bool come_to(struct oracle_expect *e, const struct oracle_point *p, bool *stop)
+static bool reach(struct oracle_expect *e, const struct oracle_point *p, bool *stop)
 {
 	bool context = in_context(e, p);
 	bool rises = context && !e->context;
@@ -82,5 +82,5 @@ static bool come_to(struct oracle_expect *e, const struct oracle_point *p, bool 
 const struct oracle_expect_system oracle_expect_pt = {
 	.off = ORACLE_STEP_ASYNC_OFF,
 	.begin = begin,
-	.come_to = come_to,
+	.come_to = reach,
 };

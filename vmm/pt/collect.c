@@ -24,7 +24,7 @@ static uint64_t topa_entry(const struct tracer_collect *c, const struct tracer_c
 }
 
 /* At a region's entry, with END entries followed. False: the tables lead nowhere. */
-static bool settle(const struct tracer_collect *c, struct tracer_collect_place *p)
+static bool finish(const struct tracer_collect *c, struct tracer_collect_place *p)
 {
 	unsigned int ends;
 
@@ -88,7 +88,7 @@ static void list_tables(struct tracer_collect *c)
 			return;
 		p.index++;
 		p.offset = 0;
-		if (!settle(c, &p))
+		if (!finish(c, &p))
 			return;
 		if (p.table == c->next.table && p.index == c->next.index) {
 			c->state |= TRACER_COLLECT_AROUND;
@@ -105,7 +105,7 @@ static void list_regions(struct tracer_collect *c, const struct vpt_rtit *rtit)
 	c->bytes = 0;
 	c->state &= ~TRACER_COLLECT_AROUND;
 	if (c->state & TRACER_COLLECT_TOPA) {
-		if (settle(c, &c->next))
+		if (finish(c, &c->next))
 			list_tables(c);
 		return;
 	}
@@ -221,7 +221,7 @@ void tracer_collect_read(struct tracer_collect *c, const struct vpt_rtit *rtit,
 	struct tracer_collect_place to = place_of(rtit);
 	uint64_t at;
 
-	if (!settle(c, &to))
+	if (!finish(c, &to))
 		return;
 	at = find(c, &to);
 	if (at == UINT64_MAX)

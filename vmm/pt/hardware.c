@@ -305,7 +305,7 @@ enum vpt_fault tracer_hardware_host_write(struct tracer *t, uint32_t msr, uint64
 	return VPT_FAULT_NONE;
 }
 
-static void look_for_host(struct tracer *t)
+static void find_host(struct tracer *t)
 {
 	struct engine_trace trace;
 	unsigned int i;
@@ -322,14 +322,14 @@ static void look_for_host(struct tracer *t)
 	t->hardware.rtit.status = trace.status;
 }
 
-void tracer_hardware_look(struct tracer *t)
+void tracer_hardware_take(struct tracer *t)
 {
 	struct vpt_rtit rtit;
 
 	if (!(t->hardware.state & TRACER_HARDWARE_ON))
 		return;
 	if (t->hardware.state & TRACER_HARDWARE_FOR_HOST)
-		look_for_host(t);
+		find_host(t);
 	else if (!pt_of(t)->get(t->config.ev, &rtit))
 		collect(t, &rtit);
 	if (t->config.writer)
@@ -342,7 +342,7 @@ void tracer_hardware_close(struct tracer *t)
 
 	if (!(t->hardware.state & TRACER_HARDWARE_ON))
 		return;
-	tracer_hardware_look(t);
+	tracer_hardware_take(t);
 	if (t->hardware.state & TRACER_HARDWARE_FOR_HOST) {
 		rtit.status = t->hardware.rtit.status;
 		(void)pt_of(t)->stop(t->config.ev);

@@ -57,7 +57,7 @@ enum vpt_fault tracer_hardware_wrmsr(struct tracer *t, uint32_t msr, uint64_t va
 /* A host's, of whose trace the registers are until TraceEn is set, and then begin it. */
 enum vpt_fault tracer_hardware_host_write(struct tracer *t, uint32_t msr, uint64_t value);
 /* The guest has left: take what there is. */
-void tracer_hardware_look(struct tracer *t);
+void tracer_hardware_take(struct tracer *t);
 /* The guest is over. */
 void tracer_hardware_close(struct tracer *t);
 

@@ -94,7 +94,7 @@ static void enter(struct tracer_hv *hv, const struct tracer_root_insn *insn, uin
 	hv->state &= ~TRACER_HV_IN_ROOT;
 	t->pt.vmx.non_root = true;
 	vpt_atom_vm_entry(&t->atom, guest_ip);
-	tracer_settle(t, guest_ip);
+	tracer_complete(t, guest_ip);
 	tracer_space(t);
 }
 
@@ -105,7 +105,7 @@ static void leave(struct tracer_hv *hv, const struct tracer_hv_exit *e, uint64_t
 	vpt_atom_vm_exit(&t->atom, e->ip);
 	hv->state |= TRACER_HV_IN_ROOT;
 	t->pt.vmx.non_root = false;
-	tracer_settle(t, host_ip);
+	tracer_complete(t, host_ip);
 	tracer_space(t);
 }
 

@@ -190,10 +190,10 @@ static void transition_in(struct tracer_hv *hv, const struct tracer_root_insn *i
 
 	vpt_pt_vm_entry(&t->pt, &entry);
 	run_area(hv, VPT_AREA_ENTRY_LOAD, &hv->pt.plan.entry_load);
-	tracer_settle(t, guest_ip);
+	tracer_complete(t, guest_ip);
 	hv->state &= ~TRACER_HV_IN_ROOT;
 	vpt_pt_vm_entered(&t->pt, guest_ip);
-	tracer_settle(t, guest_ip);
+	tracer_complete(t, guest_ip);
 	tracer_space(t);
 }
 
@@ -215,10 +215,10 @@ static void transition_out(struct tracer_hv *hv, const struct tracer_hv_exit *e,
 		hv->pt.vmx.guest_ctl = ctl;
 	vpt_pt_vm_exit_host(&t->pt);
 	run_area(hv, VPT_AREA_EXIT_LOAD, &hv->pt.plan.exit_load);
-	tracer_settle(t, host_ip);
+	tracer_complete(t, host_ip);
 	hv->state |= TRACER_HV_IN_ROOT;
 	vpt_pt_vm_exited(&t->pt, host_ip);
-	tracer_settle(t, host_ip);
+	tracer_complete(t, host_ip);
 	tracer_space(t);
 }
 
@@ -269,7 +269,7 @@ static bool insert_begin(struct tracer_hv *hv, uint64_t ip)
 	if (in_memory(hv)) {
 		if (!begin_in_memory(hv, ip))
 			return false;
-		tracer_settle(t, ip);
+		tracer_complete(t, ip);
 		return true;
 	}
 	/* Nothing can be inserted in a stream. Enter the guest for this event alone. */
@@ -283,7 +283,7 @@ static void end_in_memory(struct tracer_hv *hv, uint64_t next)
 	struct vpt_rtit is = live(hv), guest;
 
 	vpt_insert_end(&hv->pt.insertion, next, &guest);
-	tracer_settle(t, next);
+	tracer_complete(t, next);
 	tracer_unit_act(t, &t->pt);
 	hv->state |= TRACER_HV_IN_ROOT;
 	queue_registers(hv, &is, &guest);
@@ -349,7 +349,7 @@ void tracer_hv_vmx_insn(struct tracer_hv *hv, const struct tracer_root_insn *ins
 	default:
 		return;
 	}
-	tracer_settle(t, insn->next);
+	tracer_complete(t, insn->next);
 }
 
 enum vpt_fault tracer_hv_rdmsr(struct tracer_hv *hv, uint32_t msr, uint64_t *value)

@@ -66,7 +66,7 @@ static bool is_touched(struct sweep *s, const uint8_t *page)
 }
 
 /* Count one look. Returns false if none is left, or the caller gave up. */
-static bool take_look(struct sweep *s)
+static bool take_pages(struct sweep *s)
 {
 	if (s->give_up && *s->give_up)
 		s->looks = 0;
@@ -86,7 +86,7 @@ static void range(struct sweep *s, uint64_t vaddr, uint64_t gpa, uint64_t bytes)
 	for (; bytes; bytes -= X86_PAGE_SIZE) {
 		const uint8_t *page = x86_mem_at(s->mem, gpa, X86_PAGE_SIZE);
 
-		if (!page || !take_look(s))
+		if (!page || !take_pages(s))
 			return;
 		if (is_touched(s, page) && !is_zero(page))
 			s->fn(s->opaque, vaddr, gpa);
@@ -124,7 +124,7 @@ static void table(struct sweep *s, const struct level *l, uint64_t at, uint64_t 
 {
 	unsigned int i;
 
-	for (i = 0; i < 1u << l->bits && take_look(s); i++) {
+	for (i = 0; i < 1u << l->bits && take_pages(s); i++) {
 		uint64_t entry = entry_at(s, at, i);
 		uint64_t to = vaddr | (uint64_t)i << l->shift;
 		uint64_t bytes = 1ull << l->shift;

@@ -289,7 +289,7 @@ static void put_place(struct tracer *t, const struct vpt_context *ctx, uint64_t 
 /* Without PIPs. */
 static void put_cr3_switch(struct tracer *t, const struct vpt_context *ctx)
 {
-	if (!t->unit.ops->tells_space(t))
+	if (!t->unit.ops->reports_space(t))
 		put_place(t, ctx, 0);
 }
 
@@ -394,7 +394,7 @@ static void note_trigger(struct tracer *t, uint64_t ip)
 }
 
 /* What is due after an event or MSR write; `ip`: what runs next. */
-static void settle(struct tracer *t, uint64_t ip)
+static void finish(struct tracer *t, uint64_t ip)
 {
 	note_trigger(t, ip);
 	tracer_limit(t, ip);
@@ -419,9 +419,9 @@ static void cut(struct tracer *t, struct trace_session *s, uint64_t ip)
 	note_start(t, ip, &ctx);
 }
 
-void tracer_look(struct tracer *t)
+void tracer_take(struct tracer *t)
 {
-	tracer_hardware_look(t);
+	tracer_hardware_take(t);
 }
 
 void tracer_sync(struct tracer *t)
@@ -487,7 +487,7 @@ enum vpt_fault tracer_root_wrmsr(struct tracer *t, uint32_t msr, uint64_t value,
 	fault = unit->wrmsr(t, msr, value, VPT_ACCESS_GUEST, r->event.from, r->next);
 	if (fault == VPT_FAULT_NONE && was && !cuts)
 		retired(t, r, traced);
-	settle(t, r->next);
+	finish(t, r->next);
 	return fault;
 }
 
@@ -499,7 +499,7 @@ void tracer_xsaves(struct tracer *t, void *state, struct engine_report *r)
 	vpt_pt_xsaves(&t->pt, state, r->event.from, r->next);
 	if (was)
 		retired(t, r, traced);
-	settle(t, r->next);
+	finish(t, r->next);
 }
 
 /* It was checked, and TraceEn is clear: nothing is counted. */
@@ -507,7 +507,7 @@ void tracer_xrstors(struct tracer *t, const void *state, struct engine_report *r
 {
 	r->flags |= ENGINE_REPORT_COUNTED;
 	(void)!vpt_pt_xrstors(&t->pt, state, r->event.from, r->next);
-	settle(t, r->next);
+	finish(t, r->next);
 }
 
 enum vpt_fault tracer_host_write(struct tracer *t, uint32_t msr, uint64_t value, uint64_t next_ip)
@@ -517,7 +517,7 @@ enum vpt_fault tracer_host_write(struct tracer *t, uint32_t msr, uint64_t value,
 	if (by_hardware(t))
 		return tracer_hardware_host_write(t, msr, value);
 	fault = t->unit.ops->wrmsr(t, msr, value, VPT_ACCESS_HOST, next_ip, next_ip);
-	settle(t, next_ip);
+	finish(t, next_ip);
 	return fault;
 }
 
@@ -532,9 +532,9 @@ void tracer_vm_exit(struct tracer *t, uint64_t ip, uint8_t cpl, uint8_t flags)
 		put_oracle(t, TRACE_ORACLE_VM_EXIT, ip, cpl, TRACE_ORACLE_AUX(0, flags));
 }
 
-void tracer_settle(struct tracer *t, uint64_t ip)
+void tracer_complete(struct tracer *t, uint64_t ip)
 {
-	settle(t, ip);
+	finish(t, ip);
 }
 
 void tracer_space(struct tracer *t)
@@ -680,7 +680,7 @@ void tracer_event_at(struct tracer *t, const struct vpt_event *event, uint8_t cp
 	else if (!t->unit.ops->tells_mode && goes_far(event))
 		follow_place(t);
 	t->unit.ops->event(t, event);
-	settle(t, event->to);
+	finish(t, event->to);
 }
 
 /* The event of the instruction that *r is of. */
@@ -704,7 +704,7 @@ static void report_event(struct tracer *t, const struct engine_report *r)
 		tracer_event_at(t, event, r->cpl, false);
 		return;
 	}
-	settle(t, event->to);
+	finish(t, event->to);
 }
 
 void tracer_report(struct tracer *t, const struct engine_report *r)
@@ -725,7 +725,7 @@ void tracer_tick(struct tracer *t, uint64_t ip)
 	if (!tracer_acts(t))
 		return;
 	t->unit.ops->tick(t, ip);
-	settle(t, ip);
+	finish(t, ip);
 }
 
 void tracer_close(struct tracer *t, uint64_t ip)

@@ -125,7 +125,7 @@ const struct vpt_pt_ops *tracer_ops(void);
 enum vpt_fault tracer_root_wrmsr(struct tracer *t, uint32_t msr, uint64_t value,
 				 struct engine_report *r);
 void tracer_vm_exit(struct tracer *t, uint64_t ip, uint8_t cpl, uint8_t flags);
-void tracer_settle(struct tracer *t, uint64_t ip);
+void tracer_complete(struct tracer *t, uint64_t ip);
 void tracer_space(struct tracer *t);
 /* Code of the host's, of which `page` is all that there is. */
 void tracer_host_code(struct tracer *t, uint64_t ip, unsigned int len, uint64_t gpa,
@@ -183,7 +183,7 @@ static inline void tracer_limit(struct tracer *t, uint64_t ip)
 size_t tracer_fit(struct tracer *t, size_t len);
 
 /* Now and then: what a processor's own PT has put out is to be taken. */
-void tracer_look(struct tracer *t);
+void tracer_take(struct tracer *t);
 
 /* The guest is over: end a trace that still runs, before the instruction at `ip`. */
 void tracer_close(struct tracer *t, uint64_t ip);

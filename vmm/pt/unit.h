@@ -42,7 +42,7 @@ struct tracer_unit_ops {
 	 * tell which address space is in use? */
 	void (*registers)(const struct tracer *t, struct trace_session *s);
 	enum trace_session_end (*why_ended)(const struct tracer *t, struct trace_session *s);
-	bool (*tells_space)(const struct tracer *t);
+	bool (*reports_space)(const struct tracer *t);
 	/* Are packets being lost, which OVF or FUP.BuffOvf ends? */
 	bool (*loses)(const struct tracer *t);
 

@@ -68,7 +68,7 @@ static enum trace_session_end why_ended(const struct tracer *t, struct trace_ses
 	return t->closing ? TRACE_END_CLOSED : TRACE_END_DISABLED;
 }
 
-static bool tells_space(const struct tracer *t)
+static bool reports_space(const struct tracer *t)
 {
 	return VPT_CTL_GET(t->acting->rtit.ctl, OS);
 }
@@ -122,7 +122,7 @@ const struct tracer_unit_ops tracer_unit_pt = {
 	.flush = flush,
 	.registers = registers,
 	.why_ended = why_ended,
-	.tells_space = tells_space,
+	.reports_space = reports_space,
 	.loses = loses,
 	.close = close,
 	.save = save,

@@ -354,11 +354,11 @@ struct soft_block *soft_block(struct soft *c, uint32_t mode)
 		return soft_block(c, mode | SOFT_BLOCK_SINGLE);
 	}
 	if (c->gate && o && o->wants & ENGINE_WANTS_CODE) {
-		soft_tell_ran(c);
+		soft_report_ran(c);
 		o->code(o->opaque, lin, b->bytes, b->gpa, b->gpa2);
 		/* An observer that has ended the trace has requested attention. */
 		if (vpt_unlikely(c->base.attention))
-			soft_look_at_observer(c);
+			soft_poll_observer(c);
 	}
 	return b;
 }

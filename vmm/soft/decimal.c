@@ -158,7 +158,7 @@ static bool bound(struct soft_translation *t)
 	return true;
 }
 
-static bool look_up(struct soft_translation *t)
+static bool read_table(struct soft_translation *t)
 {
 	struct soft_uop *u = soft_tr_emit(t, xlat);
 
@@ -196,7 +196,7 @@ bool soft_tr_decimal(struct soft_translation *t)
 	case ZYDIS_MNEMONIC_AAD:
 		return unpacked(t, aad);
 	case ZYDIS_MNEMONIC_XLAT:
-		return look_up(t);
+		return read_table(t);
 	case ZYDIS_MNEMONIC_BOUND:
 		return bound(t);
 	default:

@@ -61,15 +61,15 @@ static inline __attribute__((always_inline)) void send(struct soft *c, struct en
 }
 
 /* Every-instruction mode: the last instruction of a block that is left early. */
-static __attribute__((noinline)) void tell_last(struct soft *c, const struct soft_uop *u)
+static __attribute__((noinline)) void report_last(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t next = u->ip + u->len;
 
 	if (reports_each(c))
-		soft_tell_plain(c, u, next);
+		soft_report_plain(c, u, next);
 }
 
-void soft_tell_plain(struct soft *c, const struct soft_uop *u, uint64_t next)
+void soft_report_plain(struct soft *c, const struct soft_uop *u, uint64_t next)
 {
 	struct engine_report r = {
 		.event = {.kind = VPT_EV_INSN, .from = u->ip, .to = next, .next = next},
@@ -84,7 +84,7 @@ const struct soft_uop *soft_leave(struct soft *c, const struct soft_uop *u, bool
 				  enum engine_exit_kind kind)
 {
 	if (done)
-		tell_last(c, u);
+		report_last(c, u);
 	else
 		c->r[SOFT_R_RIP] = u->ip;
 	c->left += u->rest - done;
@@ -106,7 +106,7 @@ static void resume(struct soft *c, const struct soft_uop *u)
 
 const struct soft_uop *soft_resume(struct soft *c, const struct soft_uop *u)
 {
-	tell_last(c, u);
+	report_last(c, u);
 	resume(c, u);
 	return NULL;
 }
@@ -156,28 +156,28 @@ static void ran_until(struct soft *c, uint64_t retired)
 		o->report(o->opaque, &r);
 }
 
-void soft_tell_ran(struct soft *c)
+void soft_report_ran(struct soft *c)
 {
 	ran_until(c, c->begun + (uint64_t)(c->started - c->left - c->stash));
 }
 
 /* Each branch that is reported comes here. */
-static inline __attribute__((always_inline)) void look_at_observer(struct soft *c)
+static inline __attribute__((always_inline)) void poll_observer(struct soft *c)
 {
 	c->gate = report_to(c);
 	note_attention(c);
 }
 
-void soft_look_at_observer(struct soft *c)
+void soft_poll_observer(struct soft *c)
 {
-	look_at_observer(c);
+	poll_observer(c);
 }
 
 void soft_report(struct soft *c, const struct soft_uop *u, struct engine_report *r)
 {
 	c->base.retired = soft_retired(c, u) + 1;
 	send(c, r);
-	look_at_observer(c);
+	poll_observer(c);
 }
 
 static __attribute__((noinline)) void report_if(struct soft *c, uint64_t ip)
@@ -190,7 +190,7 @@ static __attribute__((noinline)) void report_if(struct soft *c, uint64_t ip)
 
 	c->base.retired = c->begun + (uint64_t)(c->started - c->left - c->stash);
 	send(c, &r);
-	look_at_observer(c);
+	poll_observer(c);
 }
 
 const struct soft_uop *soft_resume_if(struct soft *c, const struct soft_uop *u)

@@ -330,12 +330,12 @@ void soft_call_attention(struct soft *c);
 /* Report a near transfer or a PTWRITE that retired. The caller has set r->event and r->next. */
 void soft_report(struct soft *c, const struct soft_uop *u, struct engine_report *r);
 /* An instruction that goes on with the next one retired, likewise, where each is told of. */
-void soft_tell_plain(struct soft *c, const struct soft_uop *u, uint64_t next);
+void soft_report_plain(struct soft *c, const struct soft_uop *u, uint64_t next);
 /* Between two blocks: tell the observer how many instructions ran until now, so that
  * what is recorded next has its place, in however many runs it is that it got there. */
-void soft_tell_ran(struct soft *c);
+void soft_report_ran(struct soft *c);
 /* After a call of the observer, which may have ended the trace or asked for attention. */
-void soft_look_at_observer(struct soft *c);
+void soft_poll_observer(struct soft *c);
 /* Call ops of `base.bus`, with the time right. */
 void soft_bus_io(struct soft *c, const struct soft_uop *u, uint16_t port, uint8_t size, bool in,
 		 uint32_t count, void *data);

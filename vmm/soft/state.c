@@ -34,7 +34,7 @@ static uint32_t code_mode(const struct soft *c)
 }
 
 /* Is every access to be looked at? */
-static bool looks_at_all(const struct soft *c)
+static bool reads_all(const struct soft *c)
 {
 	uint64_t dr7 = c->dr[7];
 	unsigned int i;
@@ -49,7 +49,7 @@ static bool looks_at_all(const struct soft *c)
 
 static enum soft_tlb_set tlb_set(const struct soft *c)
 {
-	if (looks_at_all(c))
+	if (reads_all(c))
 		return SOFT_TLB_SLOW;
 	if (c->cpl == 3)
 		return SOFT_TLB_USER;

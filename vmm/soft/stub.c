@@ -241,7 +241,7 @@ static void next(struct code *o)
 }
 
 /* Complete the jump whose displacement is at `from`: here. */
-static void land(struct code *o, size_t from)
+static void jump_in(struct code *o, size_t from)
 {
 	uint32_t disp = (uint32_t)(o->len - from - 4);
 
@@ -281,7 +281,7 @@ static void body(struct code *o, const struct soft_recoded *r, void (*after)(str
 
 static void exits(struct code *o, const struct soft_recoded *r)
 {
-	land(o, o->trap);
+	jump_in(o, o->trap);
 	if (r->how & SOFT_HOW_MMX)
 		PUT(o, 0x0f, 0x77); /* emms */
 	if (r->how & (SOFT_HOW_VEX | SOFT_HOW_EVEX))
@@ -289,7 +289,7 @@ static void exits(struct code *o, const struct soft_recoded *r)
 	PUT(o, 0x44, 0x89, 0xd2);	  /* mov edx, r10d */
 	jump_to(o, soft_native_trap);
 	if (o->tiny) {
-		land(o, o->tiny);
+		jump_in(o, o->tiny);
 		jump_to(o, soft_native_tiny);
 	}
 }
@@ -305,8 +305,8 @@ size_t soft_stub_write(uint8_t *at, const struct soft_native_host *host,
 	}
 	try_host_mxcsr(&o);
 	body(&o, r, collect_flags);
-	land(&o, o.other[0]);
-	land(&o, o.other[1]);
+	jump_in(&o, o.other[0]);
+	jump_in(&o, o.other[1]);
 	enter_mxcsr(&o, r->how);
 	body(&o, r, leave_mxcsr);
 	exits(&o, r);

@@ -160,7 +160,7 @@ SOFT_UOP(fall_through)
 SOFT_UOP(tell)
 {
 	if (c->gate)
-		soft_tell_plain(c, u, u->imm);
+		soft_report_plain(c, u, u->imm);
 	return SOFT_NEXT(c, u);
 }
 
@@ -263,7 +263,7 @@ static bool one(struct soft_translation *t, const uint8_t *code, unsigned int ro
 	return !t->ends;
 }
 
-static void go_on(struct soft_translation *t)
+static void resume(struct soft_translation *t)
 {
 	struct soft_uop *u;
 
@@ -281,7 +281,7 @@ static void fill_crossing(struct soft_translation *t, const uint8_t *code, unsig
 	memcpy(joined, code, room);
 	memcpy(joined + room, more, INSN_MAX - room);
 	if (one(t, joined, INSN_MAX))
-		go_on(t);
+		resume(t);
 	/* Bad bytes can end before the page does. */
 	if (t->block->bytes <= room)
 		t->block->gpa2 = 0;
@@ -315,6 +315,6 @@ void soft_fill(struct soft *c, struct soft_block *b, const uint8_t *code, unsign
 		more_to_come = one(&t, code + done, room - done);
 	}
 	if (!t.ends)
-		go_on(&t);
+		resume(&t);
 	finish(&t);
 }

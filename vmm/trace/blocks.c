@@ -86,8 +86,9 @@ static const char *check_pieces(struct trace_blocks *b, uint64_t at, const struc
 {
 	/* A large block would keep pages of the map resident. */
 	const uint8_t *bytes =
-		head->len > LARGE ? NULL
-				  : trace_source_look(&b->source, at + sizeof(*head), padded(head));
+		head->len > LARGE
+			? NULL
+			: trace_source_bytes(&b->source, at + sizeof(*head), padded(head));
 	uint32_t crc = sum_of_head(*head), done = 0;
 	uint8_t piece[PIECE];
 	const char *why;
@@ -164,7 +165,7 @@ static const char *read_block(struct trace_blocks *b, uint64_t at, uint64_t *len
 	use = b->use(b, &head);
 	/* Behind damage a block can have any address, and its contents may be unaligned. */
 	if (use == TRACE_USE_STAY && !(at % 8) && head.len <= LARGE)
-		payload = trace_source_look(&b->source, at + sizeof(head), padded(&head));
+		payload = trace_source_bytes(&b->source, at + sizeof(head), padded(&head));
 	if (use != TRACE_USE_PASS && !payload)
 		return take_copy(b, at, &head, use);
 	why = check_pieces(b, at, &head);

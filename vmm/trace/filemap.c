@@ -110,7 +110,7 @@ static void populate(struct trace_filemap *m, size_t from, size_t to)
 	m->populated = from + len;
 }
 
-const uint8_t *trace_filemap_look(struct trace_filemap *m, size_t at, size_t len)
+const uint8_t *trace_filemap_bytes(struct trace_filemap *m, size_t at, size_t len)
 {
 	if (at + len > m->populated)
 		populate(m, at, at + len);

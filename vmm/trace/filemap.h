@@ -27,6 +27,6 @@ int trace_filemap_open(struct trace_filemap *m, int fd, size_t bytes);
 void trace_filemap_close(struct trace_filemap *m);
 
 /* Return the @len bytes at @at, which must be within the map. */
-const uint8_t *trace_filemap_look(struct trace_filemap *m, size_t at, size_t len);
+const uint8_t *trace_filemap_bytes(struct trace_filemap *m, size_t at, size_t len);
 
 #endif /* VMM_TRACE_FILEMAP_H */

@@ -108,7 +108,7 @@ const char *trace_stretches_take(struct trace_stretches *t, const void *payload,
 }
 
 /* End a REP instruction: a record at `ip`, which is another place, follows. */
-static void settle_rep(struct trace_oracle_log *log, uint64_t ip)
+static void end_rep(struct trace_oracle_log *log, uint64_t ip)
 {
 	log->records += log->rep && ip != log->rep_ip;
 	log->rep = false;
@@ -117,14 +117,14 @@ static void settle_rep(struct trace_oracle_log *log, uint64_t ip)
 static void count_record(struct trace_oracle_log *log, const struct trace_oracle_record *r)
 {
 	if (r->kind != TRACE_ORACLE_CR3)
-		settle_rep(log, r->ip);
+		end_rep(log, r->ip);
 	log->last = NULL;
 	log->records++;
 }
 
 static void count_stretch(struct trace_oracle_log *log, const struct trace_stretch *s)
 {
-	settle_rep(log, s->ip);
+	end_rep(log, s->ip);
 	log->last = s;
 	log->records += s->insns;
 	if (s->flags & TRACE_STRETCH_REP) {
@@ -420,7 +420,7 @@ static void passed_insn(struct trace_oracle_cursor *c)
 	c->came = jumped ? TRACE_CAME_BY_BRANCH : TRACE_CAME_AFTER;
 }
 
-static const struct trace_oracle_record *tell_insn(struct trace_oracle_cursor *c)
+static const struct trace_oracle_record *report_insn(struct trace_oracle_cursor *c)
 {
 	const struct trace_stretch *s = c->stretch;
 	const struct trace_stretch_insn *insn = &insns_of(s)[c->insn++];
@@ -460,8 +460,8 @@ static void pass(struct trace_oracle_cursor *c, const struct trace_oracle_record
 	}
 }
 
-static const struct trace_oracle_record *tell_record(struct trace_oracle_cursor *c,
-						     const uint32_t *words)
+static const struct trace_oracle_record *report_record(struct trace_oracle_cursor *c,
+						       const uint32_t *words)
 {
 	struct trace_oracle_record *r = &c->made;
 
@@ -486,7 +486,7 @@ const struct trace_oracle_record *trace_oracle_log_next(const struct trace_oracl
 
 	for (;;) {
 		if (c->insn < c->insns)
-			return tell_insn(c);
+			return report_insn(c);
 		b = block_of(log, &c->block, &c->record);
 		if (!b)
 			return NULL;
@@ -500,7 +500,7 @@ const struct trace_oracle_record *trace_oracle_log_next(const struct trace_oracl
 		words = (const uint32_t *)b->at + c->record;
 		word = word_at(words);
 		if (is_record(word, b->n - c->record))
-			return tell_record(c, words + 1);
+			return report_record(c, words + 1);
 		s = find(t, word);
 		if (!s)
 			return NULL;

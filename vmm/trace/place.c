@@ -85,7 +85,7 @@ static int follow(struct trace_place *place)
 	return 0;
 }
 
-static int look(struct trace_place *place)
+static int inspect(struct trace_place *place)
 {
 	unsigned int links;
 
@@ -126,7 +126,7 @@ int trace_place_find(const char *path, struct trace_place *place)
 	*place = (struct trace_place){.path = strndup(path, len)};
 	if (!place->path)
 		return -ENOMEM;
-	err = len ? look(place) : -ENOENT;
+	err = len ? inspect(place) : -ENOENT;
 	if (err)
 		trace_place_free(place);
 	return err;

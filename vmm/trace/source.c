@@ -120,13 +120,13 @@ void trace_source_map(struct trace_source *s)
 		(void)trace_filemap_open(&s->map, s->fd, (size_t)s->size);
 }
 
-const uint8_t *trace_source_look(struct trace_source *s, uint64_t at, size_t len)
+const uint8_t *trace_source_bytes(struct trace_source *s, uint64_t at, size_t len)
 {
 	if (at > s->size || len > s->size - at)
 		return NULL;
 	if (s->fd < 0)
 		return s->bytes + at;
-	return s->map.at ? trace_filemap_look(&s->map, at, len) : NULL;
+	return s->map.at ? trace_filemap_bytes(&s->map, at, len) : NULL;
 }
 
 bool trace_source_torn(const struct trace_source *s)
@@ -165,7 +165,7 @@ int trace_source_read(struct trace_source *s, uint64_t at, void *to, size_t len)
 		return -ENODATA;
 	if (!len)
 		return 0;
-	bytes = s->fd < 0 || len < WINDOW ? trace_source_look(s, at, len) : NULL;
+	bytes = s->fd < 0 || len < WINDOW ? trace_source_bytes(s, at, len) : NULL;
 	if (bytes) {
 		memcpy(to, bytes, len);
 		return trace_source_torn(s) ? -ENODATA : 0;

@@ -35,14 +35,14 @@ struct trace_source {
 int trace_source_open(struct trace_source *s, const char *path, const void *magic, size_t len);
 void trace_source_close(struct trace_source *s);
 
-/* Map the file for trace_source_look(). This may fail. @s must not move afterwards. */
+/* Map the file for trace_source_bytes(). This may fail. @s must not move afterwards. */
 void trace_source_map(struct trace_source *s);
 
 /*
  * Return the @len bytes at @at in place, without a copy. They may change with the file at any time.
  * Returns NULL if the file ends first, or if there is no map.
  */
-const uint8_t *trace_source_look(struct trace_source *s, uint64_t at, size_t len);
+const uint8_t *trace_source_bytes(struct trace_source *s, uint64_t at, size_t len);
 
 /* Returns true if the file has lost bytes since it was mapped. Lost bytes read as 0. */
 bool trace_source_torn(const struct trace_source *s);

@@ -56,7 +56,7 @@ static uint64_t end_bytes(const struct trace_writer *w)
 	return bytes;
 }
 
-static void look_at_limit(struct trace_writer *w)
+static void check_limit(struct trace_writer *w)
 {
 	uint64_t near = w->limit / NEAR_FACTOR < NEAR_BYTES ? w->limit / NEAR_FACTOR : NEAR_BYTES;
 
@@ -67,7 +67,7 @@ static void look_at_limit(struct trace_writer *w)
 void trace_writer_limit(struct trace_writer *w, uint64_t bytes)
 {
 	w->limit = bytes;
-	look_at_limit(w);
+	check_limit(w);
 }
 
 const bool *trace_writer_full(const struct trace_writer *w)
@@ -112,7 +112,7 @@ int trace_writer_block(struct trace_writer *w, enum trace_block_type type, unsig
 	block.crc = trace_crc32c(block.crc, body, body_len);
 	if (trace_writer_put(w, iov, 4))
 		return w->error;
-	look_at_limit(w);
+	check_limit(w);
 	return 0;
 }
 
