@@ -28,7 +28,7 @@ enum vptd_status dec_atom_use_space(struct dec_atom *r, uint64_t key, uint64_t c
 	return dec_code_select(r->flow->code, key) ? VPTD_E_MEMORY : VPTD_OK;
 }
 
-/* Is there a position, and a block of code for it, that execution continues from? */
+/* Returns true if a position is known and execution can continue from its block of code. */
 static bool has_position(const struct dec_atom *r)
 {
 	return r->enabled && r->flow->cur && (r->waits == R_NONE || r->waits == R_STOP);
@@ -54,7 +54,7 @@ void dec_atom_packet(struct dec_atom *r, const struct dec_atom_said *said)
 {
 	switch (said->packet.kind) {
 	case VPT_ATOM_PKT_PSB:
-		/* [ATOM-DEC-PSB] To a decoder in step it says nothing. */
+		/* [ATOM-DEC-PSB] A synchronised decoder ignores the PSB. */
 		dec_atom_use_outcomes(r);
 		r->joins = r->lost;
 		break;

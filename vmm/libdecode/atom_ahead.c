@@ -5,16 +5,16 @@
  */
 #include "libdecode/atom_inside.h"
 
-/* How far the end of a session is looked for, in instructions. */
+/* The maximum number of instructions to search for the end of a session. */
 #define END_MAX 4096u
 
-/* One instruction further, where that takes no packet. */
+/* A position in the search, which goes no further than code that takes no packet. */
 struct ahead {
 	struct dec_block *block;
 	uint32_t index;
 	uint64_t ip;
-	uint8_t kind; /* enum dec_insn_kind of the one before */
-	bool direct;  /* which was a direct branch */
+	uint8_t kind; /* enum dec_insn_kind of the previous instruction */
+	bool direct;  /* the previous instruction was a direct branch */
 };
 
 static bool go_ahead(struct dec_flow *f, struct ahead *a)
@@ -95,7 +95,7 @@ enum vptd_status dec_atom_count_back(struct dec_atom *r, uint64_t insns, enum vp
 	unsigned int n = 0;
 	struct ahead a;
 	bool there;
-	/* Code as it is at the position. */
+	/* Make the code at the position current. */
 	enum vptd_status status = dec_flow_advance(f, f->ip, UINT64_MAX, &there);
 
 	if (status)

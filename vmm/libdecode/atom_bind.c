@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/*
- * The meaning of packets: with PacketEn, without it, and where the position must be found (table
- * 19).
- */
+/* Bind packets: with PacketEn, without PacketEn, and while the position is unknown (table 19). */
 #include "libdecode/atom_inside.h"
 
 enum vptd_status dec_atom_outcomes(struct dec_atom *r, uint64_t bits, unsigned int n)
@@ -10,7 +7,7 @@ enum vptd_status dec_atom_outcomes(struct dec_atom *r, uint64_t bits, unsigned i
 	unsigned int drop = r->stale < n ? r->stale : n;
 	enum vptd_status status;
 
-	/* [ATOM-STALE-TNT] The oldest belong to a trace before this one. */
+	/* [ATOM-STALE-TNT] The oldest outcomes belong to an earlier trace. */
 	r->stale = 0;
 	n -= drop;
 	if (!n)
@@ -32,7 +29,7 @@ static enum vptd_status enable(struct dec_atom *r, uint64_t lip)
 	return dec_flow_jump(r->flow, lip);
 }
 
-/* [ATOM-PIP] The MOV has run, if it is traced. */
+/* [ATOM-PIP] The MOV has retired, if it is traced. */
 static enum vptd_status paging(struct dec_atom *r, const struct vpt_atom_packet *pip)
 {
 	uint64_t key = r->ops->space ? r->ops->space(r->context, pip->value) : pip->value;
@@ -58,7 +55,7 @@ static enum vptd_status overflow(struct dec_atom *r, const struct dec_atom_said 
 	return VPTD_OK;
 }
 
-/* Where execution is must be found. Behind a PSB a TIP tells it, unless the TIP leads out. */
+/* Find the position. After a PSB a TIP gives the position, unless it leaves the traced region. */
 static enum vptd_status find(struct dec_atom *r, const struct dec_atom_said *said)
 {
 	bool after_pgd = r->no_tip;
@@ -88,7 +85,7 @@ static enum vptd_status find(struct dec_atom *r, const struct dec_atom_said *sai
 	}
 }
 
-/* Where execution is is known, and so is PacketEn. */
+/* Use a packet while the position and PacketEn are known. */
 static enum vptd_status use(struct dec_atom *r, const struct dec_atom_said *said)
 {
 	enum vptd_status status = VPTD_OK;
@@ -144,7 +141,7 @@ enum vptd_status dec_atom_deliver(struct dec_atom *r, bool stopped)
 	return VPTD_OK;
 }
 
-/* The event is that of the INT n at its address. */
+/* Flags of the event of an INT n at the event's address. */
 #define SOFT_INT (VPTD_EV_SOFT_INT | VPTD_EV_RAN)
 
 static bool is_far(enum dec_insn_kind kind)
@@ -153,7 +150,7 @@ static bool is_far(enum dec_insn_kind kind)
 	       kind == DEC_INSN_FAR_RETURN;
 }
 
-/* FUP.PGD, and the TIP where a far transfer or an event led out of the filter. */
+/* Report FUP.PGD, and the TIP if a far transfer or an event left the filter. */
 static void left(struct dec_atom *r, const struct dec_atom_said *tip)
 {
 	struct vptd_event event = {.flags = tip ? VPTD_EV_TO : 0, .to = tip ? tip->lip : 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Where sessions begin and end, of which few packets tell. */
+/* Begin and end sessions. Few packets mark these places. */
 #include "libdecode/atom_inside.h"
 
 /* Use these registers for the packets that follow. */
@@ -27,7 +27,7 @@ static void use_registers(struct dec_atom *r, const struct vpt_atom_regs *regs)
 static void change(struct dec_atom *r, const struct vpt_atom_regs *regs)
 {
 	if (r->was_lossy) {
-		/* [ATOM-OVF-SET] Software ended the overflow: no packet tells where execution is. */
+		/* [ATOM-OVF-SET] Software ended the overflow, and no packet has the position. */
 		if (!VPT_ATOM_GET(STATUS, BUFFER_OVERFLOW, regs->status))
 			dec_atom_lose(r);
 	} else if (r->enabled && !r->counts && regs->last_call_nlip != r->last_call_nlip) {
@@ -62,8 +62,8 @@ void dec_atom_begin(struct dec_atom *r, const struct vpt_atom_regs *regs, uint64
 }
 
 /*
- * Has TraceStop ended the session before the instruction at the position? It may have been held until
- * an overflow was over, or a branch or an event has led into its range.
+ * Returns true if TraceStop ended the session before the instruction at the position. TraceStop may
+ * have been held until the end of an overflow, or a branch or an event has entered its range.
  */
 static bool stopped_here(const struct dec_atom *r, uint64_t insns, enum vptd_atom_end why)
 {
@@ -76,7 +76,7 @@ static bool stopped_here(const struct dec_atom *r, uint64_t insns, enum vptd_ato
 		return resumed && r->flow->insns == insns;
 	if (resumed)
 		return true;
-	/* [ATOM-STOP] The instruction at FUP.PGE runs, or there would be none. */
+	/* [ATOM-STOP] The instruction at FUP.PGE has run. Otherwise that packet would not exist. */
 	if (r->since == SINCE_ENABLED && !ran)
 		return false;
 	return (!ran || dec_atom_jumped(r) || did == DEC_INSN_FAR_JUMP ||
@@ -122,7 +122,7 @@ static enum vptd_status tail(struct dec_atom *r, const struct vpt_atom_regs *reg
 	return VPTD_OK;
 }
 
-/* A TIP that is waited for does not come: FUP.PGD has none, or packets are being lost. */
+/* Handle a missing TIP: FUP.PGD has none, or packets are being lost. */
 static enum vptd_status no_tip(struct dec_atom *r, bool lossy)
 {
 	bool left = r->waits == R_LEFT;
@@ -142,7 +142,7 @@ void dec_atom_end(struct dec_atom *r, const struct vpt_atom_regs *regs, uint64_t
 	bool lossy = VPT_ATOM_GET(STATUS, BUFFER_OVERFLOW, regs->status), stops;
 	enum vptd_status status;
 
-	/* Any counter does that is far enough, where none is exact. */
+	/* No exact counter is known: use any value that is large enough. */
 	if (insns == DEC_ATOM_NO_COUNT) {
 		r->counts = false;
 		insns = r->flow->insns + UINT32_MAX;
@@ -161,7 +161,7 @@ void dec_atom_end(struct dec_atom *r, const struct vpt_atom_regs *regs, uint64_t
 	else if (stops)
 		dec_atom_emit(r, (struct vptd_event){.kind = VPTD_EVENT_STOP});
 	dec_atom_release(r);
-	/* FUP.PGE and what came behind it may be lost. */
+	/* FUP.PGE and the packets after it may be lost. */
 	if (lossy)
 		dec_atom_emit(r, (struct vptd_event){.kind = VPTD_EVENT_OVERFLOW});
 	r->continues = why == VPTD_ATOM_CHANGED;

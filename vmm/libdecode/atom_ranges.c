@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Addresses and outcomes as the registers of RTIT define them. */
+/* Evaluate address ranges and outcomes as RTIT's registers define them. */
 #include "libdecode/atom_inside.h"
 
 static bool in_range(const struct vpt_atom_regs *regs, unsigned int range, uint64_t lip)
@@ -7,7 +7,7 @@ static bool in_range(const struct vpt_atom_regs *regs, unsigned int range, uint6
 	return lip >= regs->lip[range] && lip < regs->lip[range + VPT_ATOM_RANGES];
 }
 
-/* The ranges that an event ID stands for, a bit each. */
+/* Returns the ranges of an event ID, one bit each. */
 static unsigned int ranges_of(uint64_t id)
 {
 	return id == VPT_ATOM_ID_EITHER ? 3 : id <= VPT_ATOM_ID_RANGE1 ? 1u << id : 0;
@@ -28,7 +28,7 @@ bool dec_atom_in_filter(const struct vpt_atom_regs *regs, uint64_t ip)
 	return in_ranges(regs, VPT_ATOM_GET(EVENTS, FILTER, regs->events), ip);
 }
 
-/* Is it one of two addresses that belong to RANGE0 and RANGE1? */
+/* Returns true if @ip is one of two addresses that belong to RANGE0 and RANGE1. */
 static bool is_edge(uint64_t id, const uint64_t *of, uint64_t ip)
 {
 	unsigned int ranges = ranges_of(id);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Read packets of RTIT from bytes that come in pieces, and expand their LIPs. */
+/* Read packets of RTIT from pieces of a stream, and expand their LIPs. */
 #include "libdecode/atom_inside.h"
 
-/* [ATOM-LIP-LAST] What is sent next depends on this one, whatever the kind. */
+/* [ATOM-LIP-LAST] Update the last LIP, on which the next packet depends whatever its kind. */
 static void take_lip(struct dec_atom *r, struct dec_atom_said *said)
 {
 	uint64_t lip;
@@ -25,7 +25,7 @@ void dec_atom_cut(struct dec_atom *r)
 	r->carry.n = 0;
 }
 
-/* TNTs, of which most traces consist, while nothing waits. Returns the bytes used. */
+/* Use TNTs, the majority of most traces, while no packet waits. Returns the bytes used. */
 static size_t plain_tnts(struct dec_atom *r, const uint8_t *bytes, size_t len)
 {
 	size_t i;
@@ -46,7 +46,7 @@ static size_t plain_tnts(struct dec_atom *r, const uint8_t *bytes, size_t len)
 	return i;
 }
 
-/* Skip to the next PSB. Returns the bytes used; those that may begin one are left. */
+/* Skip to the next PSB. Returns the bytes used. Bytes that may begin a PSB are left. */
 static size_t find_psb(struct dec_atom *r, const uint8_t *bytes, size_t len)
 {
 	size_t at = vpt_atom_packet_find_psb(bytes, len);

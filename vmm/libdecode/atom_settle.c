@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Use outcomes, and remember how execution came to the position.
+ * Use outcomes, and record how execution reached the position.
  *
- * FUP.PGD has the address behind the instruction that left, also where that was a branch. Its
- * decoder must know the last instruction: the last outcome that waits is followed block by block.
+ * FUP.PGD has the address after the instruction that left the filter, even if that instruction was
+ * a branch. Its decoder must know the last instruction, so it follows the last waiting outcome
+ * block by block.
  */
 #include "libdecode/atom_inside.h"
 
@@ -30,7 +31,7 @@ bool dec_atom_jumped(const struct dec_atom *r)
 
 enum dec_insn_kind dec_atom_did(const struct dec_atom *r)
 {
-	/* Only the last instruction of a block is another than a plain one. */
+	/* Only the last instruction of a block can be other than plain. */
 	return r->by_insns == r->flow->insns ? (enum dec_insn_kind)r->by_kind : DEC_INSN_PLAIN;
 }
 
@@ -38,7 +39,9 @@ enum vptd_status dec_atom_drain_fast(struct dec_atom *r)
 {
 	enum vptd_status status = r->flow->nbits ? dec_flow_drain(r->flow) : VPTD_OK;
 
-	/* Outcomes that were gathered go out before a TIP, so that none is left at its branch. */
+	/*
+	 * The processor sends gathered outcomes before a TIP, so none is left at the TIP's branch.
+	 */
 	return status == VPTD_STUCK ? VPTD_E_NO_TARGET : status;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Report events, and lose and find the position of execution. */
+/* Report events, and set and clear the position of execution. */
 #include "libdecode/atom_inside.h"
 
 void dec_atom_emit_at(struct dec_atom *r, struct vptd_event event, uint64_t offset)
@@ -27,7 +27,7 @@ void dec_atom_forget(struct dec_atom *r)
 {
 	struct dec_flow *f = r->flow;
 
-	/* The return address stays: it is that of a register. */
+	/* The return address stays, because a register holds it. */
 	f->cur = NULL;
 	f->bits = 0;
 	f->nbits = 0;
@@ -76,7 +76,7 @@ void dec_atom_reset(struct dec_atom *r)
 	r->carry.n = 0;
 }
 
-/* Does a RET return from a CALL that retired where packets were lost? */
+/* Returns true if a RET returns from a CALL that retired while packets were lost. */
 static bool lost_at_ret(const struct dec_atom *r, enum vptd_status status)
 {
 	const struct dec_flow *f = r->flow;
@@ -94,7 +94,7 @@ static void run_to_branch(struct dec_atom *r, enum vptd_status status)
 		(void)dec_flow_advance(r->flow, DEC_ATOM_NOWHERE, UINT64_MAX, &there);
 }
 
-/* A packet that may not come here is behind all outcomes that came before: use those first. */
+/* Use all earlier outcomes before a packet that may not occur here. */
 static enum vptd_status use_outcomes(struct dec_atom *r, enum vptd_status status)
 {
 	enum vptd_status before;
@@ -127,7 +127,7 @@ void dec_atom_failed(struct dec_atom *r, enum vptd_status status)
 	r->joins = false;
 }
 
-/* STS and PSB are behind all instructions whose outcomes came before. */
+/* STS and PSB follow all instructions whose outcomes precede them. */
 void dec_atom_use_outcomes(struct dec_atom *r)
 {
 	enum vptd_status status = r->enabled && r->waits == R_NONE ? dec_atom_drain(r) : VPTD_OK;

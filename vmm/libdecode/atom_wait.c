@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Packets that a later packet, or the end of the session, decides.
+ * Hold packets whose meaning depends on a later packet or on the end of the session.
  *
- * One decides whether tracing resumes behind an overflow, another whether a TIP or an event leads
- * to code that is not traced. A third decides whether TraceStop took effect. Packets in between are
- * held, and used in order afterwards.
+ * The later packet decides whether tracing resumes after an overflow, or whether TraceStop took
+ * effect. It also decides whether a TIP or an event leads to code that is not traced. Packets in between are held,
+ * and used in order afterwards.
  */
 #include "libdecode/atom_inside.h"
 
 /*
- * [ATOM-FILTER-FROZEN] In a range FilterEn is set, unless it was clear as the session began and
- * no branch has led there since. Where that is not known the flow is left out.
+ * [ATOM-FILTER-FROZEN] Returns true if FilterEn is certainly set at the position. In a range
+ * FilterEn is set, unless it was clear at the begin of the session and no branch has entered the
+ * range since. If that is unknown, the flow is left out.
  */
 static bool in_filter_for_sure(const struct dec_atom *r)
 {
@@ -35,7 +36,7 @@ void dec_atom_release(struct dec_atom *r)
 	r->offset = offset;
 }
 
-/* Report the overflow. @lossy: the decoder may have left out instructions behind it. */
+/* Report the overflow. @lossy: the decoder may have skipped instructions after it. */
 static void report_overflow(struct dec_atom *r, bool lossy)
 {
 	struct vptd_event event = {.kind = VPTD_EVENT_OVERFLOW};
@@ -55,8 +56,8 @@ static void report_overflow(struct dec_atom *r, bool lossy)
 }
 
 /*
- * [ATOM-OVF-ENABLES] With FUP.BuffOvf there is TriggerEn and ContextEn. FilterEn is as the next
- * packet of the flow shows, or as the session's end has it, or as a branch to there makes it.
+ * [ATOM-OVF-ENABLES] With FUP.BuffOvf, TriggerEn and ContextEn are set. The next packet of the
+ * flow, the end of the session or a branch to the address determines FilterEn.
  */
 static enum vptd_status resume(struct dec_atom *r, bool enabled)
 {
@@ -68,7 +69,7 @@ static enum vptd_status resume(struct dec_atom *r, bool enabled)
 	return enabled ? dec_flow_jump(r->flow, r->lip) : VPTD_OK;
 }
 
-/* [ATOM-E2] The FUP.PGD behind FUP.BuffOvf may be spurious: PacketEn is not known. */
+/* [ATOM-E2] The FUP.PGD after FUP.BuffOvf may be spurious, so PacketEn is unknown. */
 static void resume_unsure(struct dec_atom *r)
 {
 	dec_atom_lose(r);
@@ -86,7 +87,7 @@ static enum vptd_status join(struct dec_atom *r)
 	return dec_flow_jump(r->flow, r->lip);
 }
 
-/* Report the STS packets that are held before what they wait for, so that there is room. */
+/* Report the held STS packets early, to free their room. */
 static void report_held(struct dec_atom *r)
 {
 	unsigned int i, n = 0;
@@ -110,7 +111,7 @@ static bool hold(struct dec_atom *r, const struct dec_atom_said *said)
 	return true;
 }
 
-/* The wait is over: use the packets that were held. */
+/* End the wait, and use the held packets. */
 static void decided(struct dec_atom *r, enum vptd_status status)
 {
 	if (status)
@@ -142,8 +143,9 @@ static void decide_now(struct dec_atom *r, bool filter_en, bool stopped)
 }
 
 /*
- * [ATOM-E5] The TIP of a branch in an overflow that led to where that was over comes right behind
- * it. It looks like that of a loop's branch, so that the loop may have run once more.
+ * [ATOM-E5] Returns true if @said may be a spurious TIP. It is the TIP of a branch during an
+ * overflow to the place where the overflow ended, and follows at once. It cannot be told from the
+ * TIP of a loop's branch, so the loop may have run once more.
  */
 static bool is_spurious(struct dec_atom *r, const struct dec_atom_said *said)
 {
@@ -154,7 +156,7 @@ static bool is_spurious(struct dec_atom *r, const struct dec_atom_said *said)
 	return true;
 }
 
-/* The first packet of the flow behind FUP.BuffOvf. Returns true if it is held. */
+/* Use the first packet of the flow after FUP.BuffOvf. Returns true if the packet is held. */
 static bool decide_overflow(struct dec_atom *r, const struct dec_atom_said *said)
 {
 	bool enabled = true;
@@ -168,7 +170,10 @@ static bool decide_overflow(struct dec_atom *r, const struct dec_atom_said *said
 	case VPT_ATOM_PKT_FAR:
 		break;
 	case VPT_ATOM_PKT_PGD:
-		/* Only the TIP of a far transfer out of the filter proves that it is not spurious. */
+		/*
+		 * Only the TIP of a far transfer out of the filter proves that FUP.PGD is not
+		 * spurious.
+		 */
 		if (r->config.errata & VPT_ATOM_E2 && !in_filter_for_sure(r) && hold(r, said)) {
 			r->waits = R_OVF_PGD;
 			return true;
@@ -182,7 +187,7 @@ static bool decide_overflow(struct dec_atom *r, const struct dec_atom_said *said
 	return false;
 }
 
-/* There is no room for another PIP. */
+/* Give up the wait, because there is no room for another PIP. */
 static void give_up(struct dec_atom *r)
 {
 	switch (r->waits) {
@@ -244,14 +249,14 @@ static bool decide(struct dec_atom *r, const struct dec_atom_said *said)
 		decide_now(r, false, false);
 		return false;
 	default:
-		/* [ATOM-E4] The trace goes on as if there was no TraceStop. */
+		/* [ATOM-E4] The trace continues as if TraceStop had not occurred. */
 		r->waits = R_NONE;
 		dec_atom_release(r);
 		return false;
 	}
 }
 
-/* A packet that FAR, EVENT or LEFT wait for. Returns true if it is the TIP. */
+/* Use a packet while FAR, EVENT or LEFT wait. Returns true if the packet is the TIP. */
 static bool take_tip(struct dec_atom *r, const struct dec_atom_said *said)
 {
 	bool tip = said->packet.kind == VPT_ATOM_PKT_TIP;
@@ -260,7 +265,7 @@ static bool take_tip(struct dec_atom *r, const struct dec_atom_said *said)
 	if (vpt_atom_pkt_has_lip(said->packet.kind) && !said->has_lip) {
 		status = VPTD_E_PACKET;
 	} else if (said->packet.kind == VPT_ATOM_PKT_BUF_OVF && r->waits != R_LEFT) {
-		/* It was lost. */
+		/* The TIP was lost. */
 		r->waits = R_NONE;
 		status = VPTD_OK;
 	} else {
@@ -272,8 +277,8 @@ static bool take_tip(struct dec_atom *r, const struct dec_atom_said *said)
 }
 
 /*
- * Set the offset up to which packets led to the instructions that run now. All of these ran before
- * the packet, except for the one that sent it.
+ * Set the offset after the packets that led to the instructions that run now. All of these ran
+ * before the packet, except the instruction that sent it.
  */
 static void lead(struct dec_atom *r, const struct dec_atom_said *said)
 {
@@ -291,7 +296,7 @@ void dec_atom_take(struct dec_atom *r, const struct dec_atom_said *said)
 		if (decide(r, said))
 			return;
 	}
-	/* Packets that were held may have been used in between. */
+	/* Held packets may have been used in between. */
 	lead(r, said);
 	if (said->packet.kind == VPT_ATOM_PKT_STS) {
 		dec_atom_use_outcomes(r);
@@ -304,7 +309,7 @@ void dec_atom_take(struct dec_atom *r, const struct dec_atom_said *said)
 	if (!status)
 		return;
 	dec_atom_failed(r, status);
-	/* The flow up to here is lost, but the packet may have the position. */
+	/* The flow up to here is lost, but the packet may contain the position. */
 	status = dec_atom_bind(r, said);
 	if (status)
 		dec_atom_failed(r, status);

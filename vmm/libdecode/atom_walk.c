@@ -2,7 +2,10 @@
 /* Walk to the instructions that packets belong to (tables 1, 2 and 19). */
 #include "libdecode/atom_inside.h"
 
-/* Instructions at the end of a session, behind its last packet: a loop of direct jumps has none. */
+/*
+ * The maximum number of instructions after the last packet of a session. A loop of direct jumps
+ * sends no packets.
+ */
 #define TAIL_MAX (1u << 22)
 
 #define BIT(end) (1u << DEC_END_##end)
@@ -25,8 +28,8 @@ enum vptd_status dec_atom_to_tip(struct dec_atom *r, uint64_t lip)
 }
 
 /*
- * Is the FUP with @lip that of the far transfer which ends the block? [ATOM-FAR-IP] It has the
- * address behind it, or [ATOM-E1] one inside of it.
+ * Returns true if the far transfer that ends @block sent the FUP with @lip. [ATOM-FAR-IP] @lip is
+ * the address after the transfer or, with [ATOM-E1], an address inside it.
  */
 static bool transfers(const struct dec_block *block, uint64_t lip)
 {
@@ -34,7 +37,7 @@ static bool transfers(const struct dec_block *block, uint64_t lip)
 	       lip - block->last - 1 < block->next - block->last;
 }
 
-/* [ATOM-FAR ATOM-FAR-LEAVES] The far transfer runs. Where it leads is in the TIP, if there is one. */
+/* [ATOM-FAR ATOM-FAR-LEAVES] Execute the far transfer. Its TIP, if there is one, has the target. */
 static enum vptd_status transfer(struct dec_atom *r, bool leaves)
 {
 	const struct dec_block *block = r->flow->cur;
@@ -55,7 +58,10 @@ static enum vptd_status transfer(struct dec_atom *r, bool leaves)
 	return VPTD_OK;
 }
 
-/* Can the instruction before the position have cleared ContextEn or FilterEn by falling through? */
+/*
+ * Returns true if the instruction before the position can have cleared ContextEn or FilterEn by
+ * falling through.
+ */
 static bool may_have_left(const struct dec_atom *r)
 {
 	if (!dec_atom_ran(r) || dec_atom_jumped(r))
@@ -73,7 +79,7 @@ static bool may_have_left(const struct dec_atom *r)
 	}
 }
 
-/* [ATOM-PGD-IP ATOM-NEAR-LEAVES] Has a near branch in front of @lip left the filter? */
+/* [ATOM-PGD-IP ATOM-NEAR-LEAVES] Returns true if a near branch before @lip has left the filter. */
 static bool branched_out(const struct dec_atom *r, uint64_t lip)
 {
 	return r->flow->ip != lip && dec_atom_jumped(r) && r->by_next == lip &&
@@ -115,18 +121,18 @@ enum vptd_status dec_atom_to_fup(struct dec_atom *r, uint64_t lip, bool leaves)
 	return status;
 }
 
-/* Is a MOV to CR0 the one that changed paging, as the PIP says? 64-bit code cannot. */
+/* Returns true if a MOV to CR0 changed paging as the PIP says. 64-bit code cannot do so. */
 static bool changes_paging(const struct dec_atom *r, const struct vpt_atom_packet *pip)
 {
 	if (r->flow->mode == 64)
 		return false;
 	if (r->paging != DEC_ATOM_UNKNOWN)
 		return pip->flag != r->paging;
-	/* The CR3 is what it was. */
+	/* CR3 did not change. */
 	return !((pip->value ^ r->cr3) & ~UINT64_C(0xfff));
 }
 
-/* [ATOM-PIP ATOM-CR3-ORDER] Run up to the MOV that sent the PIP, and through it. */
+/* [ATOM-PIP ATOM-CR3-ORDER] Run up to the MOV that sent the PIP, and execute it. */
 enum vptd_status dec_atom_to_pip(struct dec_atom *r, const struct vpt_atom_packet *pip)
 {
 	enum vptd_status status = dec_atom_drain_fast(r);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Blocks: instructions in a row, decoded once for each version of their page. */
+/* Decode blocks of consecutive instructions, once for each version of their page. */
 #include "libdecode/code_inside.h"
 
 #include <string.h>
@@ -13,7 +13,9 @@ static uint64_t target_of(const struct dec_insn *insn, unsigned int mode, uint64
 {
 	uint64_t target = insn->absolute ? (uint64_t)insn->disp : next + (uint64_t)insn->disp;
 
-	/* With a CS base in it the address does not tell where its 64 KiB end. */
+	/*
+	 * Because the address includes a CS base, it does not show where the 64 KiB segment ends.
+	 */
 	return insn->target16 && next <= 0xffff ? target & 0xffff : wrap(mode, target);
 }
 
@@ -53,8 +55,8 @@ static enum dec_end end_of(const struct dec_insn *insn)
 }
 
 /*
- * Decode the instruction at @ip, which starts in the block's page. A straddling one also needs
- * the page behind it. 1, 0 and -1 as dec_x86_read() has them.
+ * Decode the instruction at @ip, which starts in the block's page. An instruction that straddles
+ * pages also needs the next page. Returns 1, 0 or -1 as dec_x86_read() does.
  */
 static int read_insn(struct dec_code *code, struct dec_block *block, uint64_t ip,
 		     struct dec_insn *insn)
@@ -122,13 +124,16 @@ static uint64_t key2_of(uint64_t ip, unsigned int mode)
 	return ip << 8 | mode;
 }
 
-/* A block that all addresses of its page can have: nothing of it is in another page. */
+/*
+ * Returns true if all addresses of the page can share the block, because no byte of it is in
+ * another page.
+ */
 static bool is_twin(const struct dec_block *block)
 {
 	return !block->tail && block->end != DEC_END_HOLE;
 }
 
-/* Returns the block that another address of the page has, or NULL. */
+/* Returns the block at another address of the page, or NULL. */
 static const struct dec_block *find_twin(const struct dec_code *code, const struct dec_block *block)
 {
 	const struct dec_place *first = block->place->page->first;
@@ -145,7 +150,7 @@ static const struct dec_block *find_twin(const struct dec_code *code, const stru
 	return slot ? *slot : NULL;
 }
 
-/* Make the block of its twin: only where it leads depends on the address. */
+/* Copy the block from its twin. Only the targets depend on the address. */
 static void copy_twin(struct dec_code *code, struct dec_block *block, const struct dec_block *twin)
 {
 	struct dec_insn insn;
@@ -181,7 +186,7 @@ static bool make(struct dec_code *code, struct dec_block *block)
 			      key2_of(block->ip & (DEC_PAGE - 1), block->mode), block);
 }
 
-/* Is the block as the code is now? Its place and generation are. */
+/* Returns true if the block matches the present code: same place, same generation. */
 static bool is_current(struct dec_code *code, const struct dec_block *block)
 {
 	bool shared;
@@ -194,7 +199,7 @@ static bool is_current(struct dec_code *code, const struct dec_block *block)
 	       block->tail->page->now->gen == block->tail_gen;
 }
 
-/* There is no page: the same block says so of all addresses. */
+/* Returns the block for addresses without a page. All addresses share it. */
 static struct dec_block *no_code(struct dec_code *code, uint64_t ip, unsigned int mode)
 {
 	code->hole = (struct dec_block){
@@ -275,8 +280,8 @@ static struct dec_block *find_block(struct dec_code *code, uint64_t ip, unsigned
 }
 
 /*
- * A block of all spaces was found in @view, which is not the current one. Is it what a look-up
- * would find? Most views begin because some other page has a new content.
+ * Returns true if a look-up would find @block, a block of all spaces from @view, which is not the
+ * current view. Most views begin because another page has new content.
  */
 static inline bool is_there(const struct dec_code *code, const struct dec_block *block,
 			    uint32_t view)
@@ -316,7 +321,7 @@ struct dec_block *dec_code_link(struct dec_code *code, struct dec_block *block, 
 		to = dec_code_block(code, ip, block->mode);
 	if (!to || !to->insns)
 		return to;
-	/* A link is as good for all spaces as both of its ends are. */
+	/* A link is valid for all spaces if both of its ends are. */
 	block->of_all[which] = to->of_all_spaces && block->of_all_spaces;
 	block->to[which] = to;
 	block->view[which] = code->views[block->of_all[which]];

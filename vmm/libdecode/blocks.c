@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The memory of blocks and of the lengths of their instructions. */
+/* Allocate blocks and the arrays of their instructions' lengths. */
 #include "libdecode/code_inside.h"
 
 #include <errno.h>

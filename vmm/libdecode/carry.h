@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Give a reader of packets a stream that comes in pieces, which may cut a packet in two. */
+/* Give a packet reader a stream in pieces, which may cut a packet in two. */
 #ifndef VMM_LIBDECODE_CARRY_H
 #define VMM_LIBDECODE_CARRY_H
 
@@ -7,13 +7,13 @@
 
 #include "vpt/packet.h"
 
-/* The beginning of a packet whose other bytes are in the next piece. All zero is empty. */
+/* The begin of a packet whose remaining bytes are in the next piece. All-zero means empty. */
 struct dec_carry {
 	uint8_t bytes[2 * VPT_PKT_MAX];
 	size_t n;
 };
 
-/* The rest of a piece of the stream, and the bytes that the reader is given next. */
+/* The rest of a piece of the stream, and the bytes that the reader reads next. */
 struct dec_piece {
 	const uint8_t *left;
 	size_t nleft;
@@ -21,7 +21,7 @@ struct dec_piece {
 	size_t n;
 };
 
-/* Set the bytes to be read next. Returns false if the piece is used up. */
+/* Set the bytes that the reader reads next. Returns false if the piece is used up. */
 static inline bool dec_carry_next(struct dec_carry *c, struct dec_piece *p)
 {
 	size_t room = sizeof(c->bytes) - c->n;
@@ -41,14 +41,14 @@ static inline bool dec_carry_next(struct dec_carry *c, struct dec_piece *p)
 	return true;
 }
 
-/* Take @n bytes off the piece. */
+/* Remove @n bytes from the piece. */
 static inline void dec_carry_skip(struct dec_piece *p, size_t n)
 {
 	p->left += n;
 	p->nleft -= n;
 }
 
-/* The reader has used @used of the bytes, or 0 if the packet at their begin is not whole. */
+/* Note that the reader has used @used bytes, or 0 if the first packet is incomplete. */
 static inline void dec_carry_used(struct dec_carry *c, struct dec_piece *p, size_t used)
 {
 	size_t had = c->n;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Pages, versions and address spaces.
+ * Store pages, versions and address spaces.
  *
  * A place is a page at an address. Blocks belong to places, so that processes that map one page at
- * one address share its blocks. A changed page or a changed mapping makes links wrong, and begins a
- * new epoch. Each epoch, and in the lower half each space, has a view of its own. A link that was
- * made for another view is resolved again when it is next used.
+ * one address share its blocks. A changed page or mapping invalidates links and begins a new epoch.
+ * Each epoch, and in the lower half each space, has a view of its own. A link from another view is
+ * resolved again at its next use.
  */
 #include "libdecode/code_inside.h"
 
@@ -88,7 +88,7 @@ static void free_page(void *value)
 	free(page);
 }
 
-/* A page has another content. */
+/* Begin a new epoch, because the content of a page has changed. */
 static void new_epoch(struct dec_code *code)
 {
 	code->past = code->last_view;
@@ -100,14 +100,14 @@ static void new_epoch(struct dec_code *code)
 	}
 }
 
-/* A page is at another address. */
+/* Begin a new epoch, because a page has moved to another address. */
 static void new_maps(struct dec_code *code)
 {
 	new_epoch(code);
 	code->mapped = code->views[1];
 }
 
-/* Links in what only this space has are wrong. */
+/* Begin a new view of this space: links in code that only this space has are invalid. */
 static void new_view(struct dec_code *code, uint64_t key)
 {
 	void **slot = dec_table_find(&code->spaces, key, 0);
@@ -185,7 +185,7 @@ static struct dec_page *page_of(struct dec_code *code, uint64_t key)
 	return page;
 }
 
-/* Make a version with room for a copy of @copy bytes. NULL: no memory. */
+/* Make a version with room for a copy of @copy bytes. Returns NULL if there is no memory. */
 static struct dec_version *new_version(struct dec_code *code, struct dec_page *page, size_t copy)
 {
 	struct dec_version *v = malloc(sizeof(*v) + copy);
@@ -265,7 +265,7 @@ static struct dec_place *place_of(struct dec_code *code, struct dec_page *page, 
 	return place;
 }
 
-/* The kernel's half: what all spaces have in common, until two differ. */
+/* Map a page in the kernel's half, which all spaces share until two of them differ. */
 static int map_common(struct dec_code *code, uint64_t vaddr, struct dec_place *place)
 {
 	void **slot = dec_table_find(&code->common, vaddr, 0);
@@ -318,7 +318,7 @@ int dec_code_map(struct dec_code *code, uint64_t space, uint64_t vaddr, uint64_t
 		   dec_table_find(&code->maps, vaddr, DEC_ANY_SPACE)) {
 		new_view(code, space);
 	} else if (code->holes) {
-		/* The page may complete a block that ended where it was missing. */
+		/* The page may complete a block that ended where the page was missing. */
 		code->holes = false;
 		new_maps(code);
 	}

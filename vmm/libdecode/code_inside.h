@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Between the files of the code store.
+ * Interfaces between the files of the code store.
  *
  * Pages, versions and address spaces are in code.c, and the memory of blocks is in blocks.c.
- * Look-ups of code are in place.c, and those of blocks in block.c.
+ * Look-ups of code are in place.c, and look-ups of blocks in block.c.
  */
 #ifndef VMM_LIBDECODE_CODE_INSIDE_H
 #define VMM_LIBDECODE_CODE_INSIDE_H
@@ -12,7 +12,10 @@
 
 #define DEC_CHUNK 1024u /* blocks per allocation */
 
-/* Open addressing by two keys; a slot without a value is free. Nothing is removed. */
+/*
+ * A table with open addressing by two keys. A slot without a value is free. Entries are never
+ * removed.
+ */
 struct dec_slot {
 	uint64_t key, key2;
 	void *value;
@@ -31,7 +34,7 @@ struct dec_version {
 	struct dec_version *next;
 	uint64_t hash;
 	uint32_t gen;	      /* unique among all versions of all pages */
-	const uint8_t *bytes; /* DEC_PAGE of them: `copy`, or the caller's */
+	const uint8_t *bytes; /* DEC_PAGE bytes: `copy`, or memory of the caller */
 	uint8_t copy[];
 };
 
@@ -40,7 +43,7 @@ struct dec_place;
 struct dec_page {
 	uint64_t key;
 	struct dec_version *versions, *now;
-	struct dec_place *first; /* where the page was mapped first */
+	struct dec_place *first; /* the place where the page was mapped first */
 };
 
 /* A page at an address. */
@@ -60,13 +63,13 @@ struct dec_common {
 	bool differs; /* two spaces have different pages here */
 };
 
-/* Blocks that were looked up lately, by address: targets of indirect branches repeat. */
+/* Recently used blocks by address, because targets of indirect branches repeat. */
 #define DEC_RECENT 8192u
 
 struct dec_recent {
 	uint64_t ip;
 	struct dec_block *block;
-	uint32_t view; /* of the look-up: of all spaces if the block is */
+	uint32_t view; /* the view of the look-up, which is that of all spaces if the block is */
 };
 
 struct dec_code {
@@ -76,12 +79,12 @@ struct dec_code {
 	struct dec_table spaces;
 	struct dec_table common; /* address -> common, in the kernel's half */
 	struct dec_table maps;	 /* address and space -> place */
-	struct dec_space *space; /* the selected one */
+	struct dec_space *space; /* the selected space */
 	uint32_t epoch, past, last_view, last_gen, last_place;
 	uint32_t views[2];
-	uint32_t mapped; /* no page that all spaces share has moved since views[1] was this */
+	uint32_t mapped; /* views[1] when a page that all spaces share last moved */
 	bool (*fetch)(void *context, uint64_t space, uint64_t vaddr);
-	void *context; /* of fetch() */
+	void *context; /* the context of fetch() */
 	bool separate; /* see dec_code_separate() */
 	bool holes;    /* a block of this epoch ends where a page is missing */
 
@@ -95,7 +98,7 @@ struct dec_code {
 	struct dec_block hole; /* the block that dec_code_block() returns where there is no page */
 };
 
-/* The most instructions of one block. */
+/* The maximum number of instructions in a block. */
 #define DEC_INSNS_MAX 512u
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Counts of edges, independent of the decoder that made them. */
+/* Count edges, independent of the decoder that made them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,10 @@
 
 #define FIRST_SLOTS 4096u
 
-/* A table with open addressing: a slot whose count is 0 is free. Sorting puts the edges first. */
+/*
+ * A table with open addressing. A slot whose count is 0 is free. Sorting moves the edges to the
+ * front.
+ */
 struct vptd_counts {
 	struct vptd_edge *slots;
 	size_t mask, used;

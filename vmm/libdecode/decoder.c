@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The public decoder: code, flow and packets in one object. */
+/* Implement the public decoder: code, flow and packets in one object. */
 #include "libdecode/decoder.h"
 
 #include <stdlib.h>
@@ -10,10 +10,10 @@
 #define CACHE	  (128u << 20)
 #define PAGE_MASK ((uint64_t)VPTD_PAGE - 1)
 
-/* A caller may have been compiled when the structure ended before `crystal_num`. */
+/* The size of the structure before `crystal_num` was added. Older callers pass this size. */
 #define CONFIG_1 offsetof(struct vptd_config, crystal_num)
 
-/* Errata of RTIT are E1 to E8. */
+/* Returns true if the errata are known. Those of RTIT are E1 to E8. */
 static bool knows_errata(const struct vptd_config *config)
 {
 	return config->size == CONFIG_1 || config->rtit_errata <= UINT8_MAX;
@@ -113,7 +113,7 @@ struct vptd_decoder *vptd_new(const struct vptd_config *config, const struct vpt
 		return NULL;
 	}
 	start(d, &whole);
-	/* Tracelets report no runs, so they serve only a caller that wants none. */
+	/* Tracelets report no runs, so they serve only callers that do not want runs. */
 	if (!d->ops.run) {
 		d->flow.tracelets =
 			dec_tracelets_new(whole.cache ? whole.cache : CACHE, d->counts_edges);
@@ -137,9 +137,9 @@ void vptd_free(struct vptd_decoder *d)
 }
 
 /*
- * Code that changes is new for the packets that follow. What was pushed before is used first; then
- * the position is looked up again, as its block is of the code before. The callbacks that provide
- * code are called where the decoder looks code up, and need neither.
+ * Prepare a change of code, which takes effect for later packets. Packets that were already pushed
+ * are used first. The position is then looked up again, because its block has the old code.
+ * Callbacks that provide code run during a look-up and need neither step.
  */
 static void begin_change(struct vptd_decoder *d)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The definition of struct vptd_decoder, for decoder*.c, report.c and counts.c. */
+/* Define struct vptd_decoder, for decoder*.c, report.c and counts.c. */
 #ifndef VMM_LIBDECODE_DECODER_H
 #define VMM_LIBDECODE_DECODER_H
 
@@ -14,20 +14,20 @@ struct vptd_decoder {
 	struct dec_flow flow;
 	struct dec_pt pt;
 	struct dec_atom atom;
-	const uint64_t *offset;	  /* in the stream, behind what was read: pt's or atom's */
-	struct dec_timing timing; /* if pt.timing is set */
+	const uint64_t *offset;	  /* the stream offset after the last packet read: pt's or atom's */
+	struct dec_timing timing; /* valid only if pt.timing is set */
 	struct dec_edges edges;
 	struct vptd_ops ops;
-	void *context;	   /* of ops */
-	uint64_t own_keys; /* number of keys that the library has chosen */
+	void *context;	   /* the context of ops */
+	uint64_t own_keys; /* the number of keys that the library has assigned */
 	uint64_t events[VPTD_EVENT_COUNT];
-	bool is_atom; /* the packets are for `atom`, and not for `pt` */
+	bool is_atom; /* packets go to `atom`, and not to `pt` */
 	bool counts_edges;
-	bool asks;	/* ops.space() or ops.fetch() is being called */
+	bool asks;	/* a call of ops.space() or ops.fetch() is in progress */
 	bool no_memory; /* an allocation failed since the last call of dec_decoder_done() */
 };
 
-/* Keys from this one on belong to pages that the library itself has named. */
+/* The first key of the pages whose keys the library assigns. */
 #define DEC_OWN_KEYS (1ull << 63)
 
 /* report.c */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* RTIT in the public decoder: its front end, and sessions. */
+/* Support RTIT in the public decoder: its front end, and sessions. */
 #include <string.h>
 
 #include "libdecode/decoder.h"

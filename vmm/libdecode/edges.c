@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A table of edges with open addressing, by branch and target. */
+/* Count edges in a table with open addressing, by branch and target. */
 #include "libdecode/edges.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Counts of the targets of indirect branches and RETs, which the code does not tell. */
+/* Count the targets of indirect branches and RETs, which the code does not contain. */
 #ifndef VMM_LIBDECODE_EDGES_H
 #define VMM_LIBDECODE_EDGES_H
 
@@ -12,10 +12,10 @@ struct dec_edges {
 	struct dec_edge {
 		uint64_t to;
 		uint64_t count;
-		uint32_t from; /* id of the block that ends with the branch */
+		uint32_t from; /* the id of the block that ends with the branch */
 	} * slots;
 	size_t mask, used;
-	bool lost; /* an edge was not counted for want of memory */
+	bool lost; /* an edge was not counted, because there was no memory */
 };
 
 /* Add @count, which is not 0, to an edge. Sets `lost` if there is no memory. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Errata by processor: what a trace of it can have that the manual does not allow. */
+/* List errata by processor: properties of its traces that the manual does not allow. */
 #ifndef VMM_LIBDECODE_ERRATA_H
 #define VMM_LIBDECODE_ERRATA_H
 
@@ -16,10 +16,10 @@ enum dec_errata {
 #include "libdecode/errata.def"
 };
 
-/* The errata of a processor of Intel's, by display family and model; 0 if none is known. */
+/* Returns the errata of an Intel processor by display family and model, or 0 if none is known. */
 uint32_t dec_errata_of(unsigned int family, unsigned int model);
 
-/* Its name, NULL behind the last. */
+/* Returns the name of the erratum, or NULL after the last one. */
 const char *dec_erratum_name(enum dec_erratum_bit bit);
 
 #endif /* VMM_LIBDECODE_ERRATA_H */

@@ -39,7 +39,10 @@ enum vptd_status dec_flow_jump(struct dec_flow *f, uint64_t ip)
 	return VPTD_OK;
 }
 
-/* Without a direct target, the block that the branch led to last is where most lead again. */
+/*
+ * Returns true if the branch of @by last led to @ip, too. Without a direct target, most branches repeat
+ * their last target.
+ */
 static inline bool leads_to(const struct dec_flow *f, const struct dec_block *by, uint64_t ip)
 {
 	const struct dec_block *to = by->to[DEC_TAKEN];
@@ -66,7 +69,7 @@ enum vptd_status dec_flow_enter(struct dec_flow *f, struct dec_block *by, uint64
 	return VPTD_OK;
 }
 
-/* The current block ends where there is no instruction. Go on if there is one now. */
+/* Continue if there is now an instruction where the current block ended without one. */
 static VPT_COLD enum vptd_status no_more(struct dec_flow *f)
 {
 	if (f->cur->end == DEC_END_BAD)
@@ -95,7 +98,7 @@ static void run_to(struct dec_flow *f, uint32_t until)
 	report(f, until - f->index);
 }
 
-/* Code changes within the current block: run up to there, and look at the code again. */
+/* Run up to a change of code within the current block, and look up the code again. */
 static VPT_COLD enum vptd_status change_code(struct dec_flow *f)
 {
 	if (f->limit > f->insns)
@@ -104,7 +107,7 @@ static VPT_COLD enum vptd_status change_code(struct dec_flow *f)
 	return dec_flow_jump(f, f->ip);
 }
 
-/* Before a block is looked at: has its code changed right there? */
+/* Look up the code again if it has changed exactly at the begin of the block. */
 static inline enum vptd_status see_code(struct dec_flow *f)
 {
 	return vpt_unlikely(f->limit <= f->insns) &&
@@ -114,8 +117,8 @@ static inline enum vptd_status see_code(struct dec_flow *f)
 }
 
 /*
- * Does code change within the rest of the current block? Then the block becomes another one there,
- * and its end must be looked at again.
+ * Returns true if code changes within the rest of the current block. The block becomes another one
+ * there, and its end must be examined again.
  */
 static inline bool changes_within(const struct dec_flow *f)
 {
@@ -171,7 +174,7 @@ static bool is_direct(const struct dec_block *block)
 	return block->end == DEC_END_JUMP || block->end == DEC_END_CALL;
 }
 
-/* A compressed RET: the outcome is that it was taken (33.4.2.2). */
+/* Execute a compressed RET, whose outcome is "taken" (33.4.2.2). */
 static enum vptd_status compressed_return(struct dec_flow *f)
 {
 	uint64_t to;
@@ -197,7 +200,7 @@ enum vptd_status dec_flow_block(struct dec_flow *f)
 	case DEC_END_RET:
 		if (!f->has_retc)
 			return VPTD_STUCK;
-		/* The RET has not run, since only another decoder may know where it returns to. */
+		/* The RET has not run, because only another decoder may know its return address. */
 		if (f->last_call && !(f->depth && f->bits >> 63))
 			return VPTD_E_RETURN;
 		break;
@@ -253,7 +256,7 @@ enum vptd_status dec_flow_drain(struct dec_flow *f)
 	return VPTD_OK;
 }
 
-/* One block on, where neither outcome nor target is needed; or to where its code changes. */
+/* Run one block that needs neither outcome nor target, or run up to a change of its code. */
 static enum vptd_status one_block(struct dec_flow *f)
 {
 	enum vptd_status status;
@@ -328,7 +331,7 @@ enum vptd_status dec_flow_target(struct dec_flow *f, uint64_t ip)
 	return status ? status : dec_flow_enter(f, by, ip);
 }
 
-/* The number of the instruction at @ip among those of the current block that are left. */
+/* Find the number of the instruction at @ip among the remaining ones of the current block. */
 static bool find(const struct dec_flow *f, uint64_t ip, uint32_t *index)
 {
 	const uint8_t *lens = dec_code_lens(f->code, f->cur);
@@ -412,7 +415,7 @@ enum vptd_status dec_flow_goto(struct dec_flow *f, uint64_t ip, bool *entered)
 			return VPTD_OK;
 		}
 		*entered = enters_behind(f, ip);
-		/* Execution can stop right where a page ends that has no successor. */
+		/* Execution can stop exactly at the end of a page that has no successor. */
 		if (*entered || (f->cur->end == DEC_END_HOLE && f->cur->next == ip)) {
 			status = dec_flow_finish(f);
 			return status ? status : dec_flow_jump(f, ip);

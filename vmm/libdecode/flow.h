@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Execution through blocks of code, driven by outcomes of conditional branches, targets and
- * addresses. The flow knows nothing of packets: Intel PT and RTIT share it.
+ * Follow execution through blocks of code by outcomes of conditional branches, targets and
+ * addresses. The flow does not depend on packets: Intel PT and RTIT share it.
  *
- * The position is an instruction that has not run yet. Outcomes are queued and used when the
- * caller needs the position, or when the queue fills.
+ * The position is the next instruction to run. Outcomes are queued and used when the caller needs
+ * the position, or when the queue fills.
  */
 #ifndef VMM_LIBDECODE_FLOW_H
 #define VMM_LIBDECODE_FLOW_H
@@ -14,33 +14,37 @@
 #include "libdecode/code.h"
 #include "libdecode/vptdecode.h"
 
-#define DEC_STACK 1024u /* return addresses kept; a power of two, and at least 64 (33.4.2.2) */
+/* The depth of the return stack: a power of two, and at least 64 (33.4.2.2). */
+#define DEC_STACK 1024u
 
 struct dec_flow;
 
-/* Blocks that run one after the other, each as a whole (tracelet.h). */
+/* Complete blocks that run in sequence (tracelet.h). */
 struct dec_walk {
 	const uint32_t *path; /* ids of the blocks, shifted left by one */
-	uint32_t steps;	      /* how many */
-	uint32_t insns;	      /* in all of them */
-	uint64_t *mark;	      /* 0 in a new walk; for the callback to use */
+	uint32_t steps;	      /* the number of blocks */
+	uint32_t insns;	      /* the number of instructions in all blocks */
+	uint64_t *mark;	      /* 0 in a new walk; reserved for the callback */
 };
 
 struct dec_flow_ops {
-	/* @count instructions of @block ran, from number @first on. */
+	/* Called after @count instructions of @block ran, from number @first on. */
 	void (*run)(void *context, const struct dec_block *block, unsigned int first,
 		    unsigned int count);
-	/* The instruction counter has reached the limit: change the code, set the next limit. */
+	/*
+	 * Called when the instruction counter has reached the limit, to change the code and set the
+	 * next limit.
+	 */
 	void (*limit)(void *context);
 	/*
-	 * There is no code at @ip, where execution is. Optional: add code or select another
-	 * address space, and return true if there is code now.
+	 * Optional. Called if there is no code at @ip, the position. May add code or select another
+	 * address space. Returns true if there is code now.
 	 */
 	bool (*hole)(void *context, uint64_t ip);
 	/*
-	 * Optional: a walk of tracelets with counts is about to run. Return true if it is to run, of
-	 * which run() is not told, or false, after which the next block runs alone. The walks are
-	 * not counted.
+	 * Optional. Called before a walk of tracelets with counts. Returns true if the walk is to
+	 * run. run() is not called for it, and the walk is not counted. After false, the next block
+	 * runs alone.
 	 */
 	bool (*walk)(void *context, const struct dec_walk *walk);
 };
@@ -53,20 +57,20 @@ struct dec_flow {
 	const uint32_t *views;
 	const struct dec_flow_ops *ops;
 	void *context;
-	struct dec_tracelets *tracelets; /* NULL: block by block */
-	struct dec_edges *edges;	 /* counts indirect branches; NULL: not counted */
+	struct dec_tracelets *tracelets; /* NULL: the flow runs block by block */
+	struct dec_edges *edges;	 /* the counts of indirect branches; NULL: not counted */
 	struct dec_block *cur;
-	uint32_t index;	    /* instructions of @cur that have run */
-	uint32_t weight;    /* what an execution outside of tracelets counts: 1; 0: nothing */
-	uint8_t mode;	    /* of code, 16, 32 or 64 */
+	uint32_t index;	    /* the number of instructions of @cur that have run */
+	uint32_t weight;    /* the count of an execution outside of tracelets: 1, or 0 for none */
+	uint8_t mode;	    /* the mode of code: 16, 32 or 64 */
 	bool has_retc;	    /* RETs can be compressed */
-	bool pops;	    /* a RET with a target takes an entry off the stack, too */
-	bool last_call;	    /* RTIT: a compressed RET leaves on the stack where it returns to */
+	bool pops;	    /* a RET with a target also pops an entry */
+	bool last_call;	    /* RTIT: a compressed RET leaves its return address on the stack */
 	uint64_t ip;	    /* the position */
-	uint64_t insns;	    /* instructions so far */
+	uint64_t insns;	    /* the number of instructions so far */
 	uint64_t limit;	    /* see dec_flow_ops */
-	uint64_t bits;	    /* outcomes, the oldest in bit 63, */
-	unsigned int nbits; /* and how many */
+	uint64_t bits;	    /* outcomes, the oldest in bit 63 */
+	unsigned int nbits; /* the number of outcomes in `bits` */
 	uint32_t top, depth;
 	uint64_t stack[DEC_STACK];
 };
@@ -75,7 +79,7 @@ struct dec_flow {
 void dec_flow_init(struct dec_flow *f, struct dec_code *code, const struct dec_flow_ops *ops,
 		   void *context);
 
-/* Forget outcomes and position; the stack too. */
+/* Discard outcomes, the position and the return stack. */
 void dec_flow_stop(struct dec_flow *f);
 static inline void dec_flow_clear_stack(struct dec_flow *f)
 {
@@ -83,22 +87,22 @@ static inline void dec_flow_clear_stack(struct dec_flow *f)
 }
 
 /*
- * Detects a circle of direct branches. Without outcomes the current block decides which block is
- * next, so a block that comes again comes forever. Zero-initialise it before a search and after
- * an outcome was used.
+ * State to detect a circle of direct branches. Without outcomes the current block determines the
+ * next block, so a block that repeats once repeats forever. Zero-initialise it before a search and
+ * after each used outcome.
  */
 struct dec_circle {
 	const struct dec_block *mark;
 	uint32_t steps;
 };
 
-/* The most blocks of a search whose code changes, in which a block may come again. */
+/* The maximum number of blocks in a search whose code changes, where a block may repeat. */
 #define DEC_STEPS_MAX (1u << 20)
 
 /*
  * Call this function once for each block @at that a search passes. Returns true if the block is in
- * a circle. At most three times as many blocks are passed before as are in the circle and on the
- * way to it.
+ * a circle. The search passes at most three times as many blocks as the circle and the way to it
+ * contain.
  */
 static inline bool dec_flow_circles(const struct dec_flow *f, const struct dec_block *at,
 				    struct dec_circle *circle)
@@ -111,10 +115,10 @@ static inline bool dec_flow_circles(const struct dec_flow *f, const struct dec_b
 	return ++circle->steps == DEC_STEPS_MAX;
 }
 
-/* Continue at @ip, with the mode that is set. */
+/* Continue at @ip, in the present mode. */
 enum vptd_status dec_flow_jump(struct dec_flow *f, uint64_t ip);
 
-/* Use all outcomes. OK, STUCK at an instruction that needs a target, or an error. */
+/* Use all outcomes. Returns OK, STUCK at an instruction that needs a target, or an error. */
 enum vptd_status dec_flow_drain(struct dec_flow *f);
 
 /*
@@ -148,47 +152,50 @@ static inline enum vptd_status dec_flow_outcomes(struct dec_flow *f, uint64_t bi
 }
 
 /*
- * Run up to the next branch that needs a target, and through it. Outcomes must have been used as
- * far as possible. *by is the block that ended with that branch. dec_flow_enter() must follow.
+ * Run up to and including the next branch that needs a target. All usable outcomes must have been
+ * used. Sets *by to the block that ends with the branch. dec_flow_enter() must follow.
  */
 enum vptd_status dec_flow_branch(struct dec_flow *f, struct dec_block **by);
 
 /* Count an edge from the branch at the end of @by to @ip, and continue at @ip. */
 enum vptd_status dec_flow_enter(struct dec_flow *f, struct dec_block *by, uint64_t ip);
 
-/* dec_flow_drain(), dec_flow_branch() and dec_flow_enter(): a TIP to which nothing else belongs. */
+/*
+ * Bind a TIP that belongs to nothing else: dec_flow_drain(), dec_flow_branch() and
+ * dec_flow_enter().
+ */
 enum vptd_status dec_flow_target(struct dec_flow *f, uint64_t ip);
 
 /*
  * Run up to @ip without using an outcome or a target. Sets *entered if the last instruction was a
- * VM entry, behind which @ip is (table 33-56, row 9).
+ * VM entry and @ip is the address after it (table 33-56, row 9).
  */
 enum vptd_status dec_flow_goto(struct dec_flow *f, uint64_t ip, bool *entered);
 
 /*
- * A copy of the flow to look ahead with, by dec_flow_seek() and the like. Nothing that it runs is
- * reported or counted, and the code stays as it is.
+ * Returns a copy of the flow for searches, for example by dec_flow_seek(). Instructions that it
+ * runs are neither reported nor counted, and the code does not change.
  */
 struct dec_flow dec_flow_probe(const struct dec_flow *f);
 
-/* Would dec_flow_goto() come to @ip? Runs nothing. */
+/* Returns true if dec_flow_goto() would reach @ip. Runs nothing. */
 bool dec_flow_reaches(struct dec_flow *f, uint64_t ip);
 
-/* Is the position at the last instruction of its block? */
+/* Returns true if the position is the last instruction of its block. */
 static inline bool dec_flow_at_end(const struct dec_flow *f)
 {
 	return f->index + 1 == f->cur->insns;
 }
 
 /*
- * Run on to the first block whose end is one of @ends (a mask of 1 << enum dec_end), without
- * running its last instruction. Sets *found to that block, in which no code changes up to its end.
- * COND, RET, indirect and far ends always stop the search. Returns NO_OUTCOME or NO_TARGET if they
- * are not in @ends.
+ * Run to the first block whose end is one of @ends (a mask of 1 << enum dec_end), but not its last
+ * instruction. Sets *found to that block, in which no code changes up to its end. COND, RET,
+ * indirect and far ends always stop the search. Returns NO_OUTCOME or NO_TARGET if they are not in
+ * @ends.
  */
 enum vptd_status dec_flow_seek(struct dec_flow *f, uint32_t ends, struct dec_block **found);
 
-/* Returns VPTD_OK, or the error if a packet must say where execution goes from this block. */
+/* Returns VPTD_OK, or the error if a packet must provide the successor of this block. */
 static inline enum vptd_status dec_flow_lacks(const struct dec_block *block)
 {
 	switch ((enum dec_end)block->end) {
@@ -204,13 +211,13 @@ static inline enum vptd_status dec_flow_lacks(const struct dec_block *block)
 	}
 }
 
-/* Run the rest of the current block, and continue behind it or at its direct target. */
+/* Run the rest of the current block, and continue after it or at its direct target. */
 enum vptd_status dec_flow_through(struct dec_flow *f, unsigned int which);
 
-/* Run the rest of the current block; the position is none until dec_flow_jump(). */
+/* Run the rest of the current block. There is no position until dec_flow_jump(). */
 enum vptd_status dec_flow_finish(struct dec_flow *f);
 
-/* The block that a link leads to. NULL: no memory. */
+/* Returns the block that a link leads to, or NULL if there is no memory. */
 static inline struct dec_block *dec_flow_link(struct dec_flow *f, struct dec_block *block,
 					      unsigned int which)
 {
@@ -226,7 +233,7 @@ static inline void dec_flow_push(struct dec_flow *f, uint64_t ip)
 		f->depth++;
 }
 
-/* Does the CALL at the end of this block count for compressed RETs? */
+/* Returns true if the CALL at the end of this block counts for compressed RETs. */
 static inline bool dec_flow_pushes(const struct dec_flow *f, const struct dec_block *block)
 {
 	return block->end == DEC_END_CALL ||
@@ -248,13 +255,13 @@ static inline bool dec_flow_has_on_top(const struct dec_flow *f, const uint64_t 
 	return true;
 }
 
-/* Returns true if no path of this view is used again. @of_all: index of views[]. */
+/* Returns true if no path of this view is used again. @of_all is an index into views[]. */
 static inline bool dec_flow_is_past(const struct dec_flow *f, uint32_t view, bool of_all)
 {
 	return view != f->views[of_all] && (of_all || view <= dec_code_past(f->code));
 }
 
-/* False: the stack is empty. */
+/* Returns false if the stack is empty. */
 static inline bool dec_flow_pop(struct dec_flow *f, uint64_t *ip)
 {
 	if (!f->depth)

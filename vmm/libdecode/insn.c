@@ -40,14 +40,14 @@ static enum dec_insn_kind branch_kind(const ZydisDecodedInstruction *insn)
 	case ZYDIS_CATEGORY_UNCOND_BR:
 		return far ? DEC_INSN_FAR_JUMP : direct ? DEC_INSN_JUMP : DEC_INSN_JUMP_IND;
 	case ZYDIS_CATEGORY_COND_BR:
-		/* XEND is in this category, too. */
+		/* XEND is also in this category. */
 		return direct ? DEC_INSN_COND : DEC_INSN_PLAIN;
 	default:
 		return DEC_INSN_PLAIN;
 	}
 }
 
-/* MOV to CR0 or CR3, and any other MOV. */
+/* Classify MOV to CR0, MOV to CR3, and any other MOV. */
 static enum dec_insn_kind mov_kind(const ZydisDecodedInstruction *insn)
 {
 	if (insn->opcode_map != ZYDIS_OPCODE_MAP_0F || insn->opcode != 0x22 || insn->raw.rex.R)
@@ -85,7 +85,7 @@ static enum dec_insn_kind kind_of(const ZydisDecodedInstruction *insn)
 	case ZYDIS_MNEMONIC_VMLAUNCH:
 	case ZYDIS_MNEMONIC_VMRESUME:
 		return DEC_INSN_VM_ENTRY;
-	/* An abort is an asynchronous event, and else it falls through. */
+	/* An abort is an asynchronous event. Without one, XBEGIN falls through. */
 	case ZYDIS_MNEMONIC_XBEGIN:
 	case ZYDIS_MNEMONIC_XABORT:
 		return DEC_INSN_PLAIN;
@@ -105,8 +105,8 @@ static enum dec_insn_kind kind_of(const ZydisDecodedInstruction *insn)
 }
 
 /*
- * FRED's returns are newer than Zydis 4.0: F3 0F 01 CA is ERETU, F2 0F 01 CA is ERETS. Those
- * bytes were CLAC with a prefix that had no meaning.
+ * Detect FRED's returns, which are newer than Zydis 4.0: F3 0F 01 CA is ERETU, F2 0F 01 CA is
+ * ERETS. Zydis decodes them as CLAC with a meaningless prefix.
  */
 static bool is_fred_return(const uint8_t *bytes, size_t len)
 {
@@ -114,7 +114,7 @@ static bool is_fred_return(const uint8_t *bytes, size_t len)
 	       bytes[2] == 0x01 && bytes[3] == 0xca;
 }
 
-/* APX: JMPABS is REX2 (D5) with W, R, X and B clear, A1 and a target of 64 bits. */
+/* Detect APX's JMPABS: REX2 (D5) with W, R, X and B clear, A1 and a target of 64 bits. */
 static bool is_jmpabs(const uint8_t *bytes, size_t len)
 {
 	return len >= 3 && bytes[0] == 0xd5 && bytes[1] == 0x00 && bytes[2] == 0xa1;

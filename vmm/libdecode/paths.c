@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The memory of the addresses and paths of walks. */
+/* Allocate the arrays of addresses and paths of walks. */
 #include "libdecode/paths.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The arrays beside the slots of tracelets and strides. They have the path of each walk, and the
- * addresses that the walk takes off the return stack and pushes.
+ * The arrays that belong to the slots of tracelets and strides. They contain the path of each walk,
+ * and the addresses that the walk pops from the return stack and pushes.
  */
 #ifndef VMM_LIBDECODE_PATHS_H
 #define VMM_LIBDECODE_PATHS_H
@@ -9,11 +9,14 @@
 #include "libdecode/flow.h"
 
 struct dec_paths {
-	/* For each walk the addresses that it takes, those that it pushes, and one or two entries more. */
+	/*
+	 * For each walk: the addresses that it pops, those that it pushes, and one or two more
+	 * entries.
+	 */
 	uint64_t *addresses;
 	uint32_t naddresses, room;
-	bool kept; /* paths are kept, since blocks are counted */
-	/* For each walk a header; then for each block its id, shifted left by one, and the link. */
+	bool kept; /* paths are kept, because blocks are counted */
+	/* For each walk: a header, then one entry per block: its id, shifted left by one, and the link. */
 	uint32_t *path;
 	uint32_t npath, path_room;
 };
@@ -44,7 +47,7 @@ static inline void dec_paths_keep_stack(struct dec_paths *p, const uint64_t *pop
 		p->addresses[p->naddresses++] = push[i];
 }
 
-/* Change the return stack of @f as a walk does whose addresses begin at @stack. */
+/* Change the return stack of @f like the walk whose addresses begin at @stack. */
 static inline void dec_paths_restack(const struct dec_paths *p, struct dec_flow *f, uint32_t stack,
 				     unsigned int pops, unsigned int pushes)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Read packets, expand their addresses, and hand each on. */
+/* Read packets, expand their addresses, and pass each packet on. */
 #include "libdecode/pt.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static VPT_ALWAYS_INLINE enum vptd_status outcomes(struct dec_pt *pt, uint64_t b
 	if (pt->waits & (W_PSB | W_FUP) || !pt->enabled) {
 		if (pt->blind)
 			return VPTD_OK;
-		/* Outcomes that cannot be followed, up to the next TIP. */
+		/* These outcomes cannot be followed, and are skipped up to the next TIP. */
 		if (pt->waits & W_OVF && dec_pt_has(pt, DEC_SKD010)) {
 			pt->waits |= W_LATE;
 			return VPTD_OK;
@@ -70,7 +70,7 @@ static VPT_ALWAYS_INLINE enum vptd_status mode_tsx(struct dec_pt *pt, unsigned i
 		pt->waits |= W_TSX;
 		return VPTD_OK;
 	}
-	/* An abort is a branch: its FUP has a TIP. */
+	/* An abort is a branch: a TIP follows its FUP. */
 	if (value & 2 && pt->enabled) {
 		pt->waits |= W_ABORT;
 		return VPTD_OK;
@@ -86,7 +86,7 @@ static struct vptd_event block_event(const struct dec_pt *pt)
 				   .aux = pt->block_type & BLOCK_SHORT ? 1 : 0};
 }
 
-/* Another BBP ends a block too, and has no FUP for it (33.4.2.26). */
+/* A BBP also ends the previous block, which then has no FUP (33.4.2.26). */
 static void begin_block(struct dec_pt *pt, const struct vpt_packet *p)
 {
 	if (pt->block_type)
@@ -94,7 +94,7 @@ static void begin_block(struct dec_pt *pt, const struct vpt_packet *p)
 	pt->block_type = (uint8_t)(p->value | (p->flag ? BLOCK_SHORT : 0));
 }
 
-/* Returns the event that a packet is, where value and auxiliary value are the packet's. */
+/* Returns the event of a packet whose value and auxiliary value are those of the event. */
 static uint8_t event_of(enum vpt_pkt_kind kind)
 {
 	return kind == VPT_PKT_PWRX  ? VPTD_EVENT_PWRX
@@ -103,7 +103,7 @@ static uint8_t event_of(enum vpt_pkt_kind kind)
 				     : VPTD_EVENT_STOP;
 }
 
-/* Packets that change neither flow nor what it runs in. */
+/* Handle packets that change neither the flow nor its address space or mode. */
 static VPT_ALWAYS_INLINE enum vptd_status event_packet(struct dec_pt *pt,
 						       const struct vpt_packet *p)
 {
@@ -193,7 +193,7 @@ static VPT_ALWAYS_INLINE enum vptd_status close_waits(struct dec_pt *pt, enum vp
 		dec_pt_drop_mwait(pt);
 	if (kind != VPT_PKT_FUP)
 		dec_pt_end_trig(pt, NULL);
-	/* No branch came: VMPTRLD sends a VMCS packet, too. */
+	/* No branch followed the VMCS packet, because VMPTRLD also sends one. */
 	if (is_tnt(kind) && !(pt->waits & (W_PSB | W_FUP))) {
 		dec_pt_use_bound(pt);
 		dec_pt_use_vmcs(pt);
@@ -243,7 +243,7 @@ static VPT_ALWAYS_INLINE enum vptd_status packet(struct dec_pt *pt, const struct
 	}
 }
 
-/* Returns the end of the pairs of bytes 02H 82H, of which a PSB has eight, from @at on. */
+/* Returns the end of the pairs of bytes 02H 82H from @at on. A PSB has eight pairs. */
 static size_t end_of_pairs(const uint8_t *bytes, size_t len, size_t at)
 {
 	while (len - at >= 2 && bytes[at] == 0x02 && bytes[at + 1] == 0x82)
@@ -252,8 +252,8 @@ static size_t end_of_pairs(const uint8_t *bytes, size_t len, size_t at)
 }
 
 /*
- * Skip to the next PSB. Returns the bytes used; those that may begin one are left. A PSB is the
- * last eight of a row of pairs, so the bytes behind the row must be there.
+ * Skip to the next PSB. Returns the bytes used. Bytes that may begin a PSB are left. A PSB is the
+ * last eight of a row of pairs, so the bytes after the row must be present.
  */
 static size_t find_psb(struct dec_pt *pt, const uint8_t *bytes, size_t len)
 {
@@ -270,7 +270,10 @@ static size_t find_psb(struct dec_pt *pt, const uint8_t *bytes, size_t len)
 	return len > VPT_PKT_MAX - 1 ? len - (VPT_PKT_MAX - 1) : 0;
 }
 
-/* A wrong TMA has a byte more. It shows only where bits are set that are reserved. */
+/*
+ * Skip a wrong TMA, which has an additional byte. Only a TMA with reserved bits set can be
+ * recognised as wrong.
+ */
 static enum vpt_status skip_wrong_tma(const uint8_t *bytes, size_t len, struct vpt_packet *p)
 {
 	if (!bytes[4] && !(bytes[6] & 0xfe))
@@ -282,8 +285,9 @@ static enum vpt_status skip_wrong_tma(const uint8_t *bytes, size_t len, struct v
 }
 
 /*
- * A CYC that an OVF has cut looks like one whose second byte is the OVF's first. Two CYCs in a
- * row do not exist, so that the OVF's second byte, which would be another, tells.
+ * Read a packet. A CYC that an OVF has cut looks like a CYC whose second byte is the OVF's first.
+ * Two consecutive CYCs do not exist, so the OVF's second byte, which would be another CYC, shows
+ * it.
  */
 static VPT_ALWAYS_INLINE enum vpt_status read_packet(struct dec_pt *pt, const uint8_t *bytes,
 						     size_t len, struct vpt_packet *p)
@@ -302,7 +306,10 @@ static VPT_ALWAYS_INLINE enum vpt_status read_packet(struct dec_pt *pt, const ui
 	return VPT_OK;
 }
 
-/* A packet is wrong. What the outcomes before it tell has run, and may be wrong, too. */
+/*
+ * Handle a wrong packet. Code that the earlier outcomes lead through has run, and may also be
+ * wrong.
+ */
 static VPT_COLD enum vptd_status bad_packet(struct dec_pt *pt)
 {
 	enum vptd_status status = VPTD_OK;
@@ -313,8 +320,8 @@ static VPT_COLD enum vptd_status bad_packet(struct dec_pt *pt)
 }
 
 /*
- * One step into the bytes. This and what it calls is inlined twice, so that a decoder without time does
- * not pay for it.
+ * Decode one step of the bytes. This function and its callees are inlined twice, so that a decoder
+ * without time does not pay for time.
  */
 static VPT_ALWAYS_INLINE size_t any_step(struct dec_pt *pt, const uint8_t *bytes, size_t len,
 					 bool timed)
@@ -421,7 +428,7 @@ void dec_pt_pause(struct dec_pt *pt)
 		dec_pt_desync(pt, status);
 }
 
-/* TIP packets may be deferred beyond the end (33.4.2.3): the branch of such a one has run. */
+/* Run the branches of TIP packets that were deferred beyond the end (33.4.2.3). */
 static enum vptd_status drain_at_end(struct dec_pt *pt)
 {
 	enum vptd_status status;

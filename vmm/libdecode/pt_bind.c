@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Bind packets to instructions: which one sent each, and what follows from that (33.4.2, 33.7). */
+/* Bind packets to the instructions that sent them (33.4.2, 33.7). */
 #include "libdecode/pt_inside.h"
 
 enum vptd_status dec_pt_resume(struct dec_pt *pt, uint64_t ip)
@@ -7,7 +7,7 @@ enum vptd_status dec_pt_resume(struct dec_pt *pt, uint64_t ip)
 	dec_pt_use_pending(pt);
 	pt->waits &= ~(uint32_t)W_LATE;
 	dec_pt_resume_overflow(pt, ip);
-	/* SKD010: an event's FUP is the first that tells where tracing resumes. */
+	/* SKD010: an event's FUP is the first packet with the address at which tracing resumes. */
 	dec_pt_place_alone(pt, ip, false);
 	pt->enabled = !pt->config.no_flow && !pt->blind;
 	if (dec_pt_has(pt, DEC_APL12))
@@ -15,7 +15,7 @@ enum vptd_status dec_pt_resume(struct dec_pt *pt, uint64_t ip)
 	return pt->enabled ? dec_flow_jump(pt->flow, ip) : VPTD_OK;
 }
 
-/* The vector of the INT n, INT3, INT1 or INTO at @ip. */
+/* Returns the vector of the INT n, INT3, INT1 or INTO at @ip. */
 static unsigned int vector_of(struct dec_pt *pt, uint64_t ip)
 {
 	uint8_t op[2] = {0, 0};
@@ -34,8 +34,9 @@ static unsigned int vector_of(struct dec_pt *pt, uint64_t ip)
 }
 
 /*
- * An INT n at the FUP has run, or it raised an exception, or a VM exit took its place. Where
- * neither a CFE nor a PIP tells it is taken to have run (table 33-23 has one address for both).
+ * Returns true if the INT n at the FUP has run. Otherwise it raised an exception, or a VM exit took
+ * its place. Without a CFE or PIP that shows the difference it is assumed to have run (table 33-23
+ * has one address for both).
  */
 static bool interrupts(struct dec_pt *pt)
 {
@@ -51,9 +52,9 @@ static bool interrupts(struct dec_pt *pt)
 }
 
 /*
- * A FUP and a TIP.PGD without an address at a WRMSR: it has cleared TraceEn. Its fault would have
- * an address if it left the filter, and left the context only from user mode. SKD022: the same of
- * a VM entry.
+ * Returns true if the WRMSR at a FUP, with a TIP.PGD without an address, has cleared TraceEn. A
+ * fault of the WRMSR would have an address if it left the filter. It leaves the context only from
+ * user mode. SKD022: the same is true of a VM entry.
  */
 static bool clears_trace_en(const struct dec_pt *pt, enum dec_insn_kind kind)
 {
@@ -62,8 +63,9 @@ static bool clears_trace_en(const struct dec_pt *pt, enum dec_insn_kind kind)
 }
 
 /*
- * Execution comes to where an event takes it away. INT n, and a WRMSR that clears TraceEn, sent
- * a FUP with their own address, and have run. @off: the event is a TIP.PGD without an address.
+ * Run to the instruction where an event interrupts execution. INT n, and a WRMSR that clears
+ * TraceEn, sent a FUP with their own address, and have run. @off: the event is a TIP.PGD without an
+ * address.
  */
 enum vptd_status dec_pt_run_to_fup(struct dec_pt *pt, bool off, uint8_t *flags)
 {
@@ -75,7 +77,7 @@ enum vptd_status dec_pt_run_to_fup(struct dec_pt *pt, bool off, uint8_t *flags)
 	*flags = 0;
 	if (status)
 		return status;
-	/* The branch before the abort may have been sent with a wrong target. */
+	/* The processor may have sent a wrong target for the branch before the abort. */
 	if (abort && dec_pt_has(pt, DEC_BDM64) && !dec_flow_reaches(f, pt->fup))
 		return dec_flow_jump(f, pt->fup);
 	status = dec_flow_goto(f, pt->fup, &entered);
@@ -101,7 +103,7 @@ enum vptd_status dec_pt_run_to_fup(struct dec_pt *pt, bool off, uint8_t *flags)
 	return dec_flow_finish(f);
 }
 
-/* Packets that belong to an event, and are reported before it. */
+/* Report the packets that belong to an event, before the event. */
 void dec_pt_use_event_bound(struct dec_pt *pt)
 {
 	unsigned int i;
@@ -112,7 +114,7 @@ void dec_pt_use_event_bound(struct dec_pt *pt)
 						    .ip = pt->fup,
 						    .value = 2});
 	pt->waits &= ~(uint32_t)W_ABORT;
-	/* The FUP of the event is that of its CFE, too. */
+	/* The FUP of the event is also that of its CFE. */
 	for (i = 0; i < pt->bound.n; i++) {
 		if (pt->bound.at[i].kind != VPTD_EVENT_CFE)
 			continue;
@@ -122,7 +124,7 @@ void dec_pt_use_event_bound(struct dec_pt *pt)
 	dec_pt_use_bound(pt);
 }
 
-/* Without a flow its packets are all that is known of a branch. */
+/* Report a branch without a flow. Only the branch's packets are known. */
 enum vptd_status dec_pt_branch_alone(struct dec_pt *pt, struct vptd_event event)
 {
 	if (!pt->config.no_flow)
@@ -137,8 +139,8 @@ enum vptd_status dec_pt_branch_alone(struct dec_pt *pt, struct vptd_event event)
 }
 
 /*
- * A PIP behind a FUP belongs to the event's TIP. Else it is of the next MOV CR3 or far transfer
- * (33.4.2.7): of a MOV CR3 at once, of a transfer with its TIP.
+ * Bind a PIP. After a FUP the PIP belongs to the event's TIP. Otherwise it belongs to the next MOV
+ * CR3 or far transfer (33.4.2.7): to a MOV CR3 at once, to a transfer with its TIP.
  */
 enum vptd_status dec_pt_pip(struct dec_pt *pt, uint64_t cr3, bool nr)
 {
@@ -172,8 +174,8 @@ enum vptd_status dec_pt_pip(struct dec_pt *pt, uint64_t cr3, bool nr)
 }
 
 /*
- * VMPTRLD sends a VMCS packet, and has run. So does a VM entry or exit, with a branch that the
- * packet belongs to (33.4.2.15).
+ * Bind a VMCS packet. VMPTRLD sends one and has then run. VM entries and exits send one with a
+ * branch, to which the packet belongs (33.4.2.15).
  */
 enum vptd_status dec_pt_vmcs(struct dec_pt *pt, uint64_t value)
 {
@@ -201,7 +203,7 @@ enum vptd_status dec_pt_vmcs(struct dec_pt *pt, uint64_t value)
 	return status;
 }
 
-/* Without a FUP it is of the next PTWRITE. */
+/* Bind a PTW packet. Without a FUP it belongs to the next PTWRITE. */
 enum vptd_status dec_pt_ptwrite(struct dec_pt *pt, const struct vpt_packet *p)
 {
 	struct vptd_event event = {.kind = VPTD_EVENT_PTWRITE, .value = p->value};

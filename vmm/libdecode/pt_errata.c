@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Errata that show only in later packets: BDM70, APL12 and SKD010. What comes in between waits
- * until a packet decides whether the last FUP was as the manual has it.
+ * Handle errata that only later packets reveal: BDM70, APL12 and SKD010.
+ *
+ * Packets in between wait until a packet shows whether the last FUP conforms to the manual.
  */
 #include "libdecode/pt_inside.h"
 
-/* BDM70: a TIP.PGE that shows the erratum may still come behind this packet. */
+/* BDM70: returns true if a TIP.PGE that reveals the erratum may still follow this packet. */
 static bool keeps_bdm70(const struct dec_pt *pt, enum vpt_pkt_kind kind)
 {
 	return kind == VPT_PKT_TIP_PGE || kind == VPT_PKT_MODE_EXEC || kind == VPT_PKT_VMCS ||
 	       (kind == VPT_PKT_PIP && !(pt->waits & W_PIP));
 }
 
-/* SKD010: the TIP of an event whose FUP this was may still come. */
+/* SKD010: returns true if the TIP of an event that sent this FUP may still follow. */
 static bool keeps_doubt(const struct dec_pt *pt, enum vpt_pkt_kind kind)
 {
 	return kind == VPT_PKT_TIP || kind == VPT_PKT_TIP_PGD || kind == VPT_PKT_CFE ||
 	       kind == VPT_PKT_EVD || (kind != VPT_PKT_TIP_PGE && keeps_bdm70(pt, kind));
 }
 
-/* APL12, likewise: until then the processor runs code that the filter leaves out. */
+/* APL12: likewise. Until then the processor runs code outside of the filter. */
 static bool keeps_apl12(const struct dec_pt *pt, enum vpt_pkt_kind kind)
 {
 	switch (kind) {
@@ -45,7 +46,7 @@ static bool keeps_errata(const struct dec_pt *pt, enum vpt_pkt_kind kind)
 	return pt->waits & W_APL12 ? keeps_apl12(pt, kind) : keeps_doubt(pt, kind);
 }
 
-/* The last FUP was as the manual has it: bind what has waited for a TIP behind it. */
+/* Bind the packets that waited for a TIP, because the last FUP conforms to the manual. */
 static enum vptd_status use_waiting(struct dec_pt *pt)
 {
 	uint32_t waits = pt->waits;
@@ -68,8 +69,9 @@ enum vptd_status dec_pt_close_errata(struct dec_pt *pt, enum vpt_pkt_kind kind)
 }
 
 /*
- * The FUP of an overflow comes before all events, so that of an event shows no more than that
- * tracing has not resumed. SKD010: it was dropped. These events have a FUP only if it has.
+ * The FUP of an overflow precedes all events, so an event's FUP shows only that tracing has not
+ * resumed. SKD010: the overflow's FUP was dropped. These events have a FUP only if tracing has
+ * resumed.
  */
 bool dec_pt_shows_where(const struct dec_pt *pt)
 {
@@ -78,7 +80,7 @@ bool dec_pt_shows_where(const struct dec_pt *pt)
 	return dec_pt_has(pt, DEC_SKD010) && (kind == VPTD_EVENT_TSX || kind == VPTD_EVENT_PTWRITE);
 }
 
-/* The FUP of an abort has a TIP, and its MODE.TSX is reported with that. */
+/* A TIP follows the FUP of an abort, and its MODE.TSX is reported with that TIP. */
 static bool take_abort(struct dec_pt *pt)
 {
 	const struct vptd_event *last = pt->alone.at + pt->alone.n - 1;
@@ -90,8 +92,8 @@ static bool take_abort(struct dec_pt *pt)
 }
 
 /*
- * SKD010: without the FUP of the overflow the first FUP is that of an event, to which a TIP or
- * TIP.PGD belongs. It surely is if outcomes came before it.
+ * SKD010: if the overflow's FUP is missing, the first FUP is that of an event, to which a TIP or
+ * TIP.PGD belongs. This is certain if outcomes preceded the FUP.
  */
 enum vptd_status dec_pt_resume_at_fup(struct dec_pt *pt, uint64_t ip)
 {
@@ -106,8 +108,9 @@ enum vptd_status dec_pt_resume_at_fup(struct dec_pt *pt, uint64_t ip)
 }
 
 /*
- * Can execution come from the position to what sent this TIP or TIP.PGD, without an event? Only far
- * transfers change the mode or leave the context, and a PIP can also be that of a MOV to CR3.
+ * Returns true if execution can reach the sender of this TIP or TIP.PGD from the position without
+ * an event. Only far transfers change the mode or leave the context. A PIP can also be that of a
+ * MOV to CR3.
  */
 static bool reaches_sender(const struct dec_pt *pt, bool disables, uint64_t ip, bool suppressed)
 {

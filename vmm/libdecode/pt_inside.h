@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Between the files of the PT decoder. From the top: packets (pt.c, pt_plain.c), PSB+ (pt_psb.c),
- * TIP.PGD (pt_pgd.c), TIP, FUP and OVF (pt_tip.c) and errata (pt_errata.c). These need the
- * instructions of packets (pt_bind.c), the state that packets set (pt_state.c) and events that wait
- * (pt_wait.c).
+ * Interfaces between the files of the PT decoder.
+ *
+ * From the top: packets (pt.c, pt_plain.c), PSB+ (pt_psb.c), TIP.PGD (pt_pgd.c), TIP, FUP and OVF
+ * (pt_tip.c) and errata (pt_errata.c). These files use the instructions of packets (pt_bind.c), the
+ * state that packets set (pt_state.c) and events that wait (pt_wait.c).
  */
 #ifndef VMM_LIBDECODE_PT_INSIDE_H
 #define VMM_LIBDECODE_PT_INSIDE_H
@@ -17,21 +18,21 @@ enum dec_pt_waits {
 	W_MODE = 1 << 3,   /* `mode_exec` */
 	W_PIP = 1 << 4,	   /* `pip_cr3`, `pip_nr` */
 	W_ALONE = 1 << 5,  /* `alone`, for a FUP */
-	W_PGD = 1 << 6,	   /* a TIP.PGD, for the next packet to tell which instruction sent it */
-	W_CR3 = 1 << 7,	   /* the last packet was a PIP that a MOV CR3 has sent */
+	W_PGD = 1 << 6,	   /* a TIP.PGD, for the next packet to show which instruction sent it */
+	W_CR3 = 1 << 7,	   /* the last packet was a PIP that a MOV CR3 sent */
 	W_TSX = 1 << 8,	   /* `tsx`, of a PSB+ */
 	W_VMCS = 1 << 9,   /* `new_vmcs` */
-	W_ABORT = 1 << 10, /* a transaction's abort, whose FUP is that of the branch */
+	W_ABORT = 1 << 10, /* an abort of a transaction, whose FUP is that of the branch */
 	W_BDM70 = 1 << 11, /* a PSB+ with a FUP, for a TIP.PGE that makes it an error */
 	W_APL12 = 1 << 12, /* an overflow with a FUP, likewise */
 	W_BOUND = 1 << 13, /* `bound`, for the branch that the events belong to */
 	W_MWAIT = 1 << 14, /* `mwait`, for an EXSTOP whose FUP it shares */
-	W_TRIG = 1 << 15,  /* `trig`, for a FUP of its own, to which execution need not come */
+	W_TRIG = 1 << 15,  /* `trig`, for a FUP of its own, which execution need not reach */
 	W_LATE = 1 << 16,  /* SKD010: outcomes were skipped, so the overflow's FUP is missing */
 	W_DOUBT = 1 << 17, /* SKD010: the FUP of the overflow, or an event's whose TIP follows */
 };
 
-/* The CFE types that matter here, see cfe.def. */
+/* The CFE types that the decoder distinguishes: see cfe.def. */
 enum dec_pt_cfe_type {
 #define VPT_CFE(name, type, tag, section, meaning) CFE_##name = type,
 #include "../../shared/spec/cfe.def"
@@ -44,14 +45,14 @@ enum vptd_status dec_pt_pge(struct dec_pt *pt, uint64_t ip, bool suppressed);
 enum vptd_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed);
 enum vptd_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed);
 enum vptd_status dec_pt_overflow(struct dec_pt *pt);
-/* A TIP.PGD waits, and the next packet is of kind @next. */
+/* Bind a waiting TIP.PGD. The next packet is of kind @next. */
 enum vptd_status dec_pt_pgd_now(struct dec_pt *pt, enum vpt_pkt_kind next);
 
 /* pt_bind.c */
 enum vptd_status dec_pt_pip(struct dec_pt *pt, uint64_t cr3, bool nr);
 enum vptd_status dec_pt_vmcs(struct dec_pt *pt, uint64_t value);
 enum vptd_status dec_pt_ptwrite(struct dec_pt *pt, const struct vpt_packet *p);
-/* Tracing resumes in the traced region behind an overflow (33.3.8). */
+/* Resume tracing in the traced region after an overflow (33.3.8). */
 enum vptd_status dec_pt_resume(struct dec_pt *pt, uint64_t ip);
 /* Run to the instruction that sent a TIP.PGD. */
 enum vptd_status dec_pt_seek_sender(const struct dec_pt *pt, struct dec_flow *f, uint64_t ip,
@@ -69,7 +70,7 @@ void dec_pt_use_event_bound(struct dec_pt *pt);
  * to those of the event.
  */
 enum vptd_status dec_pt_run_to_fup(struct dec_pt *pt, bool off, uint8_t *flags);
-/* Report a branch where no flow is decoded, so that its packets are all that is known of it. */
+/* Report a branch where no flow is decoded, so that only its packets are known. */
 enum vptd_status dec_pt_branch_alone(struct dec_pt *pt, struct vptd_event event);
 
 /* Masks of enum dec_end, for dec_flow_seek(). */
@@ -87,44 +88,49 @@ size_t dec_pt_plain(struct dec_pt *pt, const uint8_t *bytes, size_t len, enum vp
 
 /* pt_errata.c */
 #define W_ERRATA (W_BDM70 | W_APL12 | W_DOUBT)
-/* A packet of this kind comes, and it can show whether there was an erratum. */
+/* Check the errata that a packet of this kind can reveal. */
 enum vptd_status dec_pt_close_errata(struct dec_pt *pt, enum vpt_pkt_kind kind);
-/* Behind an overflow, does the FUP of the events that wait show that tracing has resumed? */
+/*
+ * Returns true if, after an overflow, the FUP of the waiting events shows that tracing has resumed.
+ */
 bool dec_pt_shows_where(const struct dec_pt *pt);
-/* The first FUP behind an overflow. */
+/* Use the first FUP after an overflow. */
 enum vptd_status dec_pt_resume_at_fup(struct dec_pt *pt, uint64_t ip);
 /*
  * End W_DOUBT at a TIP, or at a TIP.PGD if @disables is set. If execution cannot run from the FUP
- * to the sender of this packet, the FUP was that of an event. Else it was that of the overflow.
+ * to the sender of this packet, the FUP was that of an event. Otherwise it was that of the
+ * overflow.
  */
 enum vptd_status dec_pt_end_doubt(struct dec_pt *pt, bool disables, uint64_t ip, bool suppressed);
 
 /* pt_wait.c */
 void dec_pt_emit(struct dec_pt *pt, struct vptd_event event);
-/* Wait for a FUP with an event. */
+/* Queue an event that waits for a FUP. */
 void dec_pt_alone(struct dec_pt *pt, struct vptd_event event);
-/* The events that wait for a FUP get none. */
+/* Report the events that wait for a FUP without an address. */
 void dec_pt_drop_alone(struct dec_pt *pt);
-/* The events that wait for a FUP have this address. With @to_branch they wait for a branch too. */
+/*
+ * Set the address of the events that wait for a FUP. With @to_branch they also wait for a branch.
+ */
 void dec_pt_place_alone(struct dec_pt *pt, uint64_t ip, bool to_branch);
-/* An EVD, or a CFE. Without a FUP of its own it belongs to the next branch. */
+/* Queue an EVD or CFE. Without a FUP of its own it belongs to the next branch. */
 void dec_pt_cfe(struct dec_pt *pt, struct vptd_event event, bool has_fup);
-/* Before a branch is reported, or if there is none: report the CFE and EVD that wait for it. */
+/* Report the waiting CFE and EVD before their branch, or if there is no branch. */
 void dec_pt_use_bound(struct dec_pt *pt);
-/* MWAIT has the address that the EXSTOP behind it has (33.4.2.22). */
+/* Queue an MWAIT, which shares the address of the following EXSTOP (33.4.2.22). */
 void dec_pt_mwait(struct dec_pt *pt, struct vptd_event event);
 void dec_pt_exstop(struct dec_pt *pt, struct vptd_event event, bool has_fup);
 void dec_pt_drop_mwait(struct dec_pt *pt);
-/* A TRIG packet, and its FUP or, without IP, that there is none. */
+/* Handle a TRIG packet, which waits for its FUP if it has one. */
 void dec_pt_trig(struct dec_pt *pt, struct vptd_event event, bool has_fup);
 void dec_pt_end_trig(struct dec_pt *pt, const uint64_t *ip);
-/* A VMCS packet that waits takes effect. */
+/* Let a waiting VMCS packet take effect. */
 void dec_pt_use_vmcs(struct dec_pt *pt);
-/* Report all that waits, but not an overflow, as what it waits for does not come. */
+/* Report everything that waits, except an overflow, because the awaited packets are missing. */
 void dec_pt_drop_waiting(struct dec_pt *pt);
 /*
  * End an overflow that waits. The overflow is reported at its OVF, unless tracing resumes by a FUP.
- * It is then reported where tracing resumes, behind the events in between.
+ * It is then reported where tracing resumes, after the events in between.
  */
 void dec_pt_end_overflow(struct dec_pt *pt);
 void dec_pt_resume_overflow(struct dec_pt *pt, uint64_t ip);
@@ -140,13 +146,13 @@ void dec_pt_desync(struct dec_pt *pt, enum vptd_status status);
 enum vptd_status dec_pt_use_outcomes(struct dec_pt *pt);
 void dec_pt_use_space(struct dec_pt *pt, uint64_t cr3, bool nr, unsigned int flags);
 void dec_pt_use_mode(struct dec_pt *pt, unsigned int mode_exec, unsigned int flags);
-/* PIP, MODE and VMCS packets take effect at the target of the branch that is being bound. */
+/* Let waiting PIP, MODE and VMCS packets take effect at the target of the current branch. */
 void dec_pt_use_pending(struct dec_pt *pt);
-/* The packets of a PSB+ become the state of the trace. */
+/* Make the packets of a PSB+ the state of the trace. */
 void dec_pt_use_status(struct dec_pt *pt);
 /*
- * A FUP follows MODE.Exec: queue the events of the MODE for the FUP. Returns true if the mode
- * changes. dec_pt_set_mode() must follow.
+ * Queue the events of a MODE.Exec that a FUP follows. Returns true if the mode changes.
+ * dec_pt_set_mode() must follow.
  */
 bool dec_pt_wait_for_iflag(struct dec_pt *pt);
 /* Set the mode and MODE.Exec without reporting them. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* TIP.PGD: which instruction or event has left the traced region (33.4.2.5, 33.7). */
+/* Bind TIP.PGD to the instruction or event that left the traced region (33.4.2.5, 33.7). */
 #include "libdecode/edges.h"
 #include "libdecode/pt_inside.h"
 
@@ -11,7 +11,7 @@ static void disable(struct dec_pt *pt, struct vptd_event event)
 	dec_flow_stop(pt->flow);
 }
 
-/* The branch out of the traced region is an edge, if its target is known. */
+/* Count the branch out of the traced region as an edge, if its target is known. */
 static void count_sender(struct dec_pt *pt, uint64_t ip, bool suppressed)
 {
 	struct dec_block *block = pt->flow->cur;
@@ -39,7 +39,7 @@ static enum vptd_status sync_disabled(struct dec_pt *pt, uint64_t ip, bool suppr
 	if (status)
 		return status;
 	count_sender(pt, ip, suppressed);
-	/* The instruction has run, and with it what it changes. */
+	/* The instruction and its changes of state have retired. */
 	dec_pt_use_bound(pt);
 	dec_pt_use_pending(pt);
 	disable(pt, (struct vptd_event){.kind = VPTD_EVENT_DISABLED,
@@ -53,7 +53,7 @@ static bool leaves_context(const struct dec_pt *pt)
 	return pt->config.cr3_filter && pt->cr3 != pt->config.cr3_match;
 }
 
-/* The same of a TIP.PGD. */
+/* Report a TIP.PGD where no flow is decoded. */
 static enum vptd_status disabled_alone(struct dec_pt *pt, bool fup, uint64_t ip, bool suppressed)
 {
 	struct vptd_event event = {
@@ -94,7 +94,10 @@ enum vptd_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed)
 		dec_pt_use_event_bound(pt);
 		if (!suppressed)
 			flags |= VPTD_EV_TO;
-		/* A VM entry is an instruction that left: nothing interrupted what is behind it. */
+		/*
+		 * The VM entry left the traced region. No event interrupted the instruction after
+		 * it.
+		 */
 		if (flags & VPTD_EV_VM_ENTRY)
 			disable(pt, (struct vptd_event){
 					    .kind = VPTD_EVENT_DISABLED, .flags = flags, .to = ip});
@@ -106,12 +109,12 @@ enum vptd_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed)
 		return VPTD_OK;
 	}
 	if (suppressed && after_cr3) {
-		/* Where there is no code, execution did not go on. */
+		/* Execution did not continue at an address without code. */
 		if (leaves_context(pt) || !pt->flow->cur->insns) {
 			disable(pt, (struct vptd_event){.kind = VPTD_EVENT_DISABLED});
 			return VPTD_OK;
 		}
-		/* If a TraceStop follows the MOV CR3 led there, else a later branch is meant. */
+		/* If a TraceStop follows, the MOV CR3 led there. Otherwise a later branch did. */
 		pt->waits |= W_PGD;
 		return VPTD_OK;
 	}

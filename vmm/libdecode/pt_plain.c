@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * TNT and TIP packets while nothing waits. Most traces consist of them, so they are read here and
- * not by vpt_packet_read().
+ * Read TNT and TIP packets while no packet waits. Most traces consist of these packets, so this
+ * file reads them without vpt_packet_read().
  */
 #include "libdecode/pt_inside.h"
 #include "libdecode/pt_time.h"
@@ -11,7 +11,7 @@
 #define TNT_LONG_BYTES 8u
 #define TIP_BYTES_MAX  9u
 
-/* The payload of a packet, whose lowest byte comes first. */
+/* Returns the payload of a packet, whose lowest byte is first. */
 static inline uint64_t payload(const uint8_t *bytes, unsigned int n)
 {
 	uint64_t value = 0;
@@ -21,7 +21,7 @@ static inline uint64_t payload(const uint8_t *bytes, unsigned int n)
 	return value;
 }
 
-/* The packet ends at pt->offset: runs and events that it causes are reported with that. */
+/* Set the end of the packet, with which the resulting runs and events are reported. */
 static VPT_ALWAYS_INLINE void read_up_to(struct dec_pt *pt, uint64_t offset, size_t size)
 {
 	pt->offset = offset;
@@ -29,7 +29,7 @@ static VPT_ALWAYS_INLINE void read_up_to(struct dec_pt *pt, uint64_t offset, siz
 		dec_timing_pass(pt->timing, offset, size);
 }
 
-/* @tnt is the stop bit and the outcomes behind it. */
+/* Append the outcomes of @tnt, which follow a stop bit. */
 static VPT_ALWAYS_INLINE enum vptd_status outcomes(struct dec_pt *pt, uint64_t tnt)
 {
 	unsigned int n = 63u - (unsigned int)__builtin_clzll(tnt);
@@ -37,7 +37,7 @@ static VPT_ALWAYS_INLINE enum vptd_status outcomes(struct dec_pt *pt, uint64_t t
 	return dec_flow_outcomes(pt->flow, tnt ^ VPT_BIT64(n), n);
 }
 
-/* Returns the size of the TIP at @bytes with its address, or 0 if it has none. */
+/* Returns the size of the TIP at @bytes including its address, or 0 if it has none. */
 static VPT_ALWAYS_INLINE unsigned int read_tip(struct dec_pt *pt, const uint8_t *bytes)
 {
 	static const uint8_t sizes[8] = {
@@ -65,7 +65,7 @@ static inline uint64_t read_8(const uint8_t *bytes)
 #define UNIT_BYTES   12u /* at most, CYCs included */
 
 /*
- * Returns the size of the CYC of one or two bytes that @next begins with, or 0; sets *@clocks. A
+ * Returns the size of a CYC of one or two bytes at the begin of @next, or 0. Sets *@clocks. A
  * second byte of 02H can be an OVF's (SKD007).
  */
 static VPT_ALWAYS_INLINE unsigned int read_cyc(uint64_t next, unsigned int *clocks)
@@ -88,7 +88,7 @@ static VPT_ALWAYS_INLINE bool take_cyc(struct dec_time_cycs *cycs, unsigned int 
 	return true;
 }
 
-/* Read on in a unit, of which @at bytes are read. Returns the bytes of its packets, or 0. */
+/* Read the rest of a unit, after its first @at bytes. Returns the bytes of its packets, or 0. */
 static VPT_ALWAYS_INLINE unsigned int read_rest(const uint8_t *bytes, unsigned int at,
 						uint32_t *unit, struct dec_time_cycs *cycs)
 {
@@ -117,8 +117,9 @@ static VPT_ALWAYS_INLINE unsigned int read_rest(const uint8_t *bytes, unsigned i
 }
 
 /*
- * Read a unit in which CYCs are. Returns the bytes of its packets, or 0 if they are others. @cycs is
- * NULL if nobody asks for the time. Most units are CYC, TNT, CYC and TIP, or CYC and TIP.
+ * Read a unit with CYCs. Returns the bytes of its packets, or 0 if it has other packets. @cycs is
+ * NULL if the caller does not ask for the time. Most units are CYC, TNT, CYC and TIP, or CYC and
+ * TIP.
  */
 static VPT_ALWAYS_INLINE unsigned int read_cyc_unit(const uint8_t *bytes, uint64_t next,
 						    uint32_t *unit, struct dec_time_cycs *cycs)
@@ -152,7 +153,7 @@ static VPT_ALWAYS_INLINE unsigned int read_cyc_unit(const uint8_t *bytes, uint64
 	return read_rest(bytes, at, unit, cycs);
 }
 
-/* Read a unit. Returns the bytes of its packets, or 0 if they are others. */
+/* Read a unit. Returns the bytes of its packets, or 0 if it has other packets. */
 static VPT_ALWAYS_INLINE unsigned int read_unit(const uint8_t *bytes, uint32_t *unit,
 						struct dec_time_cycs *cycs)
 {
@@ -171,7 +172,7 @@ static VPT_ALWAYS_INLINE unsigned int read_unit(const uint8_t *bytes, uint32_t *
 	return read_cyc_unit(bytes, next, unit, cycs);
 }
 
-/* Read what a stride has. Returns false if that is too little for one. */
+/* Read the key of a stride. Returns false if there are too few packets for a stride. */
 static VPT_ALWAYS_INLINE bool read_key(struct dec_stride_key *key, const uint8_t *bytes, size_t len,
 				       struct dec_time_cycs *cycs)
 {
@@ -198,7 +199,7 @@ static VPT_ALWAYS_INLINE bool read_key(struct dec_stride_key *key, const uint8_t
 	return i > 1;
 }
 
-/* Use strides as long as there are any. Returns the bytes of their packets. */
+/* Use strides while there are any. Returns the bytes of their packets. */
 static VPT_ALWAYS_INLINE size_t run_strides(struct dec_pt *pt, struct dec_strides *s,
 					    const uint8_t *bytes, size_t len, size_t *next,
 					    struct dec_time_cycs *cycs)
@@ -226,8 +227,8 @@ static VPT_ALWAYS_INLINE size_t run_strides(struct dec_pt *pt, struct dec_stride
 }
 
 /*
- * Decode packets by strides, as far as there are any. Returns their bytes; behind them *next is the
- * number of bytes without a stride.
+ * Decode packets by strides while there are any. Returns the bytes of the packets. Sets *next to
+ * the number of bytes after them that have no stride.
  */
 static size_t any_strides(struct dec_pt *pt, const uint8_t *bytes, size_t len, size_t *next)
 {

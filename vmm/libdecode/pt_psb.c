@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* PSB+: the state of the trace where decoding begins, and a check where it goes on (33.3.7). */
+/* Handle PSB+: the state of the trace where decoding begins, and a check elsewhere (33.3.7). */
 #include "libdecode/pt_inside.h"
 
 void dec_pt_psb(struct dec_pt *pt)
@@ -31,7 +31,7 @@ static enum vptd_status begin(struct dec_pt *pt, bool on)
 	return on ? dec_flow_jump(pt->flow, pt->fup) : VPTD_OK;
 }
 
-/* A guest without code runs, or its VM exit was lost. */
+/* Check a PSB+ while a guest without code runs. The packets of its VM exit may have been lost. */
 static enum vptd_status check_blind(struct dec_pt *pt, bool on)
 {
 	dec_pt_use_status(pt);
@@ -43,18 +43,18 @@ static enum vptd_status check_blind(struct dec_pt *pt, bool on)
 	return dec_flow_jump(pt->flow, pt->fup);
 }
 
-/* Execution comes to the PSB's address before its state can count: MODE is that at the FUP. */
+/* Run to the PSB's address, then compare the state: MODE is that at the FUP. */
 static enum vptd_status check(struct dec_pt *pt, bool on)
 {
 	enum vptd_status status = VPTD_OK;
 	bool entered, moves;
 
-	/* Nothing was enabled behind the overflow, whatever its FUP said. */
+	/* Tracing did not resume after the overflow, whatever its FUP said. */
 	if (!on && pt->waits & W_APL12) {
 		pt->enabled = false;
 		dec_flow_stop(pt->flow);
 	}
-	/* TIP.PGE follows, and tells where. */
+	/* A TIP.PGE with the address follows. */
 	if (on && !pt->enabled && dec_pt_has(pt, DEC_BDM70)) {
 		pt->waits &= ~(uint32_t)W_MODE;
 		dec_pt_use_status(pt);
@@ -68,7 +68,7 @@ static enum vptd_status check(struct dec_pt *pt, bool on)
 		status = dec_flow_goto(pt->flow, pt->fup, &entered);
 	if (status)
 		return status;
-	/* No RET is compressed across a PSB (33.4.2.2), and CALLs may have run up to here. */
+	/* RETs are not compressed across a PSB (33.4.2.2), and CALLs may have retired before it. */
 	dec_flow_clear_stack(pt->flow);
 	moves = pt->waits & W_PIP && (pt->pip_cr3 != pt->cr3 || pt->pip_nr != pt->nr);
 	dec_pt_use_status(pt);
@@ -77,13 +77,16 @@ static enum vptd_status check(struct dec_pt *pt, bool on)
 		dec_flow_stop(pt->flow);
 		return VPTD_OK;
 	}
-	/* Behind an overflow it may be the first to tell what runs at this address. */
+	/* After an overflow this PSB+ may be the first packet that identifies the code here. */
 	if (on && (moves || pt->flow->cur->mode != pt->flow->mode))
 		return dec_flow_jump(pt->flow, pt->fup);
 	return VPTD_OK;
 }
 
-/* A FUP or TIP.PGE tells where tracing resumes. SKD010: the FUP may be that of the PSB+. */
+/*
+ * A FUP or TIP.PGE has the address at which tracing resumes. SKD010: the FUP may be that of the
+ * PSB+.
+ */
 static enum vptd_status behind_overflow(struct dec_pt *pt, bool on)
 {
 	enum vptd_status status;
@@ -115,7 +118,7 @@ enum vptd_status dec_pt_psbend(struct dec_pt *pt)
 	if (on && dec_pt_has(pt, DEC_BDM70))
 		pt->waits |= W_BDM70;
 	if (status && on) {
-		/* The flow up to here is lost, but the PSB+ has the position. */
+		/* The flow up to here is lost, but the PSB+ contains the position. */
 		dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_ERROR,
 						    .flags = VPTD_EV_IP,
 						    .ip = pt->flow->ip,

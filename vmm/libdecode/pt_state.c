@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The state that packets set: address space, mode and position, and the loss of all of it. */
+/* Keep the state that packets set: address space, mode and position. */
 #include <string.h>
 
 #include "libdecode/pt_inside.h"
@@ -34,7 +34,7 @@ enum vptd_status dec_pt_use_outcomes(struct dec_pt *pt)
 	if (!pt->enabled || !pt->flow->nbits)
 		return VPTD_OK;
 	status = dec_flow_drain(pt->flow);
-	/* Anything but a TIP comes after the TIPs of all outcomes before it (33.4.2.3). */
+	/* Every packet but a TIP follows the TIPs of all earlier outcomes (33.4.2.3). */
 	return status == VPTD_STUCK ? VPTD_E_NO_TARGET : status;
 }
 
@@ -45,7 +45,7 @@ void dec_pt_use_space(struct dec_pt *pt, uint64_t cr3, bool nr, unsigned int fla
 	pt->cr3 = cr3;
 	pt->nr = nr;
 	pt->blind = key == VPTD_NO_CODE;
-	/* Reported as an error once the packet is done. */
+	/* The failure is reported after the packet was handled. */
 	if (!pt->blind && dec_code_select(pt->flow->code, key))
 		pt->no_memory = true;
 	dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_PAGING,

@@ -4,9 +4,9 @@
 
 #include "libdecode/pt_inside.h"
 
-/* Events whose time is that of a packet before the one that completes them, */
+/* Events whose time is that of a packet before the packet that completes them. */
 #define W_HELD_TSC (W_ALONE | W_PGD | W_VMCS | W_MWAIT)
-/* or that may be of either. */
+/* All events that wait. Those added here can have the time of either packet. */
 #define W_HELD (W_HELD_TSC | W_BOUND | W_OVF)
 
 static enum vptd_status move_on(struct dec_pt *pt, const struct vpt_packet *p)
@@ -56,7 +56,7 @@ enum vptd_status dec_pt_time_before(struct dec_pt *pt, const struct vpt_packet *
 	default:
 		break;
 	}
-	/* A CYC does not tell when an MWAIT ran. */
+	/* A CYC does not contain the time of an MWAIT. */
 	t->eligible = vpt_pkt_cyc_eligible(p->kind) && p->kind != VPT_PKT_MWAIT;
 	return VPTD_OK;
 }
@@ -67,7 +67,7 @@ void dec_pt_time_after(struct dec_pt *pt, const struct vpt_packet *p)
 	bool at_target =
 		p->kind == VPT_PKT_TIP || p->kind == VPT_PKT_TIP_PGE || p->kind == VPT_PKT_PSBEND;
 
-	/* Whatever a PSB ends is reported before it. */
+	/* Everything that a PSB ends is reported before the PSB. */
 	if (p->kind == VPT_PKT_PSB || p->kind == VPT_PKT_PSBEND) {
 		dec_timing_keep_from(t);
 		dec_time_take(&t->now, &t->config, p);

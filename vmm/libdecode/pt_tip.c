@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* FUP, TIP, TIP.PGE and OVF: where execution comes to and where it continues (33.4.2). */
+/* Bind FUP, TIP, TIP.PGE and OVF to the addresses of execution (33.4.2). */
 #include "libdecode/pt_inside.h"
 
 static bool is_ptwrite(const struct dec_pt *pt)
@@ -8,7 +8,7 @@ static bool is_ptwrite(const struct dec_pt *pt)
 	       pt->flow->cur->end == DEC_END_PTWRITE && dec_flow_at_end(pt->flow);
 }
 
-/* IRET, UIRET and VM entries send their own address: the branch is theirs (table 33-50). */
+/* IRET, UIRET and VM entries send their own address, and the branch is theirs (table 33-50). */
 static bool is_transfer(const struct dec_pt *pt)
 {
 	const struct vptd_event *last;
@@ -23,7 +23,7 @@ static bool is_transfer(const struct dec_pt *pt)
 }
 
 /*
- * The FUP of events that have one for themselves: execution comes to @ip and stays there. A
+ * Handle the FUP of events that have one of their own: execution reaches @ip and stays there. A
  * PTWRITE sends its own address, and has run.
  */
 static enum vptd_status fup_alone(struct dec_pt *pt, uint64_t ip)
@@ -45,8 +45,8 @@ static enum vptd_status fup_alone(struct dec_pt *pt, uint64_t ip)
 }
 
 /*
- * MODE.Exec with a FUP of its own: RFLAGS.IF has changed (table 33-59, row 22). The mode changes
- * only by a branch, but may be another one where packets are disabled.
+ * Handle MODE.Exec with a FUP of its own: RFLAGS.IF has changed (table 33-59, row 22). Only a
+ * branch changes the mode, but it may differ after packets were disabled.
  */
 static enum vptd_status interrupt_flag(struct dec_pt *pt, uint64_t ip)
 {
@@ -83,8 +83,8 @@ enum vptd_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed)
 }
 
 /*
- * A TIP where what runs has no code: a PIP leads out of it, of a VM exit. A MODE waits for that,
- * since it may be the last to tell the mode there.
+ * Handle a TIP while the code that runs is not available. The PIP of a VM exit ends that. A MODE
+ * waits for the PIP, since no later packet may contain the mode there.
  */
 static enum vptd_status blind_branch(struct dec_pt *pt, uint64_t ip)
 {
@@ -102,7 +102,7 @@ static enum vptd_status blind_branch(struct dec_pt *pt, uint64_t ip)
 	return dec_flow_jump(pt->flow, ip);
 }
 
-/* The branch that has just been bound led to where there is no code, as a VM entry does. */
+/* Stop the flow, because the last branch, such as a VM entry, led to unavailable code. */
 static void go_blind(struct dec_pt *pt)
 {
 	dec_pt_emit(pt,
@@ -188,7 +188,7 @@ enum vptd_status dec_pt_pge(struct dec_pt *pt, uint64_t ip, bool suppressed)
 	pt->waits &= ~(uint32_t)(W_FUP | W_MODE | W_APL12 | W_BDM70);
 	dec_pt_use_bound(pt);
 	dec_pt_use_pending(pt);
-	/* An entry from where nothing was traced. */
+	/* This is an entry from code that is not traced. */
 	if (pt->blind)
 		return VPTD_OK;
 	pt->enabled = !pt->config.no_flow;
@@ -204,13 +204,13 @@ enum vptd_status dec_pt_overflow(struct dec_pt *pt)
 {
 	enum vptd_status status = pt->waits & W_PSB ? VPTD_OK : dec_pt_use_outcomes(pt);
 
-	/* A FUP that events wait for was lost: the next one is the overflow's. */
+	/* The FUP that events wait for was lost. The next FUP is the overflow's. */
 	dec_pt_drop_waiting(pt);
 	dec_pt_end_overflow(pt);
-	/* The flow up to here is lost, but decoding can resume behind the overflow. */
+	/* The flow up to here is lost, but decoding can resume after the overflow. */
 	if (status)
 		dec_pt_desync(pt, status);
-	/* The rest of a PSB+ is lost, but not what it has told. */
+	/* The rest of a PSB+ is lost, but its earlier packets remain valid. */
 	if (pt->waits & W_PSB)
 		dec_pt_use_status(pt);
 	pt->synced = true;

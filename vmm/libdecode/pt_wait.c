@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Events that are reported later than their packet: with a FUP, with a branch, or once it is
- * known how an overflow ended.
+ * Report events later than their packet: with a FUP, with a branch, or at the end of an overflow.
  */
 #include "libdecode/pt_inside.h"
 #include "libdecode/pt_time.h"
@@ -22,8 +21,8 @@ static bool put(struct dec_pt_queue *queue, const struct vptd_event *event)
 }
 
 /*
- * Report the events behind an overflow, whose own event follows or preceded. What comes next has
- * the time of its own packet.
+ * Report the events after an overflow. The overflow itself is reported before or after them. Later
+ * events have the time of their own packets.
  */
 static void report_behind(struct dec_pt *pt)
 {

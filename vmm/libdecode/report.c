@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Reports to the caller of the public decoder, and questions to it. */
+/* Call the callbacks of the public decoder. */
 #include "libdecode/decoder.h"
 
 static void on_event(void *context, const struct vptd_event *event)
@@ -8,7 +8,7 @@ static void on_event(void *context, const struct vptd_event *event)
 
 	if (event->kind == VPTD_EVENT_ERROR && event->value == VPTD_E_MEMORY)
 		d->no_memory = true;
-	/* The state in a PSB+ is not counted: parts of a trace would count it twice. */
+	/* The state in a PSB+ is not counted, because parts of a trace would count it twice. */
 	if (!(event->flags & VPTD_EV_STATUS) && event->kind != VPTD_EVENT_SYNC)
 		d->events[event->kind]++;
 	if (!d->ops.event)

@@ -2,10 +2,10 @@
 /*
  * The stride cache.
  *
- * A stride begins and ends where a TIP arrives. No outcome is left over at either end, and the last
- * IP is the address of the block. A stride is good as long as all of its blocks are, so that its
- * view is current. The addresses that it takes off the return stack must be on top at each use.
- * Packets that come for the first time are only noted, because many never come again.
+ * A stride begins and ends at the target of a TIP. No outcome is left over at either end, and the
+ * last IP is the address of the block. A stride is valid while all of its blocks are, so while its
+ * view is current. The addresses that it pops from the return stack must be on top at each use. New
+ * packets are only noted at first, because many never repeat.
  */
 #include "libdecode/stride_inside.h"
 
@@ -24,7 +24,7 @@ bool dec_strides_fits(struct dec_strides *s, const struct dec_flow *f, uint64_t 
 {
 	if (!f->cur || f->nbits || f->index || f->cur->ip != last_ip || f->last_call)
 		return false;
-	/* Another one is told of walks. */
+	/* A flow with a walk() callback cannot use strides. */
 	if (f->ops && f->ops->walk)
 		return false;
 	if (vpt_unlikely(s->has_retc != f->has_retc || s->pops != f->pops)) {
@@ -50,7 +50,9 @@ static inline bool is_of(const struct dec_stride *w, const struct dec_block *fro
 	       w->n == key->n;
 }
 
-/* The most strides from a block by the same packets, which take different addresses. */
+/*
+ * The maximum number of strides from a block by the same packets, which differ in their addresses.
+ */
 #define TWINS_MAX 8u
 
 /* Returns the stride of these packets, or the slot for it. *found says which. */
@@ -75,11 +77,11 @@ static inline struct dec_stride *find(const struct dec_strides *s, const struct 
 	return &s->slot[i];
 }
 
-/* The state of a stride while it is made. */
+/* The state of a stride under construction. */
 struct make {
 	struct dec_block *at;
-	uint64_t bits;	   /* outcomes, the oldest in bit 63, */
-	unsigned int left; /* and how many */
+	uint64_t bits;	   /* outcomes, the oldest in bit 63 */
+	unsigned int left; /* the number of outcomes in `bits` */
 	uint64_t insns;
 	uint64_t pop[DEC_STRIDE_STACK], push[DEC_STRIDE_STACK];
 	unsigned int pops, pushes, steps;
@@ -87,7 +89,7 @@ struct make {
 	uint32_t path[DEC_STRIDE_STEPS];
 };
 
-/* Take an address off the stack. Returns false if the stride cannot have it. */
+/* Pop an address from the stack. Returns false if a stride cannot contain it. */
 static bool pop(const struct dec_flow *f, struct make *m, uint64_t *to)
 {
 	if (m->pushes) {
@@ -138,7 +140,7 @@ static bool compressed_return(struct dec_flow *f, struct make *m)
 	       step(m, dec_code_block(f->code, to, m->at->mode), DEC_TAKEN);
 }
 
-/* One block that needs no target. Returns false if there is no stride through it. */
+/* Pass a block that needs no target. Returns false if no stride leads through it. */
 static bool pass_block(struct dec_flow *f, struct make *m)
 {
 	struct dec_block *block = m->at;
@@ -168,7 +170,7 @@ static bool pass_block(struct dec_flow *f, struct make *m)
 	}
 }
 
-/* The packet's target is that of the branch at the end of the current block. */
+/* Use the packet's target for the branch at the end of the current block. */
 static bool enter(struct dec_flow *f, struct make *m, uint64_t ip)
 {
 	struct dec_block *block = m->at;
@@ -193,7 +195,9 @@ static void add_outcomes(struct make *m, unsigned int tnt)
 	m->left += n;
 }
 
-/* Returns false if the outcomes of a unit are not those up to its TIP, or in any doubt. */
+/*
+ * Pass a unit. Returns false if its outcomes are not exactly those up to its TIP, or in any doubt.
+ */
 static bool unit(struct dec_flow *f, struct make *m, uint32_t u)
 {
 	uint64_t base = m->at->ip & ~(uint64_t)0xffff;
@@ -209,7 +213,10 @@ static bool unit(struct dec_flow *f, struct make *m, uint32_t u)
 	return enter(f, m, base | (u & 0xffff));
 }
 
-/* Run the packets on paper. Returns false if there is no stride, or code may change within it. */
+/*
+ * Run the packets without changing the flow. Returns false if there is no stride, or if code may
+ * change within it.
+ */
 static bool walk(struct dec_flow *f, const struct dec_stride_key *key, struct make *m)
 {
 	unsigned int i;
@@ -295,7 +302,7 @@ static void keep(struct dec_strides *s, const struct dec_flow *f, const struct d
 	}
 }
 
-/* Have these packets been here before? */
+/* Returns true if these packets occurred before. */
 static bool is_known(struct dec_strides *s, uint64_t hash)
 {
 	uint16_t *seen = &s->seen[hash >> 32 & (DEC_STRIDE_SEEN - 1)],
@@ -337,7 +344,7 @@ bool dec_strides_run(struct dec_strides *s, struct dec_flow *f, const struct dec
 	struct dec_stride *w;
 	bool found;
 
-	/* A CALL and its RET within a stride do not show that the oldest address is lost. */
+	/* A CALL and its RET within a stride would hide that the oldest address is lost. */
 	if (vpt_unlikely(f->depth > DEC_STACK - DEC_STRIDE_STACK))
 		return false;
 	w = find(s, f, key, hash, &found);

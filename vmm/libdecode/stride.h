@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A cache of strides. A stride begins at a block at which a TIP has arrived. By the bytes of the
- * next packets it leads to the block at which their last TIP arrives. One look-up replaces several
- * TNT and TIP packets.
+ * A cache of strides. A stride begins at a block that is the target of a TIP. The bytes of the next
+ * packets lead it to the target of their last TIP. One look-up replaces several TNT and TIP
+ * packets.
  */
 #ifndef VMM_LIBDECODE_STRIDE_H
 #define VMM_LIBDECODE_STRIDE_H
@@ -15,14 +15,17 @@
 
 struct dec_flow;
 
-/* A TIP with a 16-bit address, and the up to two short TNTs before it, which may be 0. */
+/*
+ * The maximum number of units. A unit is a TIP with a 16-bit address, and the up to two short TNTs
+ * before it, which may be 0.
+ */
 #define DEC_STRIDE_UNITS 4u
 
 /* The packets of a stride. Unused units are 0. */
 struct dec_stride_key {
 	uint64_t units[DEC_STRIDE_UNITS / 2];
-	unsigned int n;	   /* units */
-	unsigned int size; /* bytes of their packets */
+	unsigned int n;	   /* the number of units */
+	unsigned int size; /* the number of bytes of their packets */
 };
 
 /*
@@ -33,12 +36,13 @@ struct dec_strides *dec_strides_new(size_t max_bytes, bool counts);
 void dec_strides_free(struct dec_strides *s);
 
 /*
- * Run the packets of @key by a cached stride, or by a new one if they were seen before. The flow
- * must be as dec_strides_fits() has it. Returns false if nothing was done.
+ * Run the packets of @key by a cached stride, or by a new one if they occurred before. Call this
+ * function only if dec_strides_fits() returns true. Returns false and does nothing if there is no
+ * stride.
  */
 bool dec_strides_run(struct dec_strides *s, struct dec_flow *f, const struct dec_stride_key *key);
 
-/* Can a stride begin here? @last_ip is that of the packets. */
+/* Returns true if a stride can begin here. @last_ip is that of the packets. */
 bool dec_strides_fits(struct dec_strides *s, const struct dec_flow *f, uint64_t last_ip);
 
 /* Move the counts of all strides to the hits of blocks, or to the edges of @f if it has any. */

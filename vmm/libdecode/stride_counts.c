@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The memory of the stride cache, and how often blocks ran in its strides. */
+/* Allocate the stride cache, and count how often blocks ran in its strides. */
 #include <stdlib.h>
 
 #include "libdecode/edges.h"

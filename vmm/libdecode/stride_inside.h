@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Between the files of the stride cache: making and using strides (stride.c), and the memory and the
- * counts of strides (stride_counts.c).
+ * Interfaces between the files of the stride cache: making and using strides (stride.c), and the
+ * memory and the counts of strides (stride_counts.c).
  */
 #ifndef VMM_LIBDECODE_STRIDE_INSIDE_H
 #define VMM_LIBDECODE_STRIDE_INSIDE_H
@@ -9,8 +9,9 @@
 #include "libdecode/paths.h"
 #include "libdecode/stride.h"
 
-#define DEC_STRIDE_STACK 12u   /* addresses that a stride takes and leaves, together */
-#define DEC_STRIDE_STEPS 256u  /* blocks of one stride at most */
+/* The maximum number of addresses that a stride pops and pushes, together. */
+#define DEC_STRIDE_STACK 12u
+#define DEC_STRIDE_STEPS 256u  /* the maximum number of blocks in a stride */
 #define DEC_STRIDE_ROOM	 8192u /* first entries of the arrays of addresses and paths */
 #define DEC_STRIDE_SEEN	 32768u
 
@@ -28,17 +29,17 @@ struct dec_stride {
 	uint32_t insns : 17; /* at most DEC_STRIDE_STEPS * 512 */
 	uint32_t n : 3;	     /* units */
 	uint32_t pops : 4, pushes : 4;
-	uint32_t of_all : 1; /* @view is that of all spaces: index of views[] */
+	uint32_t of_all : 1; /* @view is that of all spaces: an index into views[] */
 };
 
 struct dec_strides {
 	struct dec_stride *slot;
 	size_t mask, used;
-	size_t max; /* slots */
+	size_t max; /* the maximum number of slots */
 	uint32_t max_room;
 	struct dec_paths paths;		/* a header is the number of blocks */
-	bool has_retc, pops;		/* the flow's, when the strides were made */
-	uint16_t seen[DEC_STRIDE_SEEN]; /* hashes of packets that came once */
+	bool has_retc, pops;		/* the flow's values when the strides were made */
+	uint16_t seen[DEC_STRIDE_SEEN]; /* hashes of packets that occurred once */
 };
 
 /* Move the count of one stride to the hits of its blocks, or to the edges of @f if it has any. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Names of events and statuses. */
+/* Name events and statuses. */
 #include "libdecode/vptdecode.h"
 
 const char *vptd_event_text(enum vptd_event_kind kind)

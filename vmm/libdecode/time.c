@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Timing packets to a TSC value with bounds. */
+/* Convert timing packets to a TSC value with bounds. */
 #include "libdecode/time.h"
 
-/* Parts of a TSC tick in which clocks are counted. */
+/* The number of parts of a TSC tick. Clocks are counted in these parts. */
 #define TICK 256u
-/* Core clocks from which on anchors tell the ratio better than CBR does. */
+/* The number of core clocks from which on anchors give a better ratio than CBR. */
 #define CALIBRATED 1024u
-/* A CYC with more core clocks is not true. */
+/* A CYC with more core clocks is invalid. */
 #define CYC_MAX (UINT64_C(1) << 40)
-/* More ticks of the crystal clock than that are not true. */
+/* More ticks of the crystal clock are invalid. */
 #define CRYSTAL_MAX (INT64_C(1) << 56)
 
 __extension__ typedef unsigned __int128 u128;
@@ -28,7 +28,7 @@ static uint64_t min(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* a * b / c, rounded down or up. @c is not 0. */
+/* Returns a * b / c, rounded down or up. @c is not 0. */
 static uint64_t muldiv(uint64_t a, uint64_t b, uint64_t c, bool up)
 {
 	uint64_t more = up ? c - 1 : 0, product;
@@ -45,7 +45,7 @@ static uint64_t ticks_up(uint64_t parts)
 	return parts / TICK + (parts % TICK != 0);
 }
 
-/* Parts of ticks in @clocks at a core:bus ratio that is not 0. */
+/* Returns the parts of ticks in @clocks at a core:bus ratio that is not 0. */
 static uint64_t parts_of(const struct dec_time_config *c, uint64_t clocks, unsigned int ratio,
 			 bool up)
 {
@@ -59,7 +59,10 @@ static uint64_t estimate(const struct dec_time *t, const struct dec_time_config 
 	return t->cbr_guess ? parts_of(c, clocks, t->cbr_guess, false) : 0;
 }
 
-/* The open clocks at least, and at most: that returns false if there is no bound. */
+/*
+ * Return the minimum and the maximum of the open clocks. open_most() returns false if there is no
+ * upper bound.
+ */
 static uint64_t open_least(const struct dec_time *t, const struct dec_time_config *c,
 			   uint64_t clocks)
 {
@@ -92,7 +95,7 @@ static void close_clocks(struct dec_time *t, const struct dec_time_config *c)
 	t->told_least = t->least;
 }
 
-/* Core clocks during which the ratio was anything from cbr_min to cbr_max. */
+/* Add core clocks during which the ratio was anything from cbr_min to cbr_max. */
 static void mixed_cycles(struct dec_time *t, const struct dec_time_config *c, uint64_t n)
 {
 	t->parts = add(t->parts, estimate(t, c, n));
@@ -159,7 +162,10 @@ static void ratio(struct dec_time *t, const struct dec_time_config *c, uint8_t v
 	t->spans = whole;
 	t->cbr = value;
 	t->cbr_guess = value ? value : t->cbr_guess;
-	/* A PSB+ repeats the ratio. Elsewhere the clocks until now are of both, or of any. */
+	/*
+	 * A PSB+ repeats the ratio. Elsewhere the clocks until now belong to both ratios, or to
+	 * any.
+	 */
 	if (t->in_psb || !value) {
 		t->cbr_min = t->cbr_max = value;
 	} else if (t->cbr_min) {
@@ -196,7 +202,7 @@ static uint64_t crystal(const struct dec_time_config *c, uint64_t n, bool up)
 	return muldiv(n, c->crystal_num, c->crystal_den, up);
 }
 
-/* The TSC at @ticks of the crystal clock, counted from `base`. */
+/* Returns the TSC at @ticks of the crystal clock, counted from `base`. */
 static uint64_t at_crystal(const struct dec_time *t, const struct dec_time_config *c, int64_t ticks,
 			   bool up)
 {
@@ -232,12 +238,15 @@ static void take_tma(struct dec_time *t, const struct dec_time_config *c, unsign
 	t->width = 0;
 	t->ticks = -(int64_t)(ctc & ((1u << c->mtc_freq) - 1));
 	t->ctc = (uint8_t)(ctc >> c->mtc_freq);
-	/* TMA has 16 bits of the clock. */
+	/* TMA has 16 bits of the crystal clock. */
 	t->ctc_bits = c->mtc_freq > 8 ? (uint8_t)(16 - c->mtc_freq) : 8;
 	set_next(t, c);
 }
 
-/* No TMA has tied the clock to the TSC: the first MTC comes within one period of the TSC packet. */
+/*
+ * Start from the TSC packet if no TMA has tied the clock to the TSC. The first MTC follows within
+ * one period.
+ */
 static void first_mtc(struct dec_time *t, const struct dec_time_config *c)
 {
 	uint64_t period = crystal(c, UINT64_C(1) << c->mtc_freq, true);
@@ -249,7 +258,10 @@ static void first_mtc(struct dec_time *t, const struct dec_time_config *c)
 	t->ticks = 0;
 }
 
-/* [TIME-MTC] The periods between MTCs are the difference of what they carry (33.4.2.12). */
+/*
+ * [TIME-MTC] Take an MTC. The number of periods between two MTCs is the difference of their
+ * payloads (33.4.2.12).
+ */
 static void take_mtc(struct dec_time *t, const struct dec_time_config *c, uint8_t ctc)
 {
 	unsigned int mask, periods;
@@ -279,13 +291,13 @@ static void begin_psb(struct dec_time *t, const struct dec_time_config *c)
 	t->in_psb = true;
 	t->psb_tsc = false;
 	t->psb_cycles = 0;
-	/* Nothing that follows may depend on what came before. */
+	/* Nothing after the PSB may depend on packets before it. */
 	no_calibration(t);
 	ratio(t, c, 0);
 	t->cbr_guess = 0;
 }
 
-/* A PSB+ without TSC says that there is no time. */
+/* End a PSB+. A PSB+ without TSC means that there is no time. */
 static void end_psb(struct dec_time *t)
 {
 	if (t->in_psb && !t->psb_tsc) {
@@ -298,7 +310,7 @@ static void end_psb(struct dec_time *t)
 static void overflow(struct dec_time *t, const struct dec_time_config *c)
 {
 	end_psb(t);
-	/* A change of the ratio may be among the lost packets, and the last CYCs may be from then. */
+	/* The lost packets may include a change of the ratio, and the last CYCs may precede it. */
 	if (t->in_cycs) {
 		t->clocks = t->told_clocks;
 		t->least = t->told_least;

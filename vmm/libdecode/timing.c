@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The time of the run or event that is being reported. */
+/* Determine the time of the run or event that is being reported. */
 #include "libdecode/pt_time.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ void dec_timing_ran(struct dec_timing *t, const struct dec_block *block, unsigne
 	}
 }
 
-/* Nothing eligible came since `now`, and nothing else tells how long ago that was. */
+/* Returns an upper bound. No eligible packet followed `now`, so its age is otherwise unknown. */
 static uint64_t upper(const struct dec_timing *t)
 {
 	uint64_t hi = dec_time_until(&t->now), by;
@@ -59,7 +59,7 @@ static uint64_t upper(const struct dec_timing *t)
 	if (!t->has_next)
 		return hi;
 	by = t->next.at_anchor ? t->next.hi : dec_time_hi(&t->next, &t->config);
-	/* An MTC shows that those before it were dropped. */
+	/* An MTC shows that earlier MTCs were dropped. */
 	if (t->next.at_anchor && !t->next.has_tsc && t->next.lo > hi && t->next.lo - hi > 1)
 		return by;
 	return by < hi ? by : hi;
@@ -83,7 +83,7 @@ void dec_timing_point(const struct dec_timing *t, struct dec_point *point)
 	point->known = true;
 	point->lo = began->known ? lower(t, began) : 0;
 	point->hi = upper(t);
-	/* The core clock is not what CBR says. */
+	/* The core clock does not have the ratio of CBR. */
 	if (point->lo > point->hi) {
 		point->lo = 0;
 		point->hi = DEC_NO_BOUND;

@@ -3,9 +3,9 @@
  * The tracelet cache.
  *
  * A walk's key is its first block and its outcomes. A RET from a function that was entered before
- * the walk takes an address off the flow's stack. The walk is good only where the same address is
+ * the walk pops an address from the flow's stack. The walk is valid only where the same address is
  * on top, which is checked at each use. A walk of another view is made again in its place. Walks
- * that differ only in the addresses have slots of their own.
+ * that differ only in the addresses have separate slots.
  */
 #include "libdecode/tracelet_inside.h"
 
@@ -15,13 +15,15 @@
 static inline size_t slot_of(const struct dec_tracelets *t, const struct dec_block *from,
 			     uint32_t outcomes)
 {
-	/* A product's bit depends on all lower bits of its factors. */
+	/* A bit of a product depends on all lower bits of its factors. */
 	uint64_t hash = (uintptr_t)from >> 3 ^ outcomes * 0xd6e8feb86659fd93ull;
 
 	return hash * 0x9e3779b97f4a7c15ull >> 32 & t->mask;
 }
 
-/* The most walks from a block by the same outcomes, which take different addresses. */
+/*
+ * The maximum number of walks from a block by the same outcomes, which differ in their addresses.
+ */
 #define TWINS_MAX 8u
 
 /* Returns the walk of these outcomes, or the slot for it. *found says which. */
@@ -55,13 +57,13 @@ static struct dec_tracelet *free_slot(const struct dec_tracelets *t, const struc
 	return &t->walk[i];
 }
 
-/* The state of a walk while it is made. */
+/* The state of a walk under construction. */
 struct make {
 	struct dec_block *at;
 	uint32_t outcomes; /* the key, of @n outcomes */
 	unsigned int n;
 	uint64_t bits;
-	unsigned int left; /* outcomes */
+	unsigned int left; /* the number of remaining outcomes */
 	uint32_t insns;
 	uint64_t pop[DEC_TRACELET_STACK], push[DEC_TRACELET_STACK];
 	unsigned int pops, pushes, steps;
@@ -69,7 +71,7 @@ struct make {
 	uint32_t path[DEC_TRACELET_STEPS];
 };
 
-/* The walk returns to an address: one that it has pushed, or one of the flow's stack. */
+/* Return to an address that the walk has pushed, or to one of the flow's stack. */
 static struct dec_block *walk_return(struct dec_flow *f, struct make *m)
 {
 	uint64_t to;
@@ -93,7 +95,7 @@ static struct dec_block *walk_return(struct dec_flow *f, struct make *m)
 	return dec_code_block(f->code, to, m->at->mode);
 }
 
-/* One block of a walk. False: the walk ends in front of it. */
+/* Walk one block. Returns false if the walk ends before it. */
 static bool walk_block(struct dec_flow *f, struct make *m)
 {
 	const unsigned int pops = m->pops, pushes = m->pushes;
@@ -152,7 +154,7 @@ static bool walk_block(struct dec_flow *f, struct make *m)
 	return true;
 }
 
-/* The place of a walk when it used its last outcome. */
+/* The state of a walk when it used its last outcome. */
 struct used {
 	struct dec_block *at;
 	uint32_t insns;
@@ -160,8 +162,8 @@ struct used {
 };
 
 /*
- * Walk until the outcomes are used or an instruction needs a target. Behind its last outcome a walk
- * must not follow a circle of direct branches: dec_flow_drain() reports those.
+ * Walk until the outcomes are used or an instruction needs a target. After its last outcome a walk
+ * must not follow a circle of direct branches, which dec_flow_drain() reports.
  */
 static void walk(struct dec_flow *f, struct make *m)
 {
@@ -187,7 +189,7 @@ static void walk(struct dec_flow *f, struct make *m)
 	}
 }
 
-/* Returns false if there is no memory: the walks stay. */
+/* Forget all walks. Returns false, and keeps the walks, if there is no memory. */
 static bool forget_all(struct dec_tracelets *t, const struct dec_flow *f)
 {
 	if (!dec_tracelets_expand(t, f))
@@ -198,7 +200,7 @@ static bool forget_all(struct dec_tracelets *t, const struct dec_flow *f)
 	return true;
 }
 
-/* Returns true if an array has no room for another walk: a replaced walk keeps its entries. */
+/* Returns true if an array has no room for another walk. A replaced walk keeps its entries. */
 static bool is_full(const struct dec_tracelets *t)
 {
 	return t->max_addresses - t->paths.naddresses < DEC_TRACELET_STACK + 2 ||
@@ -227,7 +229,7 @@ static bool make_room(struct dec_tracelets *t, const struct dec_flow *f)
 	return true;
 }
 
-/* Keep a walk that was made. */
+/* Keep a new walk. */
 static void keep(struct dec_tracelets *t, const struct dec_flow *f, const struct make *m,
 		 struct dec_tracelet *w)
 {
@@ -302,7 +304,7 @@ static inline void take(struct dec_tracelets *t, struct dec_flow *f, struct dec_
 	f->cur = dec_code_at(f->code, w->to);
 }
 
-/* Count the walk, or ask who is told of walks. Returns false if it is not to run. */
+/* Count the walk, or call the walk() callback. Returns false if the walk is not to run. */
 static inline bool count(struct dec_tracelets *t, struct dec_flow *f, struct dec_tracelet *w)
 {
 	struct dec_walk walk = {.insns = w->insns};
@@ -326,7 +328,7 @@ static inline bool run_one(struct dec_tracelets *t, struct dec_flow *f)
 	struct dec_tracelet *w;
 	bool found;
 
-	/* A CALL and its RET within a walk do not show that the oldest address is lost. */
+	/* A CALL and its RET within a walk would hide that the oldest address is lost. */
 	if (vpt_unlikely(f->depth > DEC_STACK - DEC_TRACELET_STACK && !f->last_call))
 		return false;
 	w = find(t, f, outcomes, &found);
@@ -349,7 +351,7 @@ bool dec_tracelets_run(struct dec_tracelets *t, struct dec_flow *f)
 
 	while (f->nbits && f->limit > f->insns && run_one(t, f))
 		;
-	/* The blocks in between are not touched. */
+	/* The blocks in between are not accessed. */
 	f->ip = f->cur->ip;
 	return f->nbits != before;
 }

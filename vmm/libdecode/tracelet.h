@@ -11,15 +11,15 @@
 #include "libdecode/flow.h"
 
 /*
- * The most outcomes of a walk. Longer walks need fewer look-ups, but most of them are used once.
- * Where branches depend on data, walks of 16 outcomes repeat and those of 56 do not.
+ * The maximum number of outcomes in a walk. Longer walks need fewer look-ups, but most of them are
+ * used once. Where branches depend on data, walks of 16 outcomes repeat and walks of 56 do not.
  */
 #define DEC_TRACELET 16u
 
 /*
- * Make a cache. @max_bytes bounds each of three arrays: walks, return addresses and, with
- * @counts, paths. Strides have an eighth of that. @counts must be true if dec_tracelets_expand() is used. Returns NULL if there
- * is no memory.
+ * Make a cache. @max_bytes bounds each of three arrays: walks, return addresses and, with @counts,
+ * paths. The arrays of strides have an eighth of that. @counts must be true if
+ * dec_tracelets_expand() is used. Returns NULL if there is no memory.
  */
 struct dec_tracelets *dec_tracelets_new(size_t max_bytes, bool counts);
 void dec_tracelets_free(struct dec_tracelets *t);
@@ -28,8 +28,8 @@ void dec_tracelets_free(struct dec_tracelets *t);
 struct dec_strides *dec_tracelets_strides(const struct dec_tracelets *t);
 
 /*
- * Consume outcomes of the flow, which is at the first instruction of a block, by a cached walk or
- * by a new one. Returns false if nothing was done: the caller must run the next block alone.
+ * Consume outcomes of the flow, which is at the first instruction of a block, by a cached or new
+ * walk. Returns false if nothing was done: the caller must run the next block alone.
  */
 bool dec_tracelets_run(struct dec_tracelets *t, struct dec_flow *f);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The memory of the tracelet cache, and how often blocks ran in its walks. */
+/* Allocate the tracelet cache, and count how often blocks ran in its walks. */
 #include <stdlib.h>
 
 #include "libdecode/edges.h"
@@ -7,7 +7,8 @@
 #include "libdecode/tracelet_inside.h"
 
 #define TRACELET_SLOTS 4096u
-#define MAX_ENTRIES    (1u << 30) /* of any array: indexes have 32 bits */
+/* The maximum number of entries of any array, whose indexes have 32 bits. */
+#define MAX_ENTRIES (1u << 30)
 
 /* Returns how many entries of @size bytes an array may have: a power of two. */
 static uint32_t entries(size_t max_bytes, size_t size, uint32_t least)
@@ -55,15 +56,18 @@ struct dec_strides *dec_tracelets_strides(const struct dec_tracelets *t)
 }
 
 /*
- * The hits of all walks, by block. They have a fraction of the memory of the blocks, which are not
- * read in the order of the walks.
+ * The hits of all walks, by block. This array is a fraction of the size of the blocks, which are
+ * not in the order of the walks.
  */
 struct sum {
-	uint64_t *hits;		  /* by id of the block and link, as in a path */
+	uint64_t *hits;		  /* hits by id of the block and link, as in a path */
 	struct dec_edges returns; /* the target is an id */
 };
 
-/* In place of the hits of a block's first link: the block ends with a RET, whose edges count. */
+/*
+ * A marker instead of the hits of a block's first link. The block ends with a RET, whose edges are
+ * counted.
+ */
 #define IS_RET UINT64_MAX
 
 static bool begin_sum(struct sum *sum, const struct dec_flow *f)

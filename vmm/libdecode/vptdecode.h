@@ -34,12 +34,12 @@ extern "C" {
 #define VPTD_ANY_SPACE UINT64_MAX
 
 /*
- * The value that ops.space() returns for an address space without any code, such as that of an
- * unknown guest. The decoder does not follow it until the next space, as if tracing were disabled.
+ * A value for ops.space() to return: an address space without any code, such as that of an unknown
+ * guest. The decoder does not follow execution until the next space, as if tracing were disabled.
  */
 #define VPTD_NO_CODE (UINT64_MAX - 1)
 
-/* Why something could not be decoded. */
+/* The reasons why a part of the trace could not be decoded. */
 enum vptd_status {
 	VPTD_OK = 0,
 	VPTD_STUCK,	   /* internal, never returned */
@@ -50,7 +50,7 @@ enum vptd_status {
 	VPTD_E_NO_TARGET,  /* an indirect branch has no target */
 	VPTD_E_RETURN,	   /* a compressed RET has no CALL, or its outcome is not taken */
 	VPTD_E_LOOP,	   /* direct branches lead in a circle */
-	VPTD_E_PACKET,	   /* the bytes are no packet, or the packet may not come here */
+	VPTD_E_PACKET,	   /* the bytes are not a packet, or the packet is not valid here */
 	VPTD_E_ARGUMENT,   /* an argument is not valid: a size, a mode or an address */
 };
 
@@ -60,8 +60,8 @@ const char *vptd_status_text(enum vptd_status status);
 /* Each comment lists the fields of struct vptd_event that the event sets. */
 enum vptd_event_kind {
 	VPTD_EVENT_ENABLED,	   /* tracing starts: to */
-	VPTD_EVENT_DISABLED,	   /* tracing ends by the last instruction: to */
-	VPTD_EVENT_ASYNC_DISABLED, /* tracing ends by an event: ip, to */
+	VPTD_EVENT_DISABLED,	   /* the last instruction ended tracing: to */
+	VPTD_EVENT_ASYNC_DISABLED, /* an event ended tracing: ip, to */
 	VPTD_EVENT_ASYNC_BRANCH,   /* an interrupt or exception: ip, to */
 	VPTD_EVENT_PAGING,	   /* value: CR3; aux: NR */
 	VPTD_EVENT_EXEC_MODE,	   /* value: 16, 32, 64; the first after lost packets too */
@@ -105,14 +105,14 @@ struct vptd_event {
 	uint16_t aux;
 	uint32_t zero;
 	uint64_t ip, to, value;
-	uint64_t offset; /* stream offset behind the packet that completed the event */
+	uint64_t offset; /* stream offset after the packet that completed the event */
 };
 
 /* Consecutive instructions that ran. */
 struct vptd_run {
 	uint64_t ip;	     /* address of the first instruction */
 	uint64_t page;	     /* key of the page that holds it, see vptd_page() */
-	uint64_t offset;     /* stream offset behind the last packet that was read */
+	uint64_t offset;     /* stream offset after the last packet that was read */
 	const uint8_t *lens; /* length of each instruction in bytes; valid during the call */
 	uint32_t count;	     /* at least 1 */
 	uint8_t mode;	     /* 16, 32 or 64 */
@@ -154,7 +154,7 @@ struct vptd_range {
 
 enum vptd_flags {
 	VPTD_CTL = 1 << 0,	 /* `ctl` is valid; else it is taken as 200DH: BranchEn, OS, User */
-	VPTD_KEEPS_RET = 1 << 1, /* an uncompressed RET leaves the call stack as it is */
+	VPTD_KEEPS_RET = 1 << 1, /* an uncompressed RET does not change the call stack */
 	VPTD_EDGES = 1 << 2,	 /* count edges */
 	VPTD_TIME = 1 << 3,	 /* keep the time, see vptd_now(); needs VPTD_CTL */
 	VPTD_ATOM = 1 << 4,	 /* the packets are RTIT's, see vptd_atom_begin() */
@@ -204,15 +204,16 @@ void vptd_free(struct vptd_decoder *d);
 enum vptd_status vptd_page(struct vptd_decoder *d, uint64_t space, uint64_t address, uint64_t key,
 			   const uint8_t *bytes);
 /*
- * The same for @len bytes at any @address, in the pages that @space itself has there, or in new
- * pages that are 0 elsewhere. Returns VPTD_OK or VPTD_E_MEMORY.
+ * Set @len bytes of code at any @address, under the rules of vptd_page(). The bytes change the
+ * pages that @space itself has there, or new pages that are 0 elsewhere. Returns VPTD_OK or
+ * VPTD_E_MEMORY.
  */
 enum vptd_status vptd_code(struct vptd_decoder *d, uint64_t space, uint64_t address,
 			   const uint8_t *bytes, size_t len);
 
 /*
- * Set the address space and the mode (16, 32 or 64) that hold until packets tell them. They are
- * 0 and 64 in a new decoder. Returns VPTD_OK, VPTD_E_MEMORY or VPTD_E_ARGUMENT.
+ * Set the address space and the mode (16, 32 or 64) that are valid until packets set them. In a new
+ * decoder they are 0 and 64. Returns VPTD_OK, VPTD_E_MEMORY or VPTD_E_ARGUMENT.
  */
 enum vptd_status vptd_begin(struct vptd_decoder *d, uint64_t space, unsigned int mode);
 
@@ -222,8 +223,9 @@ enum vptd_status vptd_begin(struct vptd_decoder *d, uint64_t space, unsigned int
  */
 enum vptd_status vptd_push(struct vptd_decoder *d, const uint8_t *bytes, size_t len);
 /*
- * Decode what is left. Call it at the end of the stream, and before bytes that do not continue
- * it, as after a snapshot or lost bytes. Offsets are not reset. Returns as vptd_push() does.
+ * Decode the remaining packets. Call this function at the end of the stream, and before bytes that
+ * do not continue it, as after a snapshot or lost bytes. Offsets are not reset. Returns the same
+ * statuses as vptd_push().
  */
 enum vptd_status vptd_finish(struct vptd_decoder *d);
 
@@ -241,22 +243,22 @@ enum vptd_status vptd_finish(struct vptd_decoder *d);
  * position of execution. Instructions behind the last packet are then not known.
  */
 
-/* Registers of RTIT as RDMSR reads them. A session uses these alone. */
+/* Registers of RTIT as RDMSR reads them. A session uses no other registers. */
 struct vptd_atom_regs {
 	uint32_t ctl, status, events, tnt_buff; /* RTIT_CTL and so on */
 	uint64_t last_lip, last_call_nlip;
 	uint64_t lip[4]; /* RTIT_LIP0 to RTIT_LIP3 */
 };
 
-/* Why a session ends. */
+/* The reasons why a session ends. */
 enum vptd_atom_end {
-	VPTD_ATOM_ENDED = 0, /* for a reason that is none of these */
+	VPTD_ATOM_ENDED = 0, /* any other reason */
 	VPTD_ATOM_CLEARED,   /* software cleared Trace_En or TraceActive */
 	VPTD_ATOM_STOPPED,   /* TraceStop */
 	VPTD_ATOM_CHANGED,   /* software wrote a register; vptd_atom_begin() continues the trace */
 };
 
-/* A counter of instructions that is not known. */
+/* An unknown counter of instructions. */
 #define VPTD_ATOM_UNKNOWN UINT64_MAX
 
 /*
@@ -290,7 +292,7 @@ enum vptd_status vptd_atom_end(struct vptd_decoder *d, const struct vptd_atom_re
 size_t vptd_find_psb(const uint8_t *bytes, size_t len);
 size_t vptd_psb_size(const uint8_t *bytes, size_t len);
 
-/* Return how many instructions ran so far, and how many events of @kind there were. */
+/* Return the number of instructions that ran so far, and the number of events of @kind. */
 uint64_t vptd_insns(const struct vptd_decoder *d);
 uint64_t vptd_events(const struct vptd_decoder *d, enum vptd_event_kind kind);
 
