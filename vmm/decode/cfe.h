@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Packets that tell more of an event: CFE and EVD (33.4.2.29, 33.4.2.30), and blocks (33.4.1.1). */
+/* Packets that describe an event: CFE and EVD (33.4.2.29, 33.4.2.30), and blocks (33.4.1.1). */
 #ifndef VMM_DECODE_CFE_H
 #define VMM_DECODE_CFE_H
 

@@ -21,7 +21,7 @@ void decode_code_close(struct decode_code_store *store);
 /* The counter at which a page next changes, UINT64_MAX: never again. */
 uint64_t decode_code_next_change(const struct decode_code_store *store);
 
-/* Let the versions up to `insns` count. */
+/* Let the versions up to `insns` take effect. */
 void decode_code_advance(struct decode_code_store *store, uint64_t insns);
 
 /*

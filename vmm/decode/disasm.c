@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Instructions as text, and what libvptdecode knows of them. */
+/* Format and read instructions, and map the classes of libvptdecode. */
 #include "decode/disasm.h"
 
 #include <stdio.h>

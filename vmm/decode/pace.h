@@ -33,7 +33,7 @@ static inline bool decode_pace_knows(const struct decode_when *when)
 	return when->known && !(when->relative && !when->tsc && when->until == UINT64_MAX);
 }
 
-/* The items that follow are of another vCPU. */
+/* Begin another vCPU, to which the items that follow belong. */
 void decode_pace_begin(struct decode_pace *p);
 void decode_pace_item(struct decode_pace *p, const struct decode_item *item);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Events of libvptdecode as items. */
+/* Convert events of libvptdecode to items. */
 #include <errno.h>
 #include <string.h>
 

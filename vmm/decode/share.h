@@ -30,7 +30,7 @@ struct decode_shares {
 	uint64_t tsc; /* that was seen last */
 };
 
-/* The items that follow are of another vCPU. */
+/* Begin another vCPU, to which the items that follow belong. */
 void decode_shares_begin(struct decode_shares *s);
 /* False: memory. */
 bool decode_shares_item(struct decode_shares *s, const struct decode_item *item);

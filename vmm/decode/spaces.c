@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Find the address space that a PIP means. */
+/* Find the address space that a PIP selects. */
 #include "decode/spaces.h"
 
 #include <errno.h>

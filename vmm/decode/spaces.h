@@ -35,10 +35,10 @@ struct decode_space_key {
  */
 uint64_t decode_spaces_resolve(struct decode_spaces *spaces, const struct decode_space_key *key);
 
-/* The space of an id, NULL: there is none. It lives as long as `spaces`. */
+/* Returns the space of an id, or NULL. The space is valid as long as `spaces`. */
 const struct trace_space *decode_spaces_find(const struct decode_spaces *spaces, uint64_t id);
 
-/* Is it one that no SPACE block tells of? */
+/* Returns true if no SPACE block describes the space. */
 bool decode_spaces_learned(const struct decode_spaces *spaces, const struct trace_space *space);
 
 /* In flags, and in no file: it is neither a host's nor a guest's, for nobody tells. */

@@ -14,7 +14,7 @@ struct decode_block_count {
 	uint64_t insns; /* of all times together */
 };
 
-/* Zero is empty. */
+/* All-zero is empty. */
 struct decode_tally {
 	struct decode_block_count *slots;
 	size_t nslots, used;
