@@ -17,7 +17,7 @@
 
 struct decode_calls;
 
-/* NULL: memory. The symbols outlive it. */
+/* Returns NULL if there is no memory. The symbols must outlive the tree. */
 struct decode_calls *decode_calls_new(const struct debug_symbols *symbols);
 void decode_calls_free(struct decode_calls *calls);
 

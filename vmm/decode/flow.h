@@ -25,7 +25,7 @@ enum decode_flow_unit { DECODE_FLOW_INSNS, DECODE_FLOW_BLOCKS, DECODE_FLOW_COUNT
 int decode_flow_open(struct trace_reader *reader, unsigned int vcpu, enum decode_flow_unit unit,
 		     struct decode_flow **flow);
 void decode_flow_close(struct decode_flow *flow);
-/* Before the first item: work out the time of each. */
+/* Compute the time of each item. Call this function before the first item. */
 void decode_flow_keep_time(struct decode_flow *flow);
 /*
  * Before the first item of a flow of BLOCKS: allow PARTS items in their place. @function returns the

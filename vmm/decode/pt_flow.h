@@ -258,7 +258,7 @@ void decode_atom_end_run(struct decode_pt_flow *f);
  */
 void decode_atom_follow_space(struct decode_pt_flow *f, bool always);
 
-/* Does an instruction of this class end a BLOCK? */
+/* Returns true if an instruction of this class ends a BLOCK. */
 static inline bool decode_pt_ends_block(unsigned int class)
 {
 	return class != DECODE_INSN_OTHER && class != DECODE_INSN_PTWRITE;
@@ -276,7 +276,7 @@ int decode_pt_counts_sum(struct decode_pt_flow *f, struct decode_tally *tally,
 
 /* pt_merge.c: blocks that are told together. */
 int decode_pt_merge(struct decode_flow *flow, decode_flow_function *function, void *context);
-/* Close the open part and queue the parts: something else is queued next. */
+/* Close the open part and queue the parts, before another entry is queued. */
 void decode_pt_merge_flush(struct decode_pt_flow *f);
 /* Queue the parts, except for an open one. */
 void decode_pt_merge_queue(struct decode_pt_flow *f);
@@ -297,7 +297,7 @@ void decode_pt_runs_close(struct decode_pt_flow *f);
 
 /* pt_item.c: what the decoder told, as items. */
 
-/* Is an event of this kind an item of its own? */
+/* Returns true if an event of this kind is an item of its own. */
 bool decode_pt_is_item(enum vptd_event_kind kind);
 
 /* Make an item of an event. Returns 1, 0 if there is nothing to be given out, or -ENOMEM. */
