@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Model-specific registers: those that the engine has itself, and the way of the others. */
+/* Model-specific registers: emulate those of the engine, and leave the others to the core. */
 #include "soft/operand.h"
 #include "soft/state.h"
 #include "soft/system.h"
 
 #define NOINLINE __attribute__((noinline))
 
-/* May `value` be written to the MSR? */
+/* Returns true if `value` may be written to the MSR. */
 static bool any(const struct soft *c, uint32_t index, uint64_t value)
 {
 	(void)c, (void)index, (void)value;
@@ -25,7 +25,7 @@ static bool canonical(const struct soft *c, uint32_t index, uint64_t value)
 	return soft_canonical(c, value);
 }
 
-/* SPEC_CTRL: IBRS, STIBP, SSBD. */
+/* SPEC_CTRL has IBRS, STIBP and SSBD. */
 static bool speculation(const struct soft *c, uint32_t index, uint64_t value)
 {
 	(void)c, (void)index;
@@ -39,7 +39,7 @@ static bool debug_control(const struct soft *c, uint32_t index, uint64_t value)
 	return !(value & ~0x1803ull);
 }
 
-/* UMWAIT_CONTROL: no C0.2; the longest wait, in multiples of four. */
+/* UMWAIT_CONTROL has the C0.2 disable bit and the longest wait, in multiples of four. */
 static bool waiting(const struct soft *c, uint32_t index, uint64_t value)
 {
 	(void)c, (void)index;
@@ -51,7 +51,7 @@ static bool memory_type(uint8_t type)
 	return type < 8 && 0x73u >> type & 1;
 }
 
-/* PAT has UC- beside the types of an MTRR (SDM vol. 3, 12.12.2). */
+/* PAT has UC- in addition to the types of an MTRR (SDM vol. 3, 12.12.2). */
 static bool page_types(const struct soft *c, uint32_t index, uint64_t value)
 {
 	unsigned int i;
@@ -80,7 +80,7 @@ static bool default_type(const struct soft *c, uint32_t index, uint64_t value)
 	return !(value & ~0xcffull) && memory_type((uint8_t)value);
 }
 
-/* A variable MTRR: its base is at an even number, its mask at an odd one. */
+/* A variable MTRR has its base at an even index and its mask at an odd index. */
 static bool variable_range(const struct soft *c, uint32_t index, uint64_t value)
 {
 	if (value >> c->paging.max_phy_addr)
@@ -88,7 +88,7 @@ static bool variable_range(const struct soft *c, uint32_t index, uint64_t value)
 	return index & 1 ? !(value & 0x7ff) : !(value & 0xf00) && memory_type((uint8_t)value);
 }
 
-/* XSS: the supervisor components of CPUID leaf 0DH. */
+/* XSS has the supervisor components of CPUID leaf 0DH. */
 static bool supervisor_state(const struct soft *c, uint32_t index, uint64_t value)
 {
 	const struct engine_cpuid_entry *e = soft_cpuid(c, 0xd, 1);
@@ -97,7 +97,7 @@ static bool supervisor_state(const struct soft *c, uint32_t index, uint64_t valu
 	return e && !(value & ~(e->ecx | (uint64_t)e->edx << 32));
 }
 
-/* Which feature of CPUID has the MSR? */
+/* Returns true if CPUID enumerates the feature of the MSR. */
 static bool always(const struct soft *c)
 {
 	(void)c;
@@ -154,7 +154,7 @@ static uint64_t read_zero(const struct soft *c)
 	return 0;
 }
 
-/* The MSR ignores what is written. */
+/* The MSR ignores the written value. */
 static bool write_any(struct soft *c, uint64_t value)
 {
 	(void)c, (void)value;
@@ -167,14 +167,14 @@ static bool write_zero(struct soft *c, uint64_t value)
 	return !value;
 }
 
-/* PRED_CMD: IBPB. */
+/* PRED_CMD has IBPB. */
 static bool write_pred_cmd(struct soft *c, uint64_t value)
 {
 	(void)c;
 	return !(value & ~1ull);
 }
 
-/* Eight ranges, the fixed ones, write combining. */
+/* Eight variable ranges, the fixed ranges, and write combining. */
 static uint64_t read_mtrrcap(const struct soft *c)
 {
 	(void)c;
@@ -199,7 +199,7 @@ static bool write_efer(struct soft *c, uint64_t value)
 		return false;
 	if ((value ^ c->s.efer) & X86_EFER_LME && c->s.cr0 & X86_CR0_PG)
 		return false;
-	/* LMA is the processor's. */
+	/* The processor sets LMA. */
 	c->s.efer = (value & ~X86_EFER_LMA) | (c->s.efer & X86_EFER_LMA);
 	return true;
 }
@@ -378,7 +378,7 @@ static NOINLINE void do_wrmsr(struct soft *c, const struct soft_uop *u)
 		soft_raise_code(c, u, X86_VEC_GP, 0);
 }
 
-/* imm: the next RIP. */
+/* imm is the next RIP. */
 SOFT_UOP(rdmsr)
 {
 	if (vpt_unlikely(trapped(c, false)))

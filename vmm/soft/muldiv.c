@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Multiplication and division. Whether a quotient fits is known before the host's
- * instruction is used, which would raise #DE in the host itself.
+ * Multiplication and division. The quotient is checked before the host's instruction runs, because
+ * an overflow would raise #DE in the host.
  */
 #include "soft/alu_flags.h"
 #include "soft/kind.h"
@@ -11,7 +11,7 @@
 #define RAX		   (SOFT_R_RAX * 8)
 #define RDX		   (SOFT_R_RDX * 8)
 
-/* Does the quotient of high:low / d fit in as many bits as d? */
+/* Returns true if the quotient of high:low / d fits in the width of d. */
 #define FITS(bits, wide)                                                                           \
 	SOFT_INLINE bool div_fits##bits(uint##bits##_t high, uint##bits##_t low, uint##bits##_t d) \
 	{                                                                                          \
@@ -47,8 +47,8 @@ FITS(32, uint64_t)
 FITS(64, unsigned __int128)
 
 /*
- * All eight work on rDX:rAX, or AX alone with bytes. Of the flags, undefined ones may
- * be those from before. Volatile: not to be moved before the check.
+ * All eight use rDX:rAX, or AX for bytes. Undefined flags may keep their values. The asm is
+ * volatile so that it stays after the check.
  */
 #define WIDE(op, bits, s, check)                                                          \
 	SOFT_INLINE const struct soft_uop *op##_by##bits(SOFT_UOP_ARGS, uint##bits##_t b) \
@@ -123,7 +123,7 @@ ONE_OPERAND_SIZES(imul)
 ONE_OPERAND_SIZES(div)
 ONE_OPERAND_SIZES(idiv)
 
-/* IMUL into a register: by a register or memory, or of those by an immediate. */
+/* IMUL of a register by a register or memory, or of either by an immediate. */
 #define IMUL(bits, s)                                                   \
 	SOFT_UOP(imul_rr##bits)                                         \
 	{                                                               \
@@ -162,8 +162,10 @@ IMUL(16, "w")
 IMUL(32, "l")
 IMUL(64, "q")
 
-/* MULX: RDX times src; no flags. aux: the register for the low half, which is left
- * with the high one if both are the same. */
+/*
+ * MULX multiplies RDX by src and changes no flags. aux is the register for the low half. If both
+ * destinations are the same register, it gets the high half.
+ */
 #define MULX(bits, wide)                                                                  \
 	SOFT_INLINE const struct soft_uop *mulx_by##bits(SOFT_UOP_ARGS, uint##bits##_t b) \
 	{                                                                                 \
@@ -202,7 +204,7 @@ struct imul {
 			SOFT_MEM_UOP(imul_rmi##bits)                        \
 	}
 
-/* By log2 of the size. */
+/* Handlers by log2 of the size. */
 static const struct one_operand muls[][4] = {ROWS(mul), ROWS(imul)},
 				divs[][4] = {ROWS(div), ROWS(idiv)};
 static const struct imul imul[4] = {{0}, IMUL_ROW(16), IMUL_ROW(32), IMUL_ROW(64)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where stubs are kept and how they are run. Their memory is mapped twice, to be
- * written at one address and executed at another.
+ * Keep and run stubs. Their memory is mapped twice: writable at one address and executable at
+ * another.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,14 +12,14 @@
 
 #define REGION	(16u << 20)
 #define BUCKETS 4096u
-/* A stub and what it is found by. */
+/* A stub and its key. */
 #define ENTRY_MAX (sizeof(struct entry) + SOFT_STUB_MAX)
-/* Each instruction of a block may need one. */
+/* Each instruction of a block may need a stub. */
 #define BLOCK_MAX (SOFT_BLOCK_MAX_INSNS * ENTRY_MAX)
 
 struct entry {
 	struct soft_recoded recoded;
-	uint32_t next; /* of the bucket, an offset; 0: none */
+	uint32_t next; /* the next entry of the bucket, as an offset; 0 if none */
 };
 
 struct soft_native {
@@ -30,7 +30,7 @@ struct soft_native {
 	uint8_t scratch[4096] __attribute__((aligned(4096)));
 };
 
-/* A stub run alone comes back to here. */
+/* The micro-operation that ends a stub which is run alone. */
 SOFT_UOP(stop)
 {
 	(void)c;
@@ -139,20 +139,23 @@ void soft_native_call(struct soft *c, const struct soft_uop *u, void *operand)
 	soft_native_run(c, n->alone, operand);
 }
 
-#define PRE_FLAGS 7u /* invalid, denormal, divide by zero: raised before the result is */
+#define PRE_FLAGS 7u /* invalid, denormal, divide by zero: raised before the result exists */
 
 const struct soft_uop *soft_native_trap(struct soft *c, const struct soft_uop *u, void *flags)
 {
 	uint32_t raised = (uint32_t)(uintptr_t)flags;
 
-	/* Where one of these traps there is no result, so nothing comes of it either. */
+	/* An instruction that raises one of these has no result, so no result exception follows. */
 	if (raised & PRE_FLAGS & ~(c->fpu.mxcsr >> 7))
 		raised &= PRE_FLAGS;
 	c->fpu.mxcsr |= raised;
 	soft_raise(c, u, c->s.cr4 & X86_CR4_OSXMMEXCPT ? SOFT_VEC_XM : X86_VEC_UD);
 }
 
-/* Runs the stub with underflow masked; the flags it raised, tiny results among them. */
+/*
+ * Run the stub with underflow masked. Returns the flags that it raised, including those of tiny
+ * results.
+ */
 static uint32_t run_masked(struct soft *c, const struct soft_uop *u, void *operand)
 {
 	const uint32_t masks = 0x1f80, flush = 0x8000, underflow = 0x10;
@@ -236,14 +239,14 @@ SOFT_UOP(store)
 	return SOFT_NEXT(c, u);
 }
 
-/* One that may trap does so before it writes. */
+/* A store that may trap does so before it writes. */
 SOFT_UOP(store_trapping)
 {
 	store_slow(c, u, soft_ea(c, u));
 	return SOFT_NEXT(c, u);
 }
 
-/* MMX: the registers come into order once nothing can fault any more. */
+/* MMX: reorder the registers only when no fault is possible any more. */
 SOFT_UOP(mmx)
 {
 	soft_x87_check(c, u);
@@ -325,7 +328,7 @@ struct soft_uop *soft_native_emit_by(struct soft_translation *t, const struct so
 
 bool soft_native_emit(struct soft_translation *t, const struct soft_recoded *r, unsigned int align)
 {
-	/* By r->how & SOFT_HOW_MMX, and the operand: none, read, written. */
+	/* Handlers by r->how & SOFT_HOW_MMX, and by operand: none, read or written. */
 	static const soft_uop_fn handler[2][3] = {{NULL, load, store}, {mmx, mmx_load, mmx_store}};
 	int mem = soft_native_memory(t);
 	unsigned int kind = mem < 0 ? 0 : writes(t, mem) ? 2 : 1;

@@ -17,15 +17,15 @@
 
 #define SOFT_MXCSR_FLAGS   0x3fu
 #define SOFT_MXCSR_DEFAULT 0x1f80u
-/* Bit 17, misaligned SSE, is not for guests. */
+/* Bit 17, misaligned SSE, is not available to guests. */
 #define SOFT_MXCSR_VALID 0xffffu
 
 enum soft_recoded_how {
 	SOFT_HOW_MEM = 1 << 0,	     /* there is a memory operand */
 	SOFT_HOW_FLAGS_IN = 1 << 1,  /* arithmetic flags are read, or some are kept */
-	SOFT_HOW_FLAGS_OUT = 1 << 2, /* and written */
-	SOFT_HOW_MXCSR = 1 << 3,     /* it rounds or raises as MXCSR says */
-	SOFT_HOW_VEX = 1 << 4,	     /* clears the upper parts of what it writes */
+	SOFT_HOW_FLAGS_OUT = 1 << 2, /* arithmetic flags are written */
+	SOFT_HOW_MXCSR = 1 << 3,     /* the instruction rounds or raises as MXCSR specifies */
+	SOFT_HOW_VEX = 1 << 4,	     /* the upper parts of written registers are cleared */
 	SOFT_HOW_EVEX = 1 << 5,
 	SOFT_HOW_MMX = 1 << 6,
 	SOFT_HOW_X87 = 1 << 7,
@@ -46,20 +46,22 @@ struct soft_recoded {
 	uint8_t len;
 	uint8_t gprs;
 	struct {
-		uint8_t offset; /* in the register file */
+		uint8_t offset; /* the offset in the register file */
 		uint8_t host;	/* number of the host's register */
 		uint8_t access; /* enum soft_recoded_gpr */
 	} gpr[5];
 	uint8_t pointer;    /* host register that points to the memory operand */
-	uint8_t vector[32]; /* bytes to be loaded of each vector register */
+	uint8_t vector[32]; /* the number of bytes to load of each vector register */
 	uint8_t k_used, k_written;
 	uint8_t mm_used, mm_written;
 	uint32_t vector_written;
 	uint32_t how; /* enum soft_recoded_how */
 };
 
-/* Only register operands that the instruction encodes, or implies, are looked at.
- * False: not an instruction that can be run so. */
+/*
+ * Recode an instruction. Only explicit register operands and implied ones are read. Returns false
+ * if the host cannot run the instruction this way.
+ */
 bool soft_recode(const struct soft_translation *t, struct soft_recoded *r);
 
 typedef const struct soft_uop *(*soft_native_fn)(struct soft *c, const struct soft_uop *u,
@@ -75,38 +77,42 @@ struct soft_native_host {
  * flags that it would have set are passed in place of the operand.
  */
 const struct soft_uop *soft_native_trap(struct soft *c, const struct soft_uop *u, void *flags);
-/* Where it goes at once if the guest has underflow unmasked. */
+/* The same exit if the guest has underflow unmasked. */
 const struct soft_uop *soft_native_tiny(struct soft *c, const struct soft_uop *u, void *operand);
 
-/* Most that soft_stub_write() writes. */
+/* The largest size of a stub. */
 #define SOFT_STUB_MAX 1024u
-/* Write the stub for `r` to `at`; it can be run at any address. Returns its length. */
+/* Write the stub for `r` to `at`. The code runs at any address. Returns its length. */
 size_t soft_stub_write(uint8_t *at, const struct soft_native_host *host,
 		       const struct soft_recoded *r);
 
-/* One per processor. NULL: errno. */
+/* Create the stub memory of one processor. Returns NULL with errno set on failure. */
 struct soft_native *soft_native_create(void);
 void soft_native_destroy(struct soft_native *n);
-/* Is there room for the instructions of one more block? If not, drop all blocks, then
- * reset. */
+/*
+ * Returns false if there is no room for the instructions of one more block. Then drop all blocks
+ * and reset.
+ */
 bool soft_native_has_room(const struct soft_native *n);
 void soft_native_reset(struct soft_native *n);
 
-/* The stub for `r`, NULL if there is no room. */
+/* Return the stub for `r`, or NULL if there is no room. */
 soft_native_fn soft_native_stub(struct soft_native *n, const struct soft_recoded *r);
-/* Run u's stub and come back. A page of scratch memory for its operand. */
+/* Run u's stub alone and return. soft_native_scratch() has a page for its operand. */
 void soft_native_call(struct soft *c, const struct soft_uop *u, void *operand);
 void *soft_native_scratch(struct soft *c);
 
-/* The memory operand among the visible ones, -1 if there is none. */
+/* Return the index of the memory operand among the visible operands, or -1. */
 int soft_native_memory(const struct soft_translation *t);
 /*
- * Emit what runs the instruction: registers only, or with a plain memory operand of
- * one piece, aligned as `align` says (a power of two; 1: any).
+ * Emit the micro-operation that runs the instruction. Operands are registers, or one contiguous
+ * memory operand with alignment `align` (a power of two; 1 for any).
  */
 bool soft_native_emit(struct soft_translation *t, const struct soft_recoded *r, unsigned int align);
-/* The same by a handler of the caller's; the address is put in unless mem < 0. NULL:
- * no room for the stub. */
+/*
+ * The same with a handler from the caller. The address is filled in unless mem < 0. Returns NULL if
+ * there is no room for the stub.
+ */
 struct soft_uop *soft_native_emit_by(struct soft_translation *t, const struct soft_recoded *r,
 				     soft_uop_fn fn, int mem);
 
@@ -116,7 +122,7 @@ static inline const struct soft_uop *soft_native_run(struct soft *c, const struc
 	return ((soft_native_fn)(uintptr_t)u->ptr)(c, u, operand);
 }
 
-/* A memory operand of u->aux bytes, for reading: in RAM, or copied to scratch memory. */
+/* Return a readable memory operand of u->aux bytes, in RAM or copied to scratch memory. */
 void *soft_native_load_slow(struct soft *c, const struct soft_uop *u, uint64_t va);
 static inline void *soft_native_load(struct soft *c, const struct soft_uop *u, uint64_t va)
 {
@@ -128,20 +134,20 @@ static inline void *soft_native_load(struct soft *c, const struct soft_uop *u, u
 }
 
 /* x87.c: MMX instructions share its registers. */
-/* #MF if an exception is pending. */
+/* Raise #MF if an exception is pending. */
 void soft_x87_check(struct soft *c, const struct soft_uop *u);
-/* Put the registers of the image in order: MM0 first, top of stack 0. */
+/* Reorder the registers of the image: MM0 first, top of stack 0. */
 void soft_x87_to_mmx(struct soft *c);
 uint64_t soft_x87_mm(struct soft *c, unsigned int n);
 
-/* vector.c: emit the #UD or #NM that CR0 and CR4 ask for, before anything else. */
+/* vector.c: emit the #UD or #NM that CR0 and CR4 require, before any other micro-operation. */
 enum soft_unit { SOFT_UNIT_X87, SOFT_UNIT_MMX, SOFT_UNIT_SSE, SOFT_UNIT_AVX, SOFT_UNIT_AVX512 };
 void soft_tr_need(struct soft_translation *t, enum soft_unit unit);
 
-/* xstate.c: may XCR0 be set to this? */
+/* xstate.c: returns true if the value is valid for XCR0. */
 bool soft_xcr0_valid(const struct soft *c, uint64_t value);
 
-/* element.c: accesses element by element. False: this is not such an instruction. */
+/* element.c: emit accesses to single elements. Returns false if the instruction has none. */
 bool soft_element_emit(struct soft_translation *t, const struct soft_recoded *r,
 		       unsigned int align);
 /* gather.c */

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Instructions without an effect here: hints, and fences, for there is one processor
- * and its accesses are in order.
+ * Instructions without effect here: hints, and fences, because the only processor makes its
+ * accesses in order.
  */
 #include "soft/operand.h"
 
-/* Not left out: a store before it may change its bytes into something else. */
+/*
+ * Emit a micro-operation even for NOP: an earlier store may change its bytes into another
+ * instruction.
+ */
 SOFT_UOP(nop)
 {
 	(void)c;
 	return SOFT_NEXT(c, u);
 }
 
-/* CLFLUSH and its like fault as a load of a byte does. */
+/* CLFLUSH and similar instructions fault like a load of a byte. */
 SOFT_LOAD_UOP(probe, 8)
 {
 	(void)m;

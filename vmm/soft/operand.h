@@ -10,13 +10,13 @@
 #include "soft/access.h"
 #include "soft/translate.h"
 
-/* Memory of the guest: not aligned, and of no type the compiler may reason about. */
+/* Guest memory is not aligned and may alias any type. */
 typedef uint8_t __attribute__((may_alias)) soft_ram8;
 typedef uint16_t __attribute__((may_alias, aligned(1))) soft_ram16;
 typedef uint32_t __attribute__((may_alias, aligned(1))) soft_ram32;
 typedef uint64_t __attribute__((may_alias, aligned(1))) soft_ram64;
 
-/* A result into a register, by operand size. */
+/* Write a result to a register, by operand size. */
 static inline void soft_put8(struct soft *c, unsigned int offset, uint8_t value)
 {
 	SOFT_REG(c, offset, uint8_t) = value;
@@ -97,7 +97,7 @@ static inline uint64_t soft_ea_plain(const struct soft *c, const struct soft_uop
 		return SOFT_NEXT(c, u);                                 \
 	}
 
-/* SOFT_RMW_UOP(name, bits) { change *m, of which nothing can go wrong any more } */
+/* SOFT_RMW_UOP(name, bits) { change *m; } After the change nothing may fail. */
 #define SOFT_RMW_UOP(name, bits)                                              \
 	SOFT_INLINE void name##_body(SOFT_UOP_ARGS, soft_ram##bits *m);       \
 	SOFT_SLOW SOFT_UOP(name##_slow)                                       \
@@ -132,7 +132,10 @@ struct soft_mem_uop {
 		name, name##_indexed \
 	}
 
-/* Emit it for memory operand n; for the rest of its operands it is returned. */
+/*
+ * Emit the micro-operation for memory operand n. The caller fills in the other operands of the
+ * result.
+ */
 static inline struct soft_uop *soft_tr_emit_bytes(struct soft_translation *t,
 						  const struct soft_mem_uop *fn, unsigned int n,
 						  unsigned int bytes, bool write)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* PTWRITE: a load, and the end of a block, as what PT makes of it may want a look around. */
+/* PTWRITE: load the operand and end the block, because PT may request attention. */
 #include "soft/branch.h"
 #include "soft/operand.h"
 
@@ -32,7 +32,7 @@ static __attribute__((noinline, cold)) void report(struct soft *c, const struct 
 	soft_report(c, u, &r);
 }
 
-/* src: the value, aux: its bytes; imm: the next RIP. */
+/* src is the value and aux its size in bytes; imm is the next RIP. */
 SOFT_UOP(ptwrite)
 {
 	if (c->gate)

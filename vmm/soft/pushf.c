@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* PUSHF and POPF, and which flags who may change (SDM vol. 2, POPF). */
+/* PUSHF and POPF, and the flags that each privilege level may change (SDM vol. 2, POPF). */
 #include "soft/access.h"
 #include "soft/stack.h"
 
@@ -14,7 +14,7 @@
 /* The flags that blocks, the TLB or the loop depend on. */
 #define WATCHED (X86_FL_TF | X86_FL_IF | X86_FL_AC)
 
-/* Virtual-8086 mode may do neither without IOPL. */
+/* Virtual-8086 mode allows neither instruction without IOPL. */
 static void check_v86(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t rflags = c->r[SOFT_R_RFLAGS];
@@ -29,7 +29,7 @@ static NOINLINE void do_pushf(struct soft *c, const struct soft_uop *u)
 	soft_push(c, u, u->aux, soft_rflags(c) & IMAGE & ~(X86_FL_RF | X86_FL_VM));
 }
 
-/* 64-bit mode, where there is nothing to be refused. */
+/* PUSHF in 64-bit mode, where every privilege level may use it. */
 SOFT_UOP(pushf64)
 {
 	soft_store64(c, u, c->r[SOFT_R_RSP] - 8, soft_rflags(c) & IMAGE & ~(X86_FL_RF | X86_FL_VM));

@@ -27,7 +27,7 @@ bool soft_has7(const struct soft *c, unsigned int ebx_bit)
 	return e && e->ebx >> ebx_bit & 1;
 }
 
-/* Beyond the last leaf the last basic one answers (SDM vol. 2, CPUID). */
+/* A leaf beyond the last returns the highest basic leaf (SDM vol. 2, CPUID). */
 static uint32_t leaf_of(const struct soft *c, uint32_t leaf)
 {
 	const struct engine_cpuid_entry *basic = soft_cpuid(c, 0, 0);
@@ -40,7 +40,10 @@ static uint32_t leaf_of(const struct soft *c, uint32_t leaf)
 	return basic->eax;
 }
 
-/* Bytes of an XSAVE area with these components, in the standard or the compact form. */
+/*
+ * Return the size in bytes of an XSAVE area with these components, in the standard or the compact
+ * format.
+ */
 static uint32_t xsave_bytes(const struct soft *c, uint64_t components, bool compact)
 {
 	uint32_t bytes = XSAVE_LEGACY, i;
@@ -76,7 +79,7 @@ static void adapt(const struct soft *c, uint32_t leaf, uint32_t subleaf,
 	} else if (leaf == LEAF_XSAVE && subleaf == 1 && e->eax & (2 | 8)) {
 		e->ebx = xsave_bytes(c, c->fpu.xcr0 | c->msr.xss, true);
 	} else if (leaf == LEAF_EXTENDED + 1 && c->bits != 64) {
-		/* SYSCALL is there in 64-bit mode only. */
+		/* SYSCALL exists in 64-bit mode only. */
 		e->edx &= ~(1u << 11);
 	}
 }
@@ -133,7 +136,7 @@ SOFT_UOP(rdpid)
 	return SOFT_NEXT(c, u);
 }
 
-/* The core has the counters; by itself this processor has none, whatever ECX says. */
+/* The core has the counters. Without it the processor has none, whatever the value of ECX. */
 SOFT_UOP(rdpmc)
 {
 	if (c->call & SOFT_STEP)

@@ -8,11 +8,11 @@
 
 enum { RAX = 0, RCX = 1, RDX = 2, R8 = 8, R9 = 9 };
 
-/* The parts of an encoding that registers are spread over. */
+/* The parts of an encoding that hold register numbers. */
 struct fields {
 	uint8_t reg, rm, vvvv, is4, opcode; /* numbers, 0 to 31 */
 	bool rm_is_vector, has_vector, has_opcode_reg, has_is4, low_byte;
-	bool has_reg, has_rm; /* else these fields are part of the opcode */
+	bool has_reg, has_rm; /* if false, these fields are part of the opcode */
 };
 
 static bool is_class(ZydisRegister reg, ZydisRegisterClass first, ZydisRegisterClass last)
@@ -31,7 +31,7 @@ static int host_register(struct soft_recoded *r, const ZydisDecodedOperand *op)
 
 	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
 		access |= SOFT_GPR_READ;
-	/* A register that is written in part, or under a condition, is read first. */
+	/* A register that is written in part, or conditionally, is read first. */
 	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
 		access |= SOFT_GPR_READ | SOFT_GPR_WRITTEN;
 	if (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN) {
@@ -107,7 +107,7 @@ static int register_of(struct soft_recoded *r, const ZydisDecodedOperand *op, bo
 	case ZYDIS_REGCLASS_X87:
 		return ZydisRegisterGetId(op->reg.value);
 	default:
-		return -1; /* RFLAGS, MXCSR and so on: not encoded */
+		return -1; /* RFLAGS, MXCSR and other registers that are not encoded */
 	}
 }
 
@@ -175,8 +175,10 @@ static void put(struct soft_recoded *r, unsigned int byte)
 	r->bytes[r->len++] = (uint8_t)byte;
 }
 
-/* Does VEX.W, or EVEX.W, choose the width of a general operand? Outside 64-bit mode
- * that is 32 bits whatever W says. */
+/*
+ * Returns true if VEX.W or EVEX.W selects the width of a general operand. Outside 64-bit mode that
+ * width is always 32 bits.
+ */
 static bool w_is_width(const struct soft_translation *t, const struct soft_recoded *r)
 {
 	switch (t->insn->mnemonic) {
@@ -204,7 +206,7 @@ static void legacy(const struct soft_translation *t, struct soft_recoded *r, con
 	const ZydisDecodedInstruction *insn = t->insn;
 	unsigned int at = insn->raw.modrm.offset, i;
 	unsigned int rex = insn->raw.rex.W && t->bits == 64 ? 8 : 0;
-	/* In 16-bit code the prefix means the opposite, where it means the width. */
+	/* In 16-bit code the prefix has the opposite meaning if it selects the width. */
 	bool by_width = t->bits == 16 && r->gprs && !f->has_vector;
 	bool has_66 = false;
 	uint8_t rep = 0;

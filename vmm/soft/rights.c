@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Asking about segments: LAR LSL VERR VERW ARPL. */
+/* Queries of segments: LAR, LSL, VERR, VERW and ARPL. */
 #include "soft/access.h"
 #include "soft/flagcond.h"
 #include "soft/operand.h"
@@ -7,7 +7,7 @@
 
 #define NOINLINE __attribute__((noinline))
 
-/* System types that LAR and LSL know (SDM vol. 2, LAR, LSL), outside and in long mode. */
+/* System types that LAR and LSL accept (SDM vol. 2, LAR, LSL), outside and in long mode. */
 #define LAR_TYPES      0x1a3eu
 #define LAR_TYPES_LONG 0x1a04u
 #define LSL_TYPES      0x0a0eu
@@ -18,7 +18,7 @@ static void set_zf(struct soft *c, bool zf)
 	c->fl = (uint16_t)((c->fl & ~SOFT_F_ZF) | (zf ? SOFT_F_ZF : 0));
 }
 
-/* A descriptor that may be asked about: `types` are the system ones. */
+/* Returns true if the descriptor may be queried. `types` are the accepted system types. */
 static bool visible(struct soft *c, const struct soft_uop *u, uint32_t types,
 		    struct soft_descriptor *d)
 {
@@ -34,7 +34,7 @@ static bool visible(struct soft *c, const struct soft_uop *u, uint32_t types,
 	return c->cpl <= s->dpl && (selector & 3) <= s->dpl;
 }
 
-/* aux: bytes of the destination, which is left alone where ZF gets 0. */
+/* aux is the size of the destination in bytes. The destination is unchanged if ZF is cleared. */
 static void answer(struct soft *c, const struct soft_uop *u, bool ok, uint32_t value)
 {
 	set_zf(c, ok);
@@ -87,7 +87,7 @@ UOP_OF(lsl)
 UOP_OF(verr)
 UOP_OF(verw)
 
-/* The RPL of `at` becomes no less than that of src. */
+/* Raise the RPL of `at` to at least that of src. */
 static inline void adjust(struct soft *c, const struct soft_uop *u, soft_ram16 *at)
 {
 	uint16_t rpl = SOFT_REG(c, u->src, uint16_t) & 3;
@@ -128,7 +128,7 @@ static bool arpl(struct soft_translation *t)
 	return true;
 }
 
-/* The selector is operand n; with LAR and LSL there is a destination before it. */
+/* The selector is operand n. LAR and LSL have a destination before it. */
 static bool ask(struct soft_translation *t, soft_uop_fn fn, unsigned int n)
 {
 	uint8_t src = soft_tr_source16(t, n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Running blocks: from one to the next, until there is something to say. */
+/* Run blocks, one after the other, until there is an exit to report. */
 #include "soft/compile.h"
 #include "soft/state.h"
 
@@ -32,7 +32,7 @@ _Noreturn void soft_raise_code(struct soft *c, const struct soft_uop *u, uint8_t
 	soft_fault(c, u, &e);
 }
 
-/* Returns the gate that the observer has now. */
+/* Return the current gate of the observer. */
 static struct vpt_gate *report_to(const struct soft *c)
 {
 	const struct engine_observer *o = c->base.observer;
@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) void send(struct soft *c, struct en
 	o->report(o->opaque, r);
 }
 
-/* Every-instruction mode: the last instruction of a block that is left early. */
+/* Every-instruction mode: report the last instruction of a block that is left early. */
 static __attribute__((noinline)) void report_last(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t next = u->ip + u->len;
@@ -113,7 +113,7 @@ const struct soft_uop *soft_resume(struct soft *c, const struct soft_uop *u)
 
 void soft_call_attention(struct soft *c)
 {
-	/* No link is followed any more when nothing is left. */
+	/* With a budget of zero no further link is followed. */
 	c->stash += c->left;
 	c->left = 0;
 }
@@ -161,7 +161,7 @@ void soft_report_ran(struct soft *c)
 	ran_until(c, c->begun + (uint64_t)(c->started - c->left - c->stash));
 }
 
-/* Each branch that is reported comes here. */
+/* Run after each reported branch. */
 static inline __attribute__((always_inline)) void poll_observer(struct soft *c)
 {
 	c->gate = report_to(c);
@@ -202,14 +202,14 @@ const struct soft_uop *soft_resume_if(struct soft *c, const struct soft_uop *u)
 	return NULL;
 }
 
-/* Give the budget back that call_attention() has taken. */
+/* Restore the budget that call_attention() has withdrawn. */
 static void unstash(struct soft *c)
 {
 	c->left += c->stash;
 	c->stash = 0;
 }
 
-/* Is there a reason to end run() before the next instruction? */
+/* Returns true if run() must end before the next instruction. */
 static bool is_over(struct soft *c)
 {
 	uint64_t rflags = c->r[SOFT_R_RFLAGS];
@@ -236,7 +236,7 @@ static void enter(struct soft *c, const struct soft_uop *u)
 #endif
 }
 
-/* One block, and those that its links lead to. */
+/* Run one block, and the blocks that its links lead to. */
 static void run_from_here(struct soft *c)
 {
 	bool single = c->base.state & ENGINE_SHADOW;
@@ -264,7 +264,7 @@ static void run_from_here(struct soft *c)
 	if (single) {
 		int64_t rest = c->left;
 
-		/* Its link must not be followed: as if no budget were left. */
+		/* The link of this block must not be followed, so set the budget to zero. */
 		c->left = 0;
 		c->stash += rest;
 	}
@@ -276,7 +276,9 @@ static void loop(struct soft *c)
 	c->leave = SOFT_LEAVE_NEXT;
 	if (setjmp(c->escape))
 		return;
-	/* Check `leave` before the budget, since a HLT may be the last instruction of it. */
+	/*
+	 * Check `leave` before the budget, because a HLT may be the last instruction of the budget.
+	 */
 	while (c->leave == SOFT_LEAVE_NEXT && !is_over(c))
 		run_from_here(c);
 }
@@ -297,11 +299,11 @@ static void begin(struct soft *c, struct engine_exit *exit, uint64_t budget)
 	c->bounce_bytes = 0;
 	c->debug = 0;
 	gate = report_to(c);
-	/* Each trace must record anew the code that it runs. */
+	/* Each trace must record the code that it runs again. */
 	if (gate != c->gate && gate)
 		soft_unlink(c);
 	c->gate = gate;
-	/* AC and CPL decide which TLB it is; RFLAGS may have been changed from outside. */
+	/* AC and CPL select the TLB. The caller may have changed RFLAGS. */
 	soft_derive(c);
 }
 

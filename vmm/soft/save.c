@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Save and load a processor as plain data. Blocks and links are left out, since they follow from
- * RAM. The TLB is saved, because a guest may see its content: an entry that it has not yet
- * invalidated, or an accessed bit that is not set again.
+ * RAM. The TLB is saved, because a guest may see its content. The guest may not yet have
+ * invalidated an entry, or may have cleared an accessed bit.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define ENTRIES ((size_t)SOFT_TLB_SLOW * SOFT_TLB_SIZE)
 #define MSRS	64u
 
-/* Bits of the registers that exist at all; what CPUID leaves out costs nothing. */
+/* The bits of the registers that exist at all. Bits of features that CPUID lacks are harmless. */
 #define CR0_BITS    0xe005003full
 #define CR0_NW	    (1ull << 29)
 #define CR0_CD	    (1ull << 30)
@@ -28,7 +28,7 @@
 #define XCR0_X87    (1ull << 0)
 #define XCR0_512    (7ull << 5)
 
-/* FXSAVE's x87 part but for MXCSR, which is kept elsewhere. */
+/* The x87 part of FXSAVE without MXCSR, which is stored elsewhere. */
 #define X87_HEAD  24u
 #define X87_ST	  32u
 #define X87_BYTES 160u
@@ -71,7 +71,7 @@ struct saved_tlb {
 enum saved_segments { CS, DS, ES, FS, GS, SS, TR, LDT, SEGMENTS };
 
 struct saved {
-	uint32_t magic, bytes; /* all of it: this, MSRs, TLB entries */
+	uint32_t magic, bytes; /* the size of the whole state: this header, MSRs, TLB entries */
 	uint32_t msrs, entries;
 	struct x86_regs regs;
 	struct saved_segment segment[SEGMENTS];
@@ -286,7 +286,7 @@ static bool modes_ok(const struct saved *s)
 	return !(s->regs.rflags & X86_FL_VM && s->efer & X86_EFER_LMA) && s->shadow <= 1;
 }
 
-/* These reach the host's own registers. */
+/* Check the state that is loaded into the host's own registers. */
 static bool fpu_ok(const struct soft *c, const struct saved *s)
 {
 	const struct engine_cpuid_entry *e = soft_cpuid(c, 0xd, 0);
@@ -342,7 +342,7 @@ static void load_fpu(struct soft *c, const struct saved *from)
 	memcpy(c->fpu.x87 + X87_ST, from->x87 + X87_ST, X87_BYTES - X87_ST);
 }
 
-/* The same registers must be there as where they come from. */
+/* Load the MSRs. The two processors must have the same ones. */
 static bool load_msrs(struct soft *c, const struct saved_msr *from, uint32_t count)
 {
 	uint32_t n = 0;
@@ -386,7 +386,7 @@ static bool load_tlb(struct soft *c, const struct saved_tlb *from, uint32_t coun
 	return true;
 }
 
-/* Ratios are of a byte each, and that of P1 is the processor's. */
+/* Ratios are one byte each, and the ratio at P1 is that of the processor. */
 static bool time_ok(const struct soft *c, const struct saved *s)
 {
 	return s->time.ticks == c->base.time.ticks && s->time.clocks <= UINT8_MAX &&
@@ -420,7 +420,7 @@ static int load(struct soft *c, const struct saved *s, size_t bytes)
 	soft_derive(c);
 	if (!load_msrs(c, msr, s->msrs))
 		return -EINVAL;
-	/* Last: all else that is loaded may empty it. */
+	/* Load the TLB last, because loading other state may flush it. */
 	soft_flush_tlb(c);
 	return load_tlb(c, (const struct saved_tlb *)(msr + s->msrs), s->entries) ? 0 : -EINVAL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Loading segment registers, and reading them. */
+/* Load and read segment registers. */
 #include "soft/access.h"
 #include "soft/operand.h"
 #include "soft/stack.h"
@@ -13,7 +13,7 @@
 #define TYPE_BIT1	2u /* writable data, readable code */
 #define TYPE_ACCESSED	1u
 
-/* Real and virtual-8086 mode: attributes stay what they are. */
+/* Real and virtual-8086 mode keep the attributes. */
 static void load_real(struct soft *c, enum soft_seg n, uint16_t selector)
 {
 	struct x86_segment *s = soft_seg_cache(c, n);
@@ -85,7 +85,7 @@ NOINLINE void soft_load_segment(struct soft *c, const struct soft_uop *u, enum s
 		load_real(c, n, selector);
 }
 
-/* aux: the register. SS decides what code is decoded for, the others do not. */
+/* aux is the register. Only SS affects how code is decoded. */
 SOFT_UOP(load)
 {
 	soft_load_segment(c, u, u->aux, SOFT_REG(c, u->src, uint16_t));
@@ -99,7 +99,7 @@ SOFT_UOP(load_ss)
 	return soft_resume(c, u);
 }
 
-/* imm: operand bytes. SP moves as the old SS says. */
+/* imm is the operand size in bytes. The width of SP is that of the old SS. */
 static NOINLINE void pop_segment(struct soft *c, const struct soft_uop *u)
 {
 	uint16_t selector = (uint16_t)soft_peek(c, u, (unsigned int)u->imm);
@@ -125,7 +125,7 @@ SOFT_UOP(pop_ss)
 	return soft_resume(c, u);
 }
 
-/* LDS and the like; imm: bytes of the offset. */
+/* LDS and similar instructions. imm is the size of the offset in bytes. */
 static NOINLINE void load_pointer(struct soft *c, const struct soft_uop *u)
 {
 	unsigned int size = (unsigned int)u->imm;
@@ -155,7 +155,7 @@ SOFT_UOP(load_far_ss)
 	return soft_resume(c, u);
 }
 
-/* aux: the register. */
+/* aux is the register. */
 static NOINLINE void selector_to_t0(struct soft *c, const struct soft_uop *u)
 {
 	c->r[SOFT_R_T0] = soft_seg_cache(c, u->aux)->selector;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Shifts and rotates. A count of 0 leaves the flags alone, and rotates leave most of
- * them alone always; those that are shifted by a constant set them all.
+ * Shifts and rotates. A count of 0 preserves all flags, and rotates always preserve most. Shifts by
+ * a nonzero constant set all flags.
  */
 #include "soft/alu_flags.h"
 #include "soft/kind.h"
@@ -53,7 +53,7 @@ SHIFT_SIZES(shl, SOFT_SHIFT_ASM)
 SHIFT_SIZES(shr, SOFT_SHIFT_ASM)
 SHIFT_SIZES(sar, SOFT_SHIFT_ASM)
 
-/* SHLD and SHRD: what is shifted in comes from `src`. */
+/* SHLD and SHRD shift bits in from `src`. */
 #define DOUBLE_ASM(insn, s, a, b, count, fl)                    \
 	asm(SOFT_FLAGS_IN insn s " %%cl, %2, %1" SOFT_FLAGS_OUT \
 	    : "+a"(fl), "+r"(a)                                 \
@@ -92,7 +92,7 @@ SHIFT_SIZES(sar, SOFT_SHIFT_ASM)
 DOUBLE_SIZES(shld)
 DOUBLE_SIZES(shrd)
 
-/* By a constant of 0: the operand is accessed, and 32 bits are extended, no more. */
+/* Shift by a constant of 0: only access the operand and zero-extend 32 bits. */
 SOFT_UOP(zero_r32)
 {
 	soft_set32(c, u->dst, REG(32, dst));

@@ -35,9 +35,9 @@ enum soft_slot {
 	SOFT_R_RBP,
 	SOFT_R_R8, /* to R15 */
 	SOFT_R_RIP = 16,
-	SOFT_R_RFLAGS, /* without the arithmetic flags, which are in `fl` */
+	SOFT_R_RFLAGS, /* without the arithmetic flags, which `fl` holds */
 	SOFT_R_ZERO,   /* reads as 0: no base, no index */
-	SOFT_R_EA,     /* an address that a micro-operation of its own has made */
+	SOFT_R_EA,     /* an address computed by a separate micro-operation */
 	SOFT_R_T0,     /* to T3: between the micro-operations of one instruction */
 	SOFT_R_SLOTS = 24
 };
@@ -57,31 +57,31 @@ struct soft_block;
 #define SOFT_NO_ENDBR
 #endif
 
-/* Returns what is to run next, NULL to leave. */
+/* Returns the next micro-operation, or NULL to leave. */
 typedef const struct soft_uop *(*soft_uop_fn)(struct soft *c,
 					      const struct soft_uop *u)SOFT_NO_ENDBR;
 
 enum soft_uop_flags {
-	SOFT_UOP_SS = 1 << 0, /* its address is on the stack: #SS, not #GP */
+	SOFT_UOP_SS = 1 << 0, /* the address is on the stack: #SS instead of #GP */
 };
 
 struct soft_uop {
 	soft_uop_fn fn;
 	uint8_t dst, src;    /* operands, as offsets into the register file */
-	uint8_t base, index; /* likewise: address is base + (index << scale) + disp */
+	uint8_t base, index; /* also offsets; the address is base + (index << scale) + disp */
 	uint8_t scale;
-	uint8_t len;   /* of the instruction */
+	uint8_t len;   /* the length of the instruction */
 	uint8_t flags; /* enum soft_uop_flags */
-	uint8_t rest;  /* instructions of the block from this one on */
+	uint8_t rest;  /* the number of instructions of the block from this one on */
 	int64_t disp;
 	uint64_t imm;
-	uint64_t ip; /* of the instruction, an offset from the CS base */
+	uint64_t ip; /* the address of the instruction, as an offset from the CS base */
 	const void *ptr;
 	uint32_t aux;
-	uint32_t kind; /* SOFT_KIND(), 0: one of its own */
+	uint32_t kind; /* SOFT_KIND(), or 0 if the micro-operation has none */
 };
 
-/* From the end of a block to the next: good while `gen` is the processor's. */
+/* A link from the end of a block to the next. Valid only if `gen` is that of the processor. */
 struct soft_link {
 	uint64_t gen;
 	const struct soft_uop *first;
@@ -97,19 +97,20 @@ enum soft_block_mode {
 	SOFT_BLOCK_USER = 1 << 2,      /* CPL 3 */
 	SOFT_BLOCK_STACK32 = 1 << 3,   /* SS.B, outside 64-bit mode */
 	SOFT_BLOCK_SINGLE = 1 << 4,    /* one instruction only */
-	SOFT_BLOCK_EVERY = 1 << 5,     /* tell the observer of each instruction */
+	SOFT_BLOCK_EVERY = 1 << 5,     /* report each instruction to the observer */
 	SOFT_BLOCK_PROTECTED = 1 << 6, /* CR0.PE, and not virtual-8086 mode */
 	SOFT_BLOCK_NO_FPU = 1 << 7,    /* CR0.EM or TS: x87 raises #NM, SSE #UD or #NM */
 	SOFT_BLOCK_NO_SSE = 1 << 8,    /* CR4.OSFXSR is clear */
-	SOFT_BLOCK_NO_AVX = 1 << 9,    /* CR4.OSXSAVE or XCR0 does not have it */
+	SOFT_BLOCK_NO_AVX = 1 << 9,    /* CR4.OSXSAVE is clear, or XCR0 does not enable AVX */
 	SOFT_BLOCK_NO_AVX512 = 1 << 10,
 	SOFT_BLOCK_MODE_BITS = 11,
 };
 
 struct soft_block {
 	struct soft_block *hash_next;
-	struct soft_block *page_next[2]; /* in the lists of its one or two pages */
-	uint64_t gpa, gpa2; /* of its first byte; of the next page if it goes on there */
+	struct soft_block *page_next[2]; /* the next blocks in the lists of its one or two pages */
+	uint64_t gpa,
+		gpa2; /* the addresses of its first byte, and of the next page if the block crosses into it */
 	uint64_t ip;
 	uint64_t cs_base;
 	uint32_t mode; /* enum soft_block_mode */
@@ -122,25 +123,25 @@ struct soft_block {
 };
 
 /*
- * A page that RAM accesses may go to without a look at the page tables. The tags
- * are linear page addresses, or 1 where that access is not to be had: a page not
- * yet dirty, code that is cached, another privilege.
+ * A page that RAM accesses may use without a page walk. The tags are linear page addresses, or 1 if
+ * that access needs the slow path. Reasons are a page not yet dirty, cached code, or another
+ * privilege.
  */
 struct soft_tlb {
 	uint64_t read, write;
-	uintptr_t host; /* to be added to the linear address */
+	uintptr_t host; /* the value to add to the linear address */
 	uint64_t unused;
 };
 
 #define SOFT_TLB_BITS 8
 #define SOFT_TLB_SIZE (1u << SOFT_TLB_BITS)
 
-/* Which page permissions hold: each has a TLB of its own. */
+/* The page permissions that apply. Each set has its own TLB. */
 enum soft_tlb_set {
 	SOFT_TLB_KERNEL,    /* CPL 0 to 2 */
 	SOFT_TLB_KERNEL_AC, /* likewise, RFLAGS.AC set: SMAP is suspended */
 	SOFT_TLB_USER,
-	SOFT_TLB_SLOW, /* always empty: each access is looked at (#AC, breakpoints) */
+	SOFT_TLB_SLOW, /* always empty: each access takes the slow path (#AC, breakpoints) */
 	SOFT_TLB_SETS
 };
 
@@ -152,7 +153,9 @@ struct soft_jump {
 #define SOFT_JUMP_BITS 10
 #define SOFT_JUMP_SIZE (1u << SOFT_JUMP_BITS)
 
-/* x87, SSE, AVX, AVX-512 as instructions see them, and what XSAVE needs beyond. */
+/*
+ * x87, SSE, AVX and AVX-512 state as instructions use it, and the further state that XSAVE needs.
+ */
 struct soft_fpu {
 	uint8_t zmm[32][64] __attribute__((aligned(64)));
 	uint8_t x87[512]
@@ -165,13 +168,13 @@ struct soft_fpu {
 
 struct soft_vm {
 	struct engine_vm base;
-	struct x86_mem mem; /* borrowed */
+	struct x86_mem mem; /* borrowed from the VM */
 	struct soft *vcpu;
 	struct engine_msr_range trapped[16];
 	size_t trapped_count;
 };
 
-/* MSRs that the engine has itself: soft/msr.c. */
+/* The MSRs that the engine emulates: soft/msr.c. */
 struct soft_msrs {
 	uint64_t star, lstar, cstar, fmask, kernel_gs_base, tsc_aux;
 	uint64_t sysenter_cs, sysenter_esp, sysenter_eip;
@@ -179,15 +182,15 @@ struct soft_msrs {
 	uint64_t mtrr_def, mtrr[32];
 };
 
-/* Why a micro-operation returned NULL. */
+/* The reason why a micro-operation returned NULL. */
 enum soft_leave {
-	SOFT_LEAVE_NEXT = 0, /* go on at RIP */
+	SOFT_LEAVE_NEXT = 0, /* resume at RIP */
 	SOFT_LEAVE_EXIT,     /* `exit` says what run() or step() returns */
 };
 
 /* Bits of soft.call: which call of the core is in progress. */
 enum soft_call {
-	SOFT_STEP = 1 << 0,	/* step(): execute what is the core's in run() */
+	SOFT_STEP = 1 << 0,	/* step(): execute instructions that run() leaves to the core */
 	SOFT_WANT_IRQ = 1 << 1, /* run(): return when RFLAGS.IF allows an interrupt */
 };
 
@@ -201,12 +204,12 @@ struct soft {
 	 * LAHF has them. */
 	uint16_t fl;
 	uint8_t call; /* enum soft_call, of the call in progress */
-	/* Of the links that are good: what soft_unlink() counts, and `mode`. */
+	/* The generation of valid links: the count of soft_unlink(), and `mode`. */
 	uint64_t gen;
-	int64_t left;	       /* instructions until run() ends, blocks begun deducted */
-	struct vpt_gate *gate; /* the observer's; NULL: nothing is traced */
+	int64_t left; /* instructions until run() ends, less those of blocks that have begun */
+	struct vpt_gate *gate; /* the gate of the observer; NULL if no trace is on */
 	struct soft_tlb *tlb;
-	/* Aligned, so that no entry is in two lines of the host's cache. */
+	/* Aligned, so that no entry crosses a cache line of the host. */
 	struct soft_jump jump[SOFT_JUMP_SIZE] __attribute__((aligned(64)));
 	struct soft_tlb tlbs[SOFT_TLB_SETS][SOFT_TLB_SIZE] __attribute__((aligned(64)));
 
@@ -229,19 +232,19 @@ struct soft {
 	struct soft_compiler *compiler; /* compile.c; NULL where micro-operations do not jump */
 
 	enum soft_leave leave;
-	struct engine_exit *exit; /* of the call in progress */
-	jmp_buf escape;		  /* where faults go */
+	struct engine_exit *exit; /* the exit of the call in progress */
+	jmp_buf escape;		  /* the target of longjmp() for faults */
 	uint64_t begun;		  /* base.retired when run() began */
-	int64_t started;	  /* `left` then */
-	int64_t stash;		  /* taken out of `left`: see soft_call_attention() */
-	uint64_t reported;	  /* instructions that the observer has been told of */
-	struct soft_link *missed; /* to be set when the next block is found */
+	int64_t started;	  /* `left` when run() began */
+	int64_t stash;		  /* the part removed from `left`: see soft_call_attention() */
+	uint64_t reported;	  /* instructions reported to the observer */
+	struct soft_link *missed; /* the link to set when the next block is found */
 	uint64_t debug;		  /* DR6 bits of data breakpoints that were hit */
 
-	/* An access that is not one piece of RAM: see vpt_soft_rmw(). */
+	/* An access that is not one piece of RAM: see soft_rmw(). */
 	uint8_t bounce[64] __attribute__((aligned(64)));
 	uint64_t bounce_va;
-	uint32_t bounce_bytes; /* 0: none */
+	uint32_t bounce_bytes; /* 0 if unused */
 };
 
 static inline struct soft *soft(struct engine_vcpu *ev)
@@ -255,8 +258,8 @@ static inline bool soft_long_mode(const struct soft *c)
 }
 
 /*
- * The next micro-operation. Where the compiler makes a jump of it no time is lost;
- * elsewhere (sanitizers, -O0) the loop that called the first one calls the next.
+ * The next micro-operation. If the compiler makes the call a jump, it costs no time. Otherwise
+ * (sanitizers, -O0) the loop that called the first micro-operation calls the next.
  */
 #ifdef SOFT_THREADED
 #define SOFT_RUN(c, u) ((u)->fn((c), (u)))
@@ -277,7 +280,7 @@ static inline void soft_set32(struct soft *c, unsigned int offset, uint32_t valu
 	SOFT_REG(c, offset, uint64_t) = value;
 }
 
-/* RFLAGS whole; and put it back, which is not the same as POPF. */
+/* Get or set the whole RFLAGS. Setting differs from POPF. */
 static inline uint64_t soft_rflags(const struct soft *c)
 {
 	return (c->r[SOFT_R_RFLAGS] & ~0x8d5ull) | (c->fl >> 8 & 0xd5) |
@@ -290,13 +293,13 @@ static inline void soft_set_rflags(struct soft *c, uint64_t rflags)
 	c->fl = (uint16_t)((rflags & 0xd5) << 8 | (rflags >> 11 & 1));
 }
 
-/* Instructions retired, as of the one that `u` is of. */
+/* Return the number of retired instructions as of the instruction of `u`. */
 static inline uint64_t soft_retired(const struct soft *c, const struct soft_uop *u)
 {
 	return c->begun + (uint64_t)(c->started - (c->left + c->stash + u->rest));
 }
 
-/* Can this be a linear address in long mode? */
+/* Returns true if this can be a linear address in long mode. */
 static inline bool soft_canonical(const struct soft *c, uint64_t va)
 {
 	unsigned int shift = c->s.cr4 & X86_CR4_LA57 ? 7 : 16;
@@ -304,7 +307,7 @@ static inline bool soft_canonical(const struct soft *c, uint64_t va)
 	return (uint64_t)((int64_t)(va << shift) >> shift) == va;
 }
 
-/* run.c. The exceptions do not return. */
+/* run.c. The functions that raise exceptions do not return. */
 _Noreturn void soft_fault(struct soft *c, const struct soft_uop *u,
 			  const struct engine_exception *e);
 _Noreturn void soft_raise(struct soft *c, const struct soft_uop *u, uint8_t vector);
@@ -313,30 +316,36 @@ _Noreturn void soft_raise_code(struct soft *c, const struct soft_uop *u, uint8_t
 /* Leave after this instruction with RIP already set (`done`), or before it. */
 const struct soft_uop *soft_leave(struct soft *c, const struct soft_uop *u, bool done,
 				  enum engine_exit_kind kind);
-/* This instruction is done and changed what blocks are decoded for (modes, segments,
- * paging, privilege): derive anew, and go on at the next one. */
+/*
+ * End an instruction that changed the mode of decoding (modes, segments, paging, privilege). Derive
+ * the state again, and resume at the next instruction.
+ */
 const struct soft_uop *soft_resume(struct soft *c, const struct soft_uop *u);
-/* The same for one that changed RFLAGS.IF, which the observer may have to be told. */
+/* The same for an instruction that changed RFLAGS.IF, which may need a report to the observer. */
 const struct soft_uop *soft_resume_if(struct soft *c, const struct soft_uop *u);
-/* Returns true if the observer wants to know of changes of RFLAGS.IF. */
+/* Returns true if the observer requires reports of RFLAGS.IF changes. */
 static inline bool soft_watches_if(const struct soft *c)
 {
 	return c->gate && c->base.observer->wants & ENGINE_WANTS_INTR_FLAG;
 }
-/* Recompute what follows from sregs, CRs, RFLAGS.AC and CPL; unlinks. */
+/* Recompute the state that follows from sregs, CRs, RFLAGS.AC and CPL. Unlinks all blocks. */
 void soft_derive(struct soft *c);
-/* run() is to end soon: a device said so during an access. */
+/* Make run() end soon, because a device requested it during an access. */
 void soft_call_attention(struct soft *c);
 /* Report a near transfer or a PTWRITE that retired. The caller has set r->event and r->next. */
 void soft_report(struct soft *c, const struct soft_uop *u, struct engine_report *r);
-/* An instruction that goes on with the next one retired, likewise, where each is told of. */
+/* Report a retired sequential instruction, in every-instruction mode. */
 void soft_report_plain(struct soft *c, const struct soft_uop *u, uint64_t next);
-/* Between two blocks: tell the observer how many instructions ran until now, so that
- * what is recorded next has its place, in however many runs it is that it got there. */
+/*
+ * Report to the observer, between two blocks, how many instructions have run. So the next event has
+ * its place, however many runs preceded it.
+ */
 void soft_report_ran(struct soft *c);
-/* After a call of the observer, which may have ended the trace or asked for attention. */
+/*
+ * Apply the changes of an observer's call, which may have ended the trace or requested attention.
+ */
 void soft_poll_observer(struct soft *c);
-/* Call ops of `base.bus`, with the time right. */
+/* Call the operations of `base.bus` at the current time. */
 void soft_bus_io(struct soft *c, const struct soft_uop *u, uint16_t port, uint8_t size, bool in,
 		 uint32_t count, void *data);
 void soft_bus_mmio(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint32_t len, bool write,
@@ -345,33 +354,40 @@ void soft_bus_mmio(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint3
 /* block.c */
 struct soft_cache *soft_cache_create(const struct x86_mem *mem);
 void soft_cache_destroy(struct soft_cache *cache);
-/* The block at RIP in this mode; faults like a fetch. */
+/* Return the block at RIP in this mode. Faults like a fetch. */
 struct soft_block *soft_block(struct soft *c, uint32_t mode);
-/* translate.c: fill in a block from the code at `code`, `room` bytes of which are on
- * this page; `more` on the next, if block->gpa2 is set. */
+/*
+ * translate.c: fill in a block from the code at `code`. `room` bytes are on this page. `more` has
+ * those of the next page if block->gpa2 is set.
+ */
 void soft_fill(struct soft *c, struct soft_block *b, const uint8_t *code, unsigned int room,
 	       const uint8_t *more);
-/* Does the instruction at `code` need more than `room` bytes? */
+/* Returns true if the instruction at `code` needs more than `room` bytes. */
 bool soft_crosses(struct soft *c, uint32_t mode, const uint8_t *code, unsigned int room);
 #define SOFT_BLOCK_MAX_INSNS 64
 #define SOFT_BLOCK_MAX_UOPS  256
-/* No link may be followed any more: mappings or modes changed. */
+/* Invalidate all links, after a change of mappings or modes. */
 static inline void soft_unlink(struct soft *c)
 {
 	c->gen += 1u << SOFT_BLOCK_MODE_BITS;
 }
-/* Does this page have cached code? Then writes to it are told to soft_wrote(). */
+/* Returns true if this page has cached code. Then report writes to it with soft_wrote(). */
 bool soft_has_code(const struct soft *c, uint64_t gpa);
-/* Bytes of RAM change: drop the blocks that they are part of. `u`: what is running,
- * or NULL; the rest of its own instruction is still done. */
+/*
+ * Drop the blocks whose bytes in RAM change. `u` is the running micro-operation or NULL. The rest
+ * of its instruction still runs.
+ */
 void soft_wrote(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint64_t len);
 
 /* mmu.c. Accesses fault with #PF, #GP, #SS or #AC. */
 void soft_flush_tlb(struct soft *c);
 void soft_flush_page(struct soft *c, uint64_t va);
-/* Nobody may write to this page any more without being looked at. */
+/* Make every further write to this page take the slow path. */
 void soft_protect(struct soft *c, uint64_t gpa);
-/* Linear address to guest-physical. False: *e. `access`: enum x86_walk_access. */
+/*
+ * Translate a linear to a guest-physical address. Returns false with the exception in *e. `access`
+ * is an enum x86_walk_access.
+ */
 bool soft_translate(struct soft *c, uint64_t va, unsigned int access, uint64_t *gpa,
 		    struct engine_exception *e);
 uint64_t soft_load_slow(struct soft *c, const struct soft_uop *u, uint64_t va, unsigned int size);
@@ -379,14 +395,16 @@ void soft_store_slow(struct soft *c, const struct soft_uop *u, uint64_t va, uint
 		     unsigned int size);
 void *soft_rmw_slow(struct soft *c, const struct soft_uop *u, uint64_t va, unsigned int size);
 void soft_rmw_end(struct soft *c, const struct soft_uop *u);
-/* Any number of bytes up to a page; all of it is checked before any is moved. */
+/* Access up to a page of bytes. The whole range is checked before any byte is moved. */
 void soft_read(struct soft *c, const struct soft_uop *u, uint64_t va, void *to, size_t len);
 void soft_write(struct soft *c, const struct soft_uop *u, uint64_t va, const void *from,
 		size_t len);
-/* Would a write fault? Then it does. */
+/* Fault if a write would fault. */
 void soft_probe_write(struct soft *c, const struct soft_uop *u, uint64_t va, size_t len);
-/* The host address of [va, va + len) for reading or writing, NULL if it is not one
- * piece of RAM (or is code): then use the functions above. Faults. */
+/*
+ * Return the host address of [va, va + len) for reading or writing. NULL if the range is not
+ * contiguous RAM or has code. Then use the functions above. Faults.
+ */
 void *soft_host(struct soft *c, const struct soft_uop *u, uint64_t va, size_t len, bool write);
 
 #endif /* VMM_SOFT_SOFT_H */
