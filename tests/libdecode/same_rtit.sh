@@ -49,7 +49,7 @@ one() { # PAYLOAD OPTION...
 	"$O/vpt" run -q --engine=soft --trace=rtit --oracle "$@" --max-insns=100000 -o "$dir/t.vpt" \
 		"$O/guest/$name.elf" >/dev/null 2>&1 </dev/null
 	[ -s "$dir/t.vpt" ] || return
-	if output=$(verified "$@") && output=$("$O/tests/follow_rtit" "$dir/t.vpt" 2>&1); then
+	if output=$(verified "$@") && output=$("$O/tests/follow_atom" "$dir/t.vpt" 2>&1); then
 		compared=$((compared + 1))
 		last=$(echo "$output" | tail -n 1)
 		insns=$((insns + ${last%% *}))
