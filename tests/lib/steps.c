@@ -8,6 +8,7 @@
 
 #include "lib/suite.h"
 #include "lib/synth.h"
+#include "lib/synthwords.h"
 #include "oracle/expect.h"
 #include "vpt/msr.h"
 
@@ -194,7 +195,7 @@ void steps_play(struct synth *s, const char *script)
 	ck_assert_uint_lt(strlen(script), sizeof(copy));
 	strcpy(copy, script);
 	while ((word = strsep(&rest, " "))) {
-		if (play_setting(s, word))
+		if (synth_word(s, word) || play_setting(s, word))
 			continue;
 		at = strchr(word, '@');
 		if (at)
