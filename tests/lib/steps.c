@@ -187,23 +187,45 @@ static bool play_setting(struct synth *s, const char *word)
 	return true;
 }
 
+static void play_word(struct synth *s, char *word)
+{
+	struct place p;
+	char *at;
+
+	if (synth_word(s, word) || play_setting(s, word))
+		return;
+	at = strchr(word, '@');
+	if (at)
+		*at = 0;
+	p = place_of(at ? at + 1 : word);
+	if (!at)
+		synth_insn(s, p.ip, p.cpl, p.flags);
+	else
+		ck_assert_msg(play_at(s, word, &p), "%s: unknown word", word);
+}
+
 void steps_play(struct synth *s, const char *script)
 {
-	char copy[1000], *word, *rest = copy, *at;
-	struct place p;
+	char group[256], copy[256], *words, *word;
+	unsigned long times;
+	size_t len;
 
-	ck_assert_uint_lt(strlen(script), sizeof(copy));
-	strcpy(copy, script);
-	while ((word = strsep(&rest, " "))) {
-		if (synth_word(s, word) || play_setting(s, word))
-			continue;
-		at = strchr(word, '@');
-		if (at)
-			*at = 0;
-		p = place_of(at ? at + 1 : word);
-		if (!at)
-			synth_insn(s, p.ip, p.cpl, p.flags);
-		else
-			ck_assert_msg(play_at(s, word, &p), "%s: unknown word", word);
+	for (; *script; script += len + (script[len] != 0)) {
+		len = strcspn(script, " ");
+		ck_assert_uint_lt(len, sizeof(group));
+		memcpy(group, script, len);
+		group[len] = 0;
+		words = group;
+		times = 1;
+		if (strchr(group, '*')) {
+			times = strtoul(group, &words, 10);
+			words++;
+		}
+		for (; times; times--) {
+			char *rest = strcpy(copy, words);
+
+			while ((word = strsep(&rest, ",")))
+				play_word(s, word);
+		}
 	}
 }

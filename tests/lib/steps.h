@@ -31,7 +31,8 @@
  *   no-os no-user no-branch
  *   match=2000         CR3Filter and CR3_MATCH
  *   filter0=10-1f stop0=10-1f   a range
- * A word may also be code or a packet (lib/synthwords.h). The test fails at an unknown word.
+ * A word may also be code or a packet (lib/synthwords.h). `9*0+,1?` plays these words 9 times. The
+ * test fails at an unknown word.
  */
 void steps_play(struct synth *s, const char *script);
 
