@@ -107,7 +107,8 @@ static bool play_at(struct synth *s, const char *what, const struct place *p)
 	static const char *const ends[] = {
 		[TRACE_END_DISABLED] = "end-disabled", [TRACE_END_TRACE_STOP] = "end-stop",
 		[TRACE_END_TOPA_STOP] = "end-topa",    [TRACE_END_ERROR] = "end-error",
-		[TRACE_END_CLOSED] = "end-closed",
+		[TRACE_END_CLOSED] = "end-closed",     [TRACE_END_LOST] = "end-lost",
+		[TRACE_END_CHANGED] = "end-changed",
 	};
 	unsigned int i;
 
@@ -123,7 +124,7 @@ static bool play_at(struct synth *s, const char *what, const struct place *p)
 		play_record(s, TRACE_ORACLE_VM_EXIT, p);
 		return true;
 	}
-	for (i = TRACE_END_DISABLED; i <= TRACE_END_CLOSED; i++) {
+	for (i = TRACE_END_DISABLED; i <= TRACE_END_CHANGED; i++) {
 		if (!strcmp(what, ends[i])) {
 			synth_stop(s, (enum trace_session_end)i, p->ip, p->cpl);
 			return true;

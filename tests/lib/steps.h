@@ -22,7 +22,8 @@
  * p PAE, v VM_ENTRY, and then the CPL if that is not 0: 1a+?/3.
  *   1a                 instruction
  *   start@1a           a session starts
- *   end-WHY@1a         it ends: disabled, closed, stop (TraceStop), topa, error
+ *   end-WHY@1a         it ends: disabled, closed, stop (TraceStop), topa, error,
+ *                      lost, changed
  *   event:14@1a        event with that vector; exit@1a: VM exit
  *   cr3=2000           CR3 changes
  *   record-start       a record alone at 0; also record-end, record-unknown

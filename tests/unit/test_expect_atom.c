@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The reference model of Atom's RTIT: what records and registers say, in words of lib/steps.h. */
+/* Test the steps that the oracle expects of Atom's RTIT (lib/steps.h). */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/steps.h"
@@ -7,602 +9,246 @@
 #include "lib/synth.h"
 #include "trace/atom_session.h"
 
-#define AT(offset) (SYNTH_CODE + (offset))
-#define ARRIVED	   TRACE_ORACLE_ARRIVED
-#define KERNEL	   0xffff800000000000ull
-
-struct rtit {
+struct atom {
 	struct synth s;
 	struct vpt_atom_regs regs;
 };
 
-static void filter(struct rtit *t, unsigned int id)
-{
-	t->regs.events = (t->regs.events & ~7u) | id;
-}
-
-static void stop_at(struct rtit *t, unsigned int id)
-{
-	t->regs.events = (t->regs.events & 7u) | id << 3;
-}
-
-static void range(struct rtit *t, unsigned int n, uint64_t base, uint64_t limit)
-{
-	t->regs.lip[n] = AT(base) & VPT_MASK64(47, 0);
-	t->regs.lip[n + 2] = AT(limit) & VPT_MASK64(47, 0);
-}
-
-static void start(struct rtit *t, uint64_t at, uint8_t cpl)
-{
-	trace_atom_session_set(&t->s.session, &t->regs);
-	synth_start(&t->s, AT(at), cpl);
-}
-
-static void end(struct rtit *t, enum trace_session_end why, uint64_t at, uint8_t cpl)
-{
-	trace_atom_session_set(&t->s.session, &t->regs);
-	synth_stop(&t->s, why, AT(at), cpl);
-}
-
-/* The WRMSR before wrote what the caller then changes. */
-static void changed(struct rtit *t, uint64_t at, uint8_t cpl)
-{
-	end(t, TRACE_END_CHANGED, at, cpl);
-}
-
-static void i(struct rtit *t, uint64_t at, uint8_t cpl, unsigned int flags)
-{
-	synth_insn(&t->s, AT(at), cpl, flags);
-}
-
-static void event(struct rtit *t, uint64_t at, uint8_t cpl)
-{
-	synth_event(&t->s, AT(at), cpl, 14, 0);
-}
-
-static void record(struct rtit *t, uint8_t kind, uint64_t at)
-{
-	struct trace_oracle_record r = {.kind = kind, .ip = AT(at)};
-
-	ck_assert_int_eq(trace_writer_oracle(t->s.w, 0, r), 0);
-}
-
-/* TriggerEn that falls is no event: the WRMSR is an instruction, and then it ends. */
-static void wrmsr_ends_it(struct rtit *t)
-{
-	start(t, 0, 0);
-	i(t, 0, 0, 0);
-	i(t, 1, 0, 0);
-	end(t, TRACE_END_DISABLED, 3, 0);
-	i(t, 3, 0, 0);
-	start(t, 5, 0);
-	end(t, TRACE_END_CLOSED, 5, 0);
-}
-
-static void not_in_context(struct rtit *t)
-{
-	t->regs.ctl &= ~(uint32_t)VPT_ATOM_MASK(CTL, OS);
-	start(t, 0, 0);
-	i(t, 0, 0, 0);
-	i(t, 2, 3, ARRIVED);
-	i(t, 0x10, 0, ARRIVED);
-	i(t, 4, 3, ARRIVED);
-	event(t, 5, 3);
-	i(t, 0x20, 0, ARRIVED);
-	i(t, 5, 1, ARRIVED);
-	i(t, 6, 1, TRACE_ORACLE_SOFT_INT);
-	synth_event(&t->s, AT(6), 1, 0x80, 0);
-	i(t, 0x30, 0, ARRIVED);
-	end(t, TRACE_END_DISABLED, 0x33, 0);
-}
-
-static void no_user(struct rtit *t)
-{
-	t->regs.ctl &= ~(uint32_t)VPT_ATOM_MASK(CTL, USER);
-	start(t, 0, 0);
-	i(t, 0, 0, 0);
-	i(t, 1, 3, ARRIVED);
-	event(t, 2, 3);
-	i(t, 3, 0, ARRIVED);
-	end(t, TRACE_END_CLOSED, 4, 0);
-}
-
-/* 35:5 count, with any paging. */
-static void cr3(struct rtit *t)
-{
-	t->regs.ctl |= (uint32_t)VPT_ATOM_MASK(CTL, CR3_EN);
-	t->regs.cr3_match = 0x2fe0;
-	synth_cr3(&t->s, 0x2fc0);
-	start(t, 0, 0);
-	i(t, 0, 0, 0);
-	i(t, 1, 0, TRACE_ORACLE_CR3_WRITE);
-	synth_cr3(&t->s, 0xf000002fff);
-	i(t, 4, 0, 0);
-	i(t, 5, 0, TRACE_ORACLE_CR3_WRITE);
-	synth_cr3(&t->s, 0x102fe0);
-	i(t, 8, 0, 0);
-	end(t, TRACE_END_CLOSED, 9, 0);
-}
-
-/* The base is where it begins, the limit where it ends, whoever falls through to them. */
-static void walks(struct rtit *t)
-{
-	filter(t, VPT_ATOM_ID_RANGE0);
-	range(t, 0, 0x10, 0x20);
-	start(t, 0xe, 0);
-	i(t, 0xe, 0, 0);
-	i(t, 0xf, 0, TRACE_ORACLE_COND);
-	i(t, 0x10, 0, 0);
-	i(t, 0x1f, 0, ARRIVED);
-	i(t, 0x20, 0, 0);
-	/* Not by falling through: the limit is outside, what lies before it inside. */
-	i(t, 0x1f, 0, ARRIVED);
-	i(t, 0x20, 0, ARRIVED);
-	i(t, 0x11, 0, ARRIVED);
-	/* An instruction may jump over the limit by being long. */
-	i(t, 0x21, 0, 0);
-	i(t, 0x22, 0, ARRIVED);
-	end(t, TRACE_END_DISABLED, 0x23, 0);
-}
-
-/* Where the trace starts inside nothing has entered the range (3.3.5). */
-static void starts_inside(struct rtit *t)
-{
-	filter(t, VPT_ATOM_ID_RANGE0);
-	range(t, 0, 0x10, 0x20);
-	start(t, 0x12, 0);
-	i(t, 0x12, 0, ARRIVED);
-	i(t, 0x13, 0, 0);
-	i(t, 0x12, 0, ARRIVED);
-	end(t, TRACE_END_DISABLED, 0x14, 0);
-	start(t, 0x10, 0);
-	i(t, 0x10, 0, ARRIVED);
-	end(t, TRACE_END_DISABLED, 0x13, 0);
-}
-
-static void starts_with_filter_en(struct rtit *t)
-{
-	filter(t, VPT_ATOM_ID_RANGE1);
-	range(t, 1, 0x10, 0x20);
-	t->regs.status = (uint32_t)VPT_ATOM_MASK(STATUS, FILTER_EN);
-	start(t, 0x80, 0);
-	i(t, 0x80, 0, 0);
-	i(t, 0x82, 0, TRACE_ORACLE_COND);
-	i(t, 0x84, 0, ARRIVED);
-	i(t, 0x86, 0, 0);
-	end(t, TRACE_END_DISABLED, 0x88, 0);
-	/* The WRMSR that sets TriggerEn may itself walk out. */
-	start(t, 0x20, 0);
-	i(t, 0x20, 0, 0);
-	end(t, TRACE_END_DISABLED, 0x22, 0);
-}
-
-/* From one into the other; the base wins. */
-static void either(struct rtit *t)
-{
-	filter(t, VPT_ATOM_ID_EITHER);
-	range(t, 0, 0x20, 0x30);
-	range(t, 1, 0x10, 0x20);
-	start(t, 0x10, 0);
-	i(t, 0x10, 0, 0);
-	i(t, 0x20, 0, 0);
-	i(t, 0x30, 0, 0);
-	i(t, 0x18, 0, ARRIVED);
-	i(t, 0x28, 0, ARRIVED);
-	i(t, 0x38, 0, ARRIVED);
-	end(t, TRACE_END_DISABLED, 0x39, 0);
-}
-
-static void empty_range(struct rtit *t)
-{
-	filter(t, VPT_ATOM_ID_RANGE0);
-	range(t, 0, 0x20, 0x20);
-	start(t, 0x10, 0);
-	i(t, 0x10, 0, 0);
-	i(t, 0x20, 0, ARRIVED);
-	i(t, 0x1f, 0, ARRIVED);
-	i(t, 0x20, 0, 0);
-	i(t, 0x21, 0, 0);
-	end(t, TRACE_END_DISABLED, 0x22, 0);
-}
-
-static void never(struct rtit *t)
-{
-	filter(t, VPT_ATOM_ID_NEVER);
-	t->regs.status = (uint32_t)VPT_ATOM_MASK(STATUS, FILTER_EN);
-	start(t, 0, 0);
-	i(t, 0, 0, 0);
-	end(t, TRACE_END_DISABLED, 2, 0);
-}
-
-/* It matches nothing: FilterEn that software set stays until something is taken. */
-static void reserved_id(struct rtit *t)
-{
-	filter(t, 4);
-	range(t, 0, 0, 0x80);
-	range(t, 1, 0, 0x80);
-	t->regs.status = (uint32_t)VPT_ATOM_MASK(STATUS, FILTER_EN);
-	start(t, 0, 0);
-	i(t, 0, 0, 0);
-	i(t, 1, 0, 0);
-	i(t, 0x10, 0, ARRIVED);
-	i(t, 0x11, 0, 0);
-	end(t, TRACE_END_DISABLED, 0x12, 0);
-}
-
-static void kernel_addresses(struct rtit *t)
-{
-	filter(t, VPT_ATOM_ID_RANGE0);
-	range(t, 0, KERNEL + 0x10, KERNEL + 0x20);
-	start(t, KERNEL + 0xf, 0);
-	i(t, KERNEL + 0xf, 0, 0);
-	i(t, KERNEL + 0x10, 0, 0);
-	i(t, KERNEL + 0x20, 0, 0);
-	i(t, KERNEL + 0x12, 0, ARRIVED);
-	i(t, 0x10, 0, ARRIVED);
-	end(t, TRACE_END_DISABLED, 0x11, 0);
-}
-
-/* Out of context FilterEn stands still; MOV CR3 leads in without a branch. */
-static void frozen(struct rtit *t)
-{
-	t->regs.ctl |= (uint32_t)VPT_ATOM_MASK(CTL, CR3_EN);
-	t->regs.cr3_match = 0x2000;
-	filter(t, VPT_ATOM_ID_RANGE0);
-	range(t, 0, 0x10, 0x20);
-	synth_cr3(&t->s, 0x2000);
-	start(t, 0x10, 0);
-	i(t, 0x10, 0, TRACE_ORACLE_CR3_WRITE);
-	synth_cr3(&t->s, 0x1000);
-	i(t, 0x13, 0, 0);
-	i(t, 0x80, 0, ARRIVED);
-	i(t, 0x81, 0, TRACE_ORACLE_CR3_WRITE);
-	synth_cr3(&t->s, 0x2000);
-	i(t, 0x84, 0, 0);
-	i(t, 0x85, 0, ARRIVED);
-	i(t, 0x86, 0, TRACE_ORACLE_CR3_WRITE);
-	synth_cr3(&t->s, 0x1000);
-	i(t, 0x14, 0, ARRIVED);
-	i(t, 0x15, 0, TRACE_ORACLE_CR3_WRITE);
-	synth_cr3(&t->s, 0x2000);
-	i(t, 0x18, 0, 0);
-	end(t, TRACE_END_DISABLED, 0x19, 0);
-}
-
-/* Where a privilege level leads in it is a branch that does. */
-static void context_by_branch(struct rtit *t)
-{
-	t->regs.ctl &= ~(uint32_t)VPT_ATOM_MASK(CTL, OS);
-	filter(t, VPT_ATOM_ID_RANGE0);
-	range(t, 0, 0x10, 0x20);
-	start(t, 0x80, 0);
-	i(t, 0x80, 0, 0);
-	i(t, 0x12, 3, ARRIVED);
-	i(t, 0x40, 0, ARRIVED);
-	i(t, 0x60, 3, ARRIVED);
-	event(t, 0x61, 3);
-	i(t, 0x40, 0, ARRIVED);
-	i(t, 0x14, 3, ARRIVED);
-	event(t, 0x20, 3);
-	i(t, 0x40, 0, ARRIVED);
-	end(t, TRACE_END_DISABLED, 0x41, 0);
-}
-
-static void events(struct rtit *t)
-{
-	start(t, 0, 0);
-	event(t, 0, 0);
-	event(t, 0x20, 0);
-	i(t, 0x30, 0, ARRIVED);
-	i(t, 0x31, 0, TRACE_ORACLE_SOFT_INT);
-	synth_event(&t->s, AT(0x31), 0, 3, 0);
-	end(t, TRACE_END_CLOSED, 0x40, 0);
-}
-
-/* Out of the filter and still in context: where it leads to is not traced. */
-static void event_leaves_filter(struct rtit *t)
-{
-	filter(t, VPT_ATOM_ID_RANGE0);
-	range(t, 0, 0x10, 0x20);
-	start(t, 0x10, 0);
-	i(t, 0x10, 0, 0);
-	event(t, 0x12, 0);
-	i(t, 0x80, 0, ARRIVED);
-	i(t, 0x1e, 0, ARRIVED);
-	event(t, 0x20, 0);
-	i(t, 0x12, 0, ARRIVED);
-	end(t, TRACE_END_CLOSED, 0x13, 0);
-}
-
-static void stop_by_walking(struct rtit *t)
-{
-	stop_at(t, VPT_ATOM_ID_RANGE0);
-	range(t, 0, 0x10, 0x20);
-	start(t, 0xe, 0);
-	i(t, 0xe, 0, 0);
-	end(t, TRACE_END_TRACE_STOP, 0x10, 0);
-	/* Behind the base only a branch or an event counts. */
-	start(t, 0x11, 0);
-	i(t, 0x11, 0, ARRIVED);
-	i(t, 0x12, 0, 0);
-	i(t, 0x20, 0, 0);
-	i(t, 0x40, 0, ARRIVED);
-	end(t, TRACE_END_TRACE_STOP, 0x1f, 0);
-	start(t, 0x40, 0);
-	event(t, 0x40, 0);
-	end(t, TRACE_END_TRACE_STOP, 0x10, 0);
-	start(t, 0x10, 0);
-	end(t, TRACE_END_TRACE_STOP, 0x10, 0);
-}
-
-static void stop_nearby(struct rtit *t)
-{
-	stop_at(t, VPT_ATOM_ID_RANGE1);
-	range(t, 1, 0x10, 0x20);
-	start(t, 0xe, 0);
-	i(t, 0xe, 0, 0);
-	end(t, TRACE_END_TRACE_STOP, 0x12, 0);
-}
-
-/* The filter that is left is told, the one that is entered is not. */
-static void stop_and_filter(struct rtit *t)
-{
-	stop_at(t, VPT_ATOM_ID_RANGE1);
-	filter(t, VPT_ATOM_ID_RANGE0);
-	range(t, 0, 0x10, 0x20);
-	range(t, 1, 0x20, 0x30);
-	start(t, 0x10, 0);
-	i(t, 0x10, 0, 0);
-	end(t, TRACE_END_TRACE_STOP, 0x20, 0);
-	filter(t, VPT_ATOM_ID_RANGE1);
-	start(t, 0x10, 0);
-	i(t, 0x10, 0, 0);
-	end(t, TRACE_END_TRACE_STOP, 0x28, 0);
-}
-
-static void stop_always(struct rtit *t)
-{
-	stop_at(t, VPT_ATOM_ID_ALWAYS);
-	t->regs.ctl &= ~(uint32_t)VPT_ATOM_MASK(CTL, USER);
-	start(t, 0x10, 0);
-	end(t, TRACE_END_TRACE_STOP, 0x10, 0);
-	start(t, 0x10, 3);
-	i(t, 0x10, 3, 0);
-	i(t, 0x11, 3, 0);
-	end(t, TRACE_END_TRACE_STOP, 0x40, 0);
-}
-
-static void stop_by_wrmsr(struct rtit *t)
-{
-	start(t, 0x10, 0);
-	i(t, 0x10, 0, 0);
-	i(t, 0x11, 0, 0);
-	stop_at(t, VPT_ATOM_ID_ALWAYS);
-	end(t, TRACE_END_TRACE_STOP, 0x13, 0);
-}
-
-static void stop_out_of_context(struct rtit *t)
-{
-	stop_at(t, VPT_ATOM_ID_RANGE0);
-	range(t, 0, 0x10, 0x20);
-	t->regs.ctl &= ~(uint32_t)VPT_ATOM_MASK(CTL, USER);
-	start(t, 0x40, 3);
-	i(t, 0x10, 3, ARRIVED);
-	i(t, 0x40, 0, ARRIVED);
-	end(t, TRACE_END_CLOSED, 0x41, 0);
-}
-
-static void stop_held(struct rtit *t)
-{
-	stop_at(t, VPT_ATOM_ID_RANGE0);
-	range(t, 0, 0x10, 0x20);
-	start(t, 0, 0);
-	i(t, 0, 0, 0);
-	i(t, 0x10, 0, ARRIVED);
-	i(t, 0x11, 0, 0);
-	end(t, TRACE_END_TRACE_STOP, 0x12, 0);
-	/* Forgotten (E4). */
-	start(t, 0x11, 0);
-	i(t, 0x11, 0, 0);
-	i(t, 0x10, 0, ARRIVED);
-	end(t, TRACE_END_CLOSED, 0x12, 0);
-}
-
-static void stop_without_reason(struct rtit *t)
-{
-	stop_at(t, VPT_ATOM_ID_RANGE0);
-	range(t, 0, 0x10, 0x20);
-	start(t, 0, 0);
-	i(t, 0, 0, 0);
-	end(t, TRACE_END_TRACE_STOP, 0x40, 0);
-}
-
-/* A register is written while the trace runs: the WRMSR is the last of its session. */
-static void registers_change(struct rtit *t)
-{
-	start(t, 0, 0);
-	i(t, 0, 0, 0);
-	i(t, 1, 0, 0);
-	changed(t, 3, 0);
-	t->regs.ctl &= ~(uint32_t)VPT_ATOM_MASK(CTL, OS);
-	start(t, 3, 0);
-	i(t, 3, 0, 0);
-	i(t, 4, 0, 0);
-	changed(t, 6, 0);
-	t->regs.ctl |= (uint32_t)VPT_ATOM_MASK(CTL, OS);
-	start(t, 6, 0);
-	i(t, 6, 0, 0);
-	changed(t, 8, 0);
-	filter(t, VPT_ATOM_ID_RANGE0);
-	range(t, 0, 0x10, 0x20);
-	t->regs.status |= (uint32_t)VPT_ATOM_MASK(STATUS, FILTER_EN);
-	start(t, 8, 0);
-	i(t, 8, 0, 0);
-	changed(t, 10, 0);
-	t->regs.status = 0;
-	start(t, 10, 0);
-	i(t, 10, 0, 0);
-	i(t, 0x14, 0, ARRIVED);
-	changed(t, 0x16, 0);
-	filter(t, VPT_ATOM_ID_NEVER);
-	start(t, 0x16, 0);
-	i(t, 0x16, 0, 0);
-	end(t, TRACE_END_DISABLED, 0x18, 0);
-}
-
-/* FilterEn that is written stands until the next instruction has run. */
-static void status_written(struct rtit *t)
-{
-	filter(t, VPT_ATOM_ID_NEVER);
-	start(t, 0, 0);
-	i(t, 0, 0, 0);
-	changed(t, 2, 0);
-	t->regs.status = (uint32_t)VPT_ATOM_MASK(STATUS, FILTER_EN);
-	start(t, 2, 0);
-	i(t, 2, 0, 0);
-	i(t, 4, 0, 0);
-	end(t, TRACE_END_DISABLED, 6, 0);
-}
-
-/* A write that leaves FilterEn as it is walks onto the base like any instruction. */
-static void overflow_written(struct rtit *t)
-{
-	filter(t, VPT_ATOM_ID_RANGE0);
-	range(t, 0, 0x10, 0x20);
-	start(t, 0, 0);
-	i(t, 0, 0, 0);
-	i(t, 0xe, 0, 0);
-	changed(t, 0x10, 0);
-	t->regs.status = (uint32_t)VPT_ATOM_MASK(STATUS, BUFFER_OVERFLOW);
-	start(t, 0x10, 0);
-	i(t, 0x10, 0, 0);
-	i(t, 0x11, 0, 0);
-	end(t, TRACE_END_DISABLED, 0x12, 0);
-}
-
-/* An interrupt before the instruction after it. */
-static void changed_then_event(struct rtit *t)
-{
-	start(t, 0, 0);
-	i(t, 0, 0, 0);
-	changed(t, 2, 0);
-	start(t, 2, 0);
-	event(t, 2, 0);
-	i(t, 0x40, 0, ARRIVED);
-	i(t, 0x41, 0, 0);
-	end(t, TRACE_END_DISABLED, 0x43, 0);
-}
-
-static void root_operation(struct rtit *t)
-{
-	start(t, 0, 0);
-	i(t, 0, 0, 0);
-	record(t, TRACE_ORACLE_VM_EXIT, 1);
-	i(t, 0x80, 0, ARRIVED);
-	i(t, 0x81, 0, 0);
-	event(t, 0x82, 0);
-	i(t, 0x90, 0, ARRIVED);
-	i(t, 0x91, 0, TRACE_ORACLE_VM_ENTRY);
-	i(t, 1, 0, 0);
-	end(t, TRACE_END_CLOSED, 2, 0);
-}
-
-static void root_by_space(struct rtit *t)
-{
-	const struct trace_space spaces[] = {
-		{.id = 0x5000, .cr3 = 0x1000, .vmcs = TRACE_SPACE_ANY_VMCS},
-		{.id = 0x6000, .cr3 = 0x1000, .vmcs = 0x9000, .flags = TRACE_SPACE_NON_ROOT},
-	};
-
-	ck_assert_int_eq(trace_writer_spaces(t->s.w, spaces, 2), 0);
-	synth_cr3(&t->s, 0x5000);
-	start(t, 0, 0);
-	i(t, 0, 0, 0);
-	i(t, 1, 0, TRACE_ORACLE_VM_ENTRY);
-	synth_cr3(&t->s, 0x6000);
-	i(t, 0x40, 0, 0);
-	record(t, TRACE_ORACLE_VM_EXIT, 0x41);
-	synth_cr3(&t->s, 0x5000);
-	i(t, 2, 0, 0);
-	end(t, TRACE_END_DISABLED, 4, 0);
-}
-
-static void starts_twice(struct rtit *t)
-{
-	start(t, 0, 0);
-	record(t, TRACE_ORACLE_START, 0);
-}
-
-static void ends_after_change(struct rtit *t)
-{
-	start(t, 0, 0);
-	i(t, 0, 0, 0);
-	changed(t, 2, 0);
-	record(t, TRACE_ORACLE_STOP, 2);
-}
-
+/*
+ * The script has the words of lib/steps.h, and first of all "host" if the host owns the trace. Other
+ * words set registers of the next session:
+ *
+ *   `filter:ID` `stop:ID`   FilterEn and TraceStop: always, never, range0, range1, either, reserved.
+ *   `range0=10-20`          The base and the limit of a range.
+ *   `match=2fe0`            CR3En and CR3_MATCH.
+ *   `no-os` `os` `no-user`  The context.
+ *   `filter-en`             FilterEn of RTIT_STATUS; `overflow` is Buffer_Overflow instead of it,
+ *                           `no-status` clears both.
+ */
 static const struct {
-	void (*make)(struct rtit *t);
-	const char *steps;
-	enum trace_owner owner; /* NONE: the guest */
+	const char *name, *script, *steps;
 } expected[] = {
-	{wrmsr_ends_it, "E0 0 1 D E5 D", TRACE_OWNER_HOST},
-	{wrmsr_ends_it, "E0 0 1 D E5 D", TRACE_OWNER_NONE},
-	{not_in_context, "E2 2 D E4 4 D E5 5 D", TRACE_OWNER_NONE},
-	{no_user, "E0 0 D E3 3 D", TRACE_OWNER_NONE},
-	{cr3, "E4 4 5 D", TRACE_OWNER_NONE},
-	{walks, "E10 10 1f D E1f 1f D E11 11 21 D", TRACE_OWNER_NONE},
-	{starts_inside, "E12 12 D E10 10 D", TRACE_OWNER_NONE},
-	{starts_with_filter_en, "E80 80 82 D", TRACE_OWNER_NONE},
-	{either, "E10 10 20 D E18 18 28 D", TRACE_OWNER_NONE},
-	{empty_range, "E20 20 21 D", TRACE_OWNER_NONE},
-	{never, "", TRACE_OWNER_NONE},
-	{reserved_id, "E0 0 1 D", TRACE_OWNER_NONE},
-	{kernel_addresses,
-	 "Effff800000000010 ffff800000000010 D Effff800000000012 ffff800000000012 D",
-	 TRACE_OWNER_NONE},
-	{frozen, "E10 10 D E84 84 D", TRACE_OWNER_NONE},
-	{context_by_branch, "E12 12 D E14 14 D", TRACE_OWNER_NONE},
-	{events, "E0 0>20 20>30 30 31>40 D", TRACE_OWNER_NONE},
-	{event_leaves_filter, "E10 10 D E1e 1e D E12 12 D", TRACE_OWNER_NONE},
-	{stop_by_walking, "Ee e D T E11 11 12 20 40 D T E40 D T T", TRACE_OWNER_NONE},
-	{stop_nearby, "Ee e D T", TRACE_OWNER_NONE},
-	{stop_and_filter, "E10 10 D T T", TRACE_OWNER_NONE},
-	{stop_always, "T T", TRACE_OWNER_NONE},
-	{stop_by_wrmsr, "E10 10 11 D T", TRACE_OWNER_NONE},
-	{stop_out_of_context, "E40 40 D", TRACE_OWNER_NONE},
-	{stop_held, "E0 0 H 10 11 D T E11 11 H 10 D", TRACE_OWNER_NONE},
-	{stop_without_reason, "E0 0 !a TraceStop was hit where no range calls for one",
-	 TRACE_OWNER_NONE},
-	{registers_change, "E0 0 1 D E6 6 8 D E14 14 D", TRACE_OWNER_NONE},
-	{status_written, "E2 2 D", TRACE_OWNER_NONE},
-	{overflow_written, "E10 10 11 D", TRACE_OWNER_NONE},
-	{changed_then_event, "E0 0 2>40 40 41 D", TRACE_OWNER_NONE},
-	{root_operation, "E0 0 D E1 1 D", TRACE_OWNER_NONE},
-	{root_by_space, "E40 40 D", TRACE_OWNER_NONE},
-	{starts_twice, "!a session starts inside another", TRACE_OWNER_NONE},
-	{ends_after_change, "E0 !a session ends that never started", TRACE_OWNER_NONE},
+	/*
+	 * A fall of TriggerEn is no event: the WRMSR is an instruction, and then the session ends.
+	 */
+	{"WRMSR ends it, host", "host start@0 0 1 end-disabled@3 3 start@5 end-closed@5",
+	 "E0 0 1 D E5 D"},
+	{"WRMSR ends it", "start@0 0 1 end-disabled@3 3 start@5 end-closed@5", "E0 0 1 D E5 D"},
+	{"not in context",
+	 "no-os start@0 0 2+/3 10+ 4+/3 event:14@5/3 20+ 5+/1 6!/1 event:128@6/1 30+ "
+	 "end-disabled@33",
+	 "E2 2 D E4 4 D E5 5 D"},
+	{"no user", "no-user start@0 0 1+/3 event:14@2/3 3+ end-closed@4", "E0 0 D E3 3 D"},
+	/* Bits 35:5 are compared with CR3_MATCH, with any paging. */
+	{"CR3", "match=2fe0 cr3=2fc0 start@0 0 1w cr3=f000002fff 4 5w cr3=102fe0 8 end-closed@9",
+	 "E4 4 5 D"},
+	/*
+	 * The range begins at the base and ends at the limit, also when execution falls through to
+	 * them. A long instruction may jump over the limit.
+	 */
+	{"walks",
+	 "filter:range0 range0=10-20 start@e e f? 10 1f+ 20 1f+ 20+ 11+ 21 22+ end-disabled@23",
+	 "E10 10 1f D E1f 1f D E11 11 21 D"},
+	/* A session that starts inside the range has not entered it (3.3.5). */
+	{"starts inside",
+	 "filter:range0 range0=10-20 start@12 12+ 13 12+ end-disabled@14 start@10 10+ "
+	 "end-disabled@13",
+	 "E12 12 D E10 10 D"},
+	/* In the second session the WRMSR that sets TriggerEn itself walks out. */
+	{"starts with FilterEn",
+	 "filter:range1 range1=10-20 filter-en start@80 80 82? 84+ 86 end-disabled@88 start@20 20 "
+	 "end-disabled@22",
+	 "E80 80 82 D"},
+	/* Execution falls from one range into the other; the base wins. */
+	{"either",
+	 "filter:either range0=20-30 range1=10-20 start@10 10 20 30 18+ 28+ 38+ end-disabled@39",
+	 "E10 10 20 D E18 18 28 D"},
+	{"empty range", "filter:range0 range0=20-20 start@10 10 20+ 1f+ 20 21 end-disabled@22",
+	 "E20 20 21 D"},
+	{"never", "filter:never filter-en start@0 0 end-disabled@2", ""},
+	/*
+	 * A reserved ID matches nothing: FilterEn that software set stays until a branch is taken.
+	 */
+	{"reserved id",
+	 "filter:reserved range0=0-80 range1=0-80 filter-en start@0 0 1 10+ 11 end-disabled@12",
+	 "E0 0 1 D"},
+	{"kernel addresses",
+	 "filter:range0 range0=ffff800000000010-ffff800000000020 start@ffff80000000000f "
+	 "ffff80000000000f ffff800000000010 ffff800000000020 ffff800000000012+ 10+ end-disabled@11",
+	 "Effff800000000010 ffff800000000010 D Effff800000000012 ffff800000000012 D"},
+	/*
+	 * FilterEn does not change out of context. MOV CR3 leads into the context without a
+	 * branch.
+	 */
+	{"frozen",
+	 "match=2000 filter:range0 range0=10-20 cr3=2000 start@10 10w cr3=1000 13 80+ 81w cr3=2000 "
+	 "84 85+ 86w cr3=1000 14+ 15w cr3=2000 18 end-disabled@19",
+	 "E10 10 D E84 84 D"},
+	/* A change of the privilege level that leads into the context is a branch. */
+	{"context by branch",
+	 "no-os filter:range0 range0=10-20 start@80 80 12+/3 40+ 60+/3 event:14@61/3 40+ 14+/3 "
+	 "event:14@20/3 40+ end-disabled@41",
+	 "E12 12 D E14 14 D"},
+	{"events", "start@0 event:14@0 event:14@20 30+ 31! event:3@31 end-closed@40",
+	 "E0 0>20 20>30 30 31>40 D"},
+	/* The event leaves the filter and not the context: its target is not traced. */
+	{"event leaves filter",
+	 "filter:range0 range0=10-20 start@10 10 event:14@12 80+ 1e+ event:14@20 12+ end-closed@13",
+	 "E10 10 D E1e 1e D E12 12 D"},
+	/*
+	 * In the second session, which starts behind the base, only a branch or an event counts.
+	 */
+	{"stop by walking",
+	 "stop:range0 range0=10-20 start@e e end-stop@10 start@11 11+ 12 20 40+ end-stop@1f "
+	 "start@40 event:14@40 end-stop@10 start@10 end-stop@10",
+	 "Ee e D T E11 11 12 20 40 D T E40 D T T"},
+	{"stop nearby", "stop:range1 range1=10-20 start@e e end-stop@12", "Ee e D T"},
+	/* The filter that is left is reported; the filter that is entered is not. */
+	{"stop and filter",
+	 "stop:range1 filter:range0 range0=10-20 range1=20-30 start@10 10 end-stop@20 "
+	 "filter:range1 start@10 10 end-stop@28",
+	 "E10 10 D T T"},
+	{"stop always", "stop:always no-user start@10 end-stop@10 start@10/3 10/3 11/3 end-stop@40",
+	 "T T"},
+	{"stop by WRMSR", "start@10 10 11 stop:always end-stop@13", "E10 10 11 D T"},
+	{"stop out of context",
+	 "stop:range0 range0=10-20 no-user start@40/3 10+/3 40+ end-closed@41", "E40 40 D"},
+	/* In the second session the TraceStop is forgotten (E4). */
+	{"stop held",
+	 "stop:range0 range0=10-20 start@0 0 10+ 11 end-stop@12 start@11 11 10+ end-closed@12",
+	 "E0 0 H 10 11 D T E11 11 H 10 D"},
+	{"stop without reason", "stop:range0 range0=10-20 start@0 0 end-stop@40",
+	 "E0 0 !a TraceStop was hit where no range calls for one"},
+	/*
+	 * A register is written during the trace: the WRMSR is the last instruction of its
+	 * session.
+	 */
+	{"registers change",
+	 "start@0 0 1 end-changed@3 no-os start@3 3 4 end-changed@6 os start@6 6 end-changed@8 "
+	 "filter:range0 range0=10-20 filter-en start@8 8 end-changed@a no-status start@a a 14+ "
+	 "end-changed@16 filter:never start@16 16 end-disabled@18",
+	 "E0 0 1 D E6 6 8 D E14 14 D"},
+	/* FilterEn that is written stays until the next instruction has retired. */
+	{"status written",
+	 "filter:never start@0 0 end-changed@2 filter-en start@2 2 4 end-disabled@6", "E2 2 D"},
+	/* A write that does not change FilterEn walks onto the base like any instruction. */
+	{"overflow written",
+	 "filter:range0 range0=10-20 start@0 0 e end-changed@10 overflow start@10 10 11 "
+	 "end-disabled@12",
+	 "E10 10 11 D"},
+	/* An interrupt is delivered before the instruction after the write. */
+	{"changed then event", "start@0 0 end-changed@2 start@2 event:14@2 40+ 41 end-disabled@43",
+	 "E0 0 2>40 40 41 D"},
+	{"root operation", "start@0 0 exit@1 80+ 81 event:14@82 90+ 91v 1 end-closed@2",
+	 "E0 0 D E1 1 D"},
+	{"root by space",
+	 "spaces cr3=5000 start@0 0 1v cr3=2000 40 exit@41 cr3=5000 2 end-disabled@4", "E40 40 D"},
+	{"starts twice", "start@0 record-start", "!a session starts inside another"},
+	{"ends after change", "start@0 0 end-changed@2 record-end",
+	 "E0 !a session ends that never started"},
 };
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+
+static bool play_id(struct atom *t, const char *word)
+{
+	static const struct {
+		const char *name;
+		unsigned int id;
+	} ids[] = {
+		{"always", VPT_ATOM_ID_ALWAYS}, {"never", VPT_ATOM_ID_NEVER},
+		{"range0", VPT_ATOM_ID_RANGE0}, {"range1", VPT_ATOM_ID_RANGE1},
+		{"either", VPT_ATOM_ID_EITHER}, {"reserved", 4},
+	};
+	const char *name = strchr(word, ':');
+	int i;
+
+	if (!name || (strncmp(word, "filter:", 7) != 0 && strncmp(word, "stop:", 5) != 0))
+		return false;
+	for (i = 0; i < COUNT(ids) && strcmp(name + 1, ids[i].name) != 0; i++)
+		;
+	ck_assert_msg(i < COUNT(ids), "%s: no such ID", word);
+	if (*word == 'f')
+		t->regs.events = (t->regs.events & ~7u) | ids[i].id;
+	else
+		t->regs.events = (t->regs.events & 7u) | ids[i].id << 3;
+	return true;
+}
+
+/* "range0=10-20" */
+static bool play_range(struct atom *t, const char *word)
+{
+	unsigned long base, limit;
+	unsigned int n;
+
+	if (sscanf(word, "range%u=%lx-%lx", &n, &base, &limit) != 3)
+		return false;
+	ck_assert_uint_lt(n, 2);
+	t->regs.lip[n] = (SYNTH_CODE + base) & VPT_MASK64(47, 0);
+	t->regs.lip[n + 2] = (SYNTH_CODE + limit) & VPT_MASK64(47, 0);
+	return true;
+}
+
+static bool play_register(struct atom *t, const char *word)
+{
+	const uint32_t filter_en = (uint32_t)VPT_ATOM_MASK(STATUS, FILTER_EN);
+
+	if (!strcmp(word, "no-os")) {
+		t->regs.ctl &= ~(uint32_t)VPT_ATOM_MASK(CTL, OS);
+	} else if (!strcmp(word, "os")) {
+		t->regs.ctl |= (uint32_t)VPT_ATOM_MASK(CTL, OS);
+	} else if (!strcmp(word, "no-user")) {
+		t->regs.ctl &= ~(uint32_t)VPT_ATOM_MASK(CTL, USER);
+	} else if (!strcmp(word, "filter-en")) {
+		t->regs.status |= filter_en;
+	} else if (!strcmp(word, "overflow")) {
+		t->regs.status = (uint32_t)VPT_ATOM_MASK(STATUS, BUFFER_OVERFLOW);
+	} else if (!strcmp(word, "no-status")) {
+		t->regs.status = 0;
+	} else if (!strncmp(word, "match=", 6)) {
+		t->regs.ctl |= (uint32_t)VPT_ATOM_MASK(CTL, CR3_EN);
+		t->regs.cr3_match = strtoull(word + 6, NULL, 16);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void play(struct atom *t, const char *script)
+{
+	char copy[1000], *word, *rest = copy;
+
+	ck_assert_uint_lt(strlen(script), sizeof(copy));
+	strcpy(copy, script);
+	while ((word = strsep(&rest, " "))) {
+		if (play_id(t, word) || play_range(t, word) || play_register(t, word))
+			continue;
+		if (!strcmp(word, "host")) {
+			t->s.info.owner = TRACE_OWNER_HOST;
+			synth_reopen(&t->s);
+			continue;
+		}
+		trace_atom_session_set(&t->s.session, &t->regs);
+		steps_play(&t->s, word);
+	}
+}
 
 START_TEST(expectation)
 {
 	struct trace_reader *r;
-	struct rtit t = {0};
+	struct atom t = {0};
 	char text[1000];
 
 	synth_open(&t.s);
-	if (expected[_i].owner != TRACE_OWNER_NONE)
-		t.s.info.owner = expected[_i].owner;
 	t.s.info.flags = TRACE_INFO_ATOM;
 	synth_reopen(&t.s);
 	t.regs.ctl = (uint32_t)(VPT_ATOM_MASK(CTL, TRACE_EN) | VPT_ATOM_MASK(CTL, TRACE_ACTIVE) |
 				VPT_ATOM_MASK(CTL, OS) | VPT_ATOM_MASK(CTL, USER));
-	filter(&t, VPT_ATOM_ID_ALWAYS);
-	stop_at(&t, VPT_ATOM_ID_NEVER);
-	expected[_i].make(&t);
+	play(&t, "filter:always stop:never");
+	play(&t, expected[_i].script);
 	r = synth_read(&t.s);
 	steps_write(r, text, sizeof(text));
-	ck_assert_str_eq(text, expected[_i].steps);
+	ck_assert_msg(!strcmp(text, expected[_i].steps), "%s: %s", expected[_i].name, text);
 	trace_reader_close(r);
 	synth_done(&t.s);
 }
@@ -614,7 +260,7 @@ Suite *test_suite(void)
 	TCase *tc = tcase_create("expect_atom");
 
 	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, expectation, 0, (int)(sizeof(expected) / sizeof(expected[0])));
+	tcase_add_loop_test(tc, expectation, 0, COUNT(expected));
 	suite_add_tcase(suite, tc);
 	return suite;
 }
