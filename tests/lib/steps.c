@@ -9,6 +9,7 @@
 #include "lib/suite.h"
 #include "lib/synth.h"
 #include "lib/synthwords.h"
+#include "lib/words.h"
 #include "oracle/expect.h"
 #include "vpt/msr.h"
 
@@ -188,8 +189,9 @@ static bool play_setting(struct synth *s, const char *word)
 	return true;
 }
 
-static void play_word(struct synth *s, char *word)
+static void play_word(void *opaque, char *word)
 {
+	struct synth *s = opaque;
 	struct place p;
 	char *at;
 
@@ -207,26 +209,5 @@ static void play_word(struct synth *s, char *word)
 
 void steps_play(struct synth *s, const char *script)
 {
-	char group[256], copy[256], *words, *word;
-	unsigned long times;
-	size_t len;
-
-	for (; *script; script += len + (script[len] != 0)) {
-		len = strcspn(script, " ");
-		ck_assert_uint_lt(len, sizeof(group));
-		memcpy(group, script, len);
-		group[len] = 0;
-		words = group;
-		times = 1;
-		if (strchr(group, '*')) {
-			times = strtoul(group, &words, 10);
-			words++;
-		}
-		for (; times; times--) {
-			char *rest = strcpy(copy, words);
-
-			while ((word = strsep(&rest, ",")))
-				play_word(s, word);
-		}
-	}
+	words_play(script, play_word, s);
 }

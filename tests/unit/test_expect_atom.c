@@ -7,6 +7,7 @@
 #include "lib/steps.h"
 #include "lib/suite.h"
 #include "lib/synth.h"
+#include "lib/words.h"
 #include "trace/atom_session.h"
 
 struct atom {
@@ -214,23 +215,19 @@ static bool play_register(struct atom *t, const char *word)
 	return true;
 }
 
-static void play(struct atom *t, const char *script)
+static void play(void *opaque, char *word)
 {
-	char copy[1000], *word, *rest = copy;
+	struct atom *t = opaque;
 
-	ck_assert_uint_lt(strlen(script), sizeof(copy));
-	strcpy(copy, script);
-	while ((word = strsep(&rest, " "))) {
-		if (play_id(t, word) || play_range(t, word) || play_register(t, word))
-			continue;
-		if (!strcmp(word, "host")) {
-			t->s.info.owner = TRACE_OWNER_HOST;
-			synth_reopen(&t->s);
-			continue;
-		}
-		trace_atom_session_set(&t->s.session, &t->regs);
-		steps_play(&t->s, word);
+	if (play_id(t, word) || play_range(t, word) || play_register(t, word))
+		return;
+	if (!strcmp(word, "host")) {
+		t->s.info.owner = TRACE_OWNER_HOST;
+		synth_reopen(&t->s);
+		return;
 	}
+	trace_atom_session_set(&t->s.session, &t->regs);
+	steps_play(&t->s, word);
 }
 
 START_TEST(expectation)
@@ -244,8 +241,8 @@ START_TEST(expectation)
 	synth_reopen(&t.s);
 	t.regs.ctl = (uint32_t)(VPT_ATOM_MASK(CTL, TRACE_EN) | VPT_ATOM_MASK(CTL, TRACE_ACTIVE) |
 				VPT_ATOM_MASK(CTL, OS) | VPT_ATOM_MASK(CTL, USER));
-	play(&t, "filter:always stop:never");
-	play(&t, expected[_i].script);
+	words_play("filter:always stop:never", play, &t);
+	words_play(expected[_i].script, play, &t);
 	r = synth_read(&t.s);
 	steps_write(r, text, sizeof(text));
 	ck_assert_msg(!strcmp(text, expected[_i].steps), "%s: %s", expected[_i].name, text);

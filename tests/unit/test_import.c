@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * From an oracle log to a .vpt file that verifies: whatever a processor with VMX did,
- * its trace, decoded, says the same.
- */
+/* Import oracle logs of a processor with VMX: each .vpt file must verify. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +11,7 @@
 #include "import/import.h"
 #include "lib/suite.h"
 #include "lib/synthlog.h"
+#include "lib/words.h"
 #include "oracle/compare.h"
 #include "trace/input.h"
 #include "trace/reader.h"
@@ -21,206 +19,124 @@
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-#define HOST	 0x401000ull
-#define GUEST	 0x401000ull /* the same address, and often the same CR3 */
-#define OWN_CODE 0x405000ull /* where only the guest has code */
+#define CODE	 0x401000ull /* of the host and of guests, often with the same CR3 */
+#define OWN_CODE 0x405000ull /* only the guest has code here */
 #define VMCS0	 0x7000ull
 #define VMCS1	 0x8000ull
-
-#define CTL \
-	(VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) | VPT_CTL_MASK(BRANCH_EN))
-
-/*
- * Of the host: 0 nop; 1 jnz 0; 3 vmresume; 8 wrmsr; c mov cr3; 11 vmptrld; 16 int 80;
- * 20 nop, iretq; 30 nop, jnz 30: where VM exits lead. Each ends with jmp rax.
- */
-static void host_code(struct synthlog *m)
-{
-	synthlog_code(m, HOST, "90 75 fd 0f 01 c3 ff e0 0f 30 ff e0 0f 22 d8 ff e0");
-	synthlog_code(m, HOST + 0x11, "0f c7 30 ff e0 cd 80 ff e0");
-	synthlog_code(m, HOST + 0x20, "90 48 cf");
-	synthlog_code(m, HOST + 0x30, "90 75 fd ff e0");
-}
-
-/* Of guests: 0 nop; 1 nop; 2 nop; 3 jnz 0; 5 jmp rax; 7 cpuid; b wrmsr; f mov cr3; 20. */
-static void guest_code(struct synthlog *m)
-{
-	synthlog_code(m, GUEST, "90 90 90 75 fb ff e0 0f a2 ff e0 0f 30 ff e0 0f 22 d8 ff e0");
-	synthlog_code(m, GUEST + 0x20, "90 48 cf");
-}
-
-static struct synthlog_guest guest(uint64_t vmcs)
-{
-	return (struct synthlog_guest){
-		.vmcs = vmcs, .ip = GUEST, .cr3 = 0x1000, .tsc_offset = 0x10000};
-}
-
-static void jump(struct synthlog *m, unsigned int to)
-{
-	synthlog_jump(m, 2, HOST + to);
-}
-
-/* The host's loop, and a VM entry; from there to a CPUID that exits, and the handler. */
-static void round_trip(struct synthlog *m, const struct synthlog_guest *g)
-{
-	synthlog_step(m, 1);
-	synthlog_cond(m, 2, true, HOST);
-	synthlog_step(m, 1);
-	synthlog_cond(m, 2, false, 0);
-	synthlog_enter(m, g);
-	guest_code(m);
-	synthlog_step(m, 1);
-	synthlog_step(m, 1);
-	synthlog_step(m, 1);
-	synthlog_cond(m, 2, true, GUEST);
-	synthlog_step(m, 1);
-	synthlog_step(m, 1);
-	synthlog_step(m, 1);
-	synthlog_cond(m, 2, false, 0);
-	synthlog_jump(m, 2, GUEST + 7);
-	synthlog_exit(m, 10, HOST + 0x30, 0x1000);
-	synthlog_step(m, 1);
-	synthlog_cond(m, 2, true, HOST + 0x30);
-	synthlog_step(m, 1);
-	synthlog_cond(m, 2, false, 0);
-}
-
-/* A WRMSR to CTL, and on to somewhere else. */
-static void ctl(struct synthlog *m, uint64_t value, unsigned int to)
-{
-	synthlog_ctl(m, value);
-	jump(m, to);
-}
-
-static void begin_at(struct synthlog *m, uint64_t bits, unsigned int to)
-{
-	host_code(m);
-	synthlog_output(m, SYNTHLOG_HOST);
-	m->ip = HOST + 8;
-	ctl(m, bits, to);
-}
-
-static void begin(struct synthlog *m, uint64_t bits)
-{
-	begin_at(m, bits, 0);
-}
-
-static void finish(struct synthlog *m)
-{
-	jump(m, 8);
-	ctl(m, 0, 0);
-	synthlog_step(m, 1);
-}
-
-static void system_wide(struct synthlog *m)
-{
-	struct synthlog_guest g = guest(VMCS0);
-
-	begin(m, CTL);
-	round_trip(m, &g);
-	jump(m, 0);
-	round_trip(m, &g);
-	finish(m);
-}
-
-/* Two guests and a host, all with the same CR3 and code at the same addresses. */
-static void two_vms(struct synthlog *m)
-{
-	struct synthlog_guest a = guest(VMCS0), b = guest(VMCS1);
-
-	begin_at(m, CTL, 0x11);
-	synthlog_vmptrld(m, 3, VMCS0);
-	jump(m, 0);
-	round_trip(m, &a);
-	jump(m, 0x11);
-	synthlog_vmptrld(m, 3, VMCS1);
-	jump(m, 0);
-	round_trip(m, &b);
-	jump(m, 0);
-	round_trip(m, &b);
-	jump(m, 0x11);
-	synthlog_vmptrld(m, 3, VMCS0);
-	jump(m, 0);
-	round_trip(m, &a);
-	finish(m);
-}
-
-static void host_only(struct synthlog *m)
-{
-	struct synthlog_guest g = guest(VMCS0);
-
-	g.controls = VPT_VMX_ENTRY_LOAD_CTL | VPT_VMX_CONCEAL;
-	g.host_ctl = CTL;
-	begin(m, CTL);
-	round_trip(m, &g);
-	jump(m, 0);
-	round_trip(m, &g);
-	finish(m);
-}
 
 #define GUEST_OWN \
 	(VPT_VMX_ENTRY_LOAD_CTL | VPT_VMX_EXIT_CLEAR_CTL | VPT_VMX_EXEC_USE_GPA | VPT_VMX_CONCEAL)
 
-static void guest_only(struct synthlog *m)
-{
-	struct synthlog_guest g = guest(VMCS0);
+/*
+ * The words of a script. Numbers are hexadecimal, and IPs are relative to CODE.
+ *
+ *   `host-code`     0 nop; 1 jnz 0; 3 vmresume; 8 wrmsr; c mov cr3; 11 vmptrld; 16 int 80;
+ *                   20 nop, iretq; 30 nop, jnz 30: where VM exits lead. Each ends with jmp rax.
+ *   `guest-code`    0 nop; 1 nop; 2 nop; 3 jnz 0; 5 jmp rax; 7 cpuid; b wrmsr; f mov cr3;
+ *                   20 nop, iretq. `own-code` is at OWN_CODE: 0 nop; 1 jnz 0; 3 nop; 4 cpuid.
+ *
+ * The instruction at the IP, or what happens there:
+ *
+ *   `step`          An instruction of one byte. `fall` is a Jcc that is not taken, `jnz:0` one
+ *                   that is; `jump:7` is an indirect JMP.
+ *   `on` `off`      WRMSR to IA32_RTIT_CTL.
+ *   `cr3=5000`      MOV CR3. `vmptrld:1` loads a VMCS. `int:80>20` is INT n, `far:1` an IRET to
+ *                   CPL 0, and `far:0/3` one to CPL 3.
+ *   `enter`         A VM entry; `fail` fails early, and `fail-late:30` late.
+ *   `event:20>30`   An event with that vector; `inject:3>20` is injected.
+ *   `exit:a`        A VM exit with that reason, to 30.
+ *
+ * The processor and the guest of the next VM entry:
+ *
+ *   `at:8` `output:40000` `match`   The IP; a buffer; CR3Filter with 1000H.
+ *   `no-os` `no-user` `event-en`    Bits of CTL.
+ *   `guest:1`       The guest of VMCS 1. It has the CR3 1000H, and runs at 0.
+ *   `own`           It has its own trace; `host-ctl` loads CTL at the exit.
+ *   `conceal` `exit-conceal` `ip:f` `guest-cr3:5000` `user`
+ *   `to-guest` `to-host`   Save the output of one side, and load that of the other.
+ *   `mark` `lost`   The log of what came between is lost.
+ */
+#define LOOP	 "step jnz:0 step fall "
+#define EXITED	 "step fall "
+#define ROUND	 LOOP "enter guest-code 3*step jnz:0 3*step fall jump:7 exit:a step jnz:30 step fall "
+#define BEGIN	 "host-code output:40000 at:8 on "
+#define FINISH	 "jump:8 off jump:0 step"
+#define OF_GUEST "host-code output:80000 "
+#define SIDES(n)                                                          \
+	"guest:" n " own vmptrld:" n " jump:8 off jump:0 to-guest " ROUND \
+	"to-host jump:8 on jump:11 "
+#define CONCEALED "step fall enter own-code step jnz:4000 step fall step exit:a " EXITED "jump:0 "
 
-	host_code(m);
-	synthlog_output(m, SYNTHLOG_GUEST);
-	g.controls = GUEST_OWN;
-	g.guest_ctl = CTL;
-	m->ip = HOST;
-	round_trip(m, &g);
-	jump(m, 0);
-	round_trip(m, &g);
-	jump(m, 0);
-	synthlog_step(m, 1);
-}
-
-/* A guest that loads CR3, of which the next entry's PSB or nothing tells. */
-static void guest_only_cr3(struct synthlog *m)
-{
-	struct synthlog_guest g = guest(VMCS0);
-
-	host_code(m);
-	synthlog_output(m, SYNTHLOG_GUEST);
-	g.controls = GUEST_OWN;
-	g.guest_ctl = CTL;
-	g.ip = GUEST + 0xf;
-	m->ip = HOST + 3;
-	synthlog_enter(m, &g);
-	guest_code(m);
-	synthlog_cr3(m, 0x5000);
-	guest_code(m);
-	synthlog_jump(m, 2, GUEST + 7);
-	synthlog_exit(m, 10, HOST + 0x30, 0x1000);
-	synthlog_step(m, 1);
-	synthlog_cond(m, 2, false, 0);
-	jump(m, 0);
-	g.ip = GUEST;
-	g.cr3 = 0x5000;
-	round_trip(m, &g);
-}
-
-/* Only user code of guests, which sends no PIPs. */
-static void guest_user(struct synthlog *m)
-{
-	struct synthlog_guest g = guest(VMCS0);
-
-	host_code(m);
-	synthlog_output(m, SYNTHLOG_GUEST);
-	g.controls = GUEST_OWN;
-	g.guest_ctl = CTL & ~VPT_CTL_MASK(OS);
-	g.cpl = 3;
-	m->ip = HOST;
-	round_trip(m, &g);
-	jump(m, 0);
-	g.cr3 = 0x5000;
-	round_trip(m, &g);
-}
+static const struct {
+	const char *name, *script, *model;
+	size_t streams, sessions;
+	/* In the trace, with the WRMSR that clears TraceEn, unless that is concealed. */
+	uint64_t retired;
+} logs[] = {
+	{"system wide", BEGIN "jump:0 " ROUND "jump:0 " ROUND FINISH, "skl", 1, 1, 40},
+	/* Two guests and a host have the same CR3, and code at the same addresses. */
+	{"two VMs",
+	 BEGIN "jump:11 vmptrld:0 jump:0 " ROUND "jump:11 vmptrld:1 jump:0 guest:1 " ROUND
+	       "jump:0 " ROUND "jump:11 vmptrld:0 jump:0 guest:0 " ROUND FINISH,
+	 "skl", 1, 1, 84},
+	{"host only", "host-ctl conceal " BEGIN "jump:0 " ROUND "jump:0 " ROUND FINISH, "skl", 1, 3,
+	 22},
+	{"guest only", OF_GUEST "own at:0 " ROUND "jump:0 " ROUND "jump:0 step", "skl", 1, 2, 18},
+	/* The guest loads CR3. The next entry's PSB or no packet reports it. */
+	{"guest only, CR3",
+	 OF_GUEST "own ip:f at:3 enter guest-code cr3=5000 guest-code jump:7 exit:a " EXITED
+		  "jump:0 ip:0 guest-cr3:5000 " ROUND,
+	 "skl", 1, 2, 11},
+	/* Only user code of guests, which sends no PIPs. */
+	{"guest only, user",
+	 "no-os " OF_GUEST "own user at:0 " ROUND "jump:0 guest-cr3:5000 " ROUND, "skl", 1, 2, 18},
+	/* The host traces itself, and two guests do, each to a buffer of its own. */
+	{"everyone",
+	 BEGIN "jump:11 " SIDES("0") SIDES("1") SIDES("0") SIDES("1") SIDES("0")
+		 SIDES("1") "vmptrld:0 " FINISH,
+	 "skl", 3, 13, 82},
+	/* The entries inject 21H and INT3. One exit is at the first instruction of a handler. */
+	{"events",
+	 BEGIN "jump:0 step event:20>20 step far:1 fall enter guest-code event:21>20 step far:0/3 "
+	       "step event:22>20 exit:1 " EXITED
+	       "jump:0 step fall ip:2 enter inject:3>20 step exit:1 " EXITED
+	       "jump:16 int:80>20 step far:18 " FINISH,
+	 "skl", 1, 1, 24},
+	/* CR3 becomes 2000H, which is not traced. Guests with the CR3 1000H are. */
+	{"CR3 filter",
+	 "host-code match " BEGIN "jump:0 " ROUND "jump:0 guest-cr3:2000 " ROUND
+	 "jump:c cr3=2000 host-code jump:0 guest-cr3:1000 " ROUND FINISH,
+	 "skl", 1, 1, 46},
+	{"user only", "no-os " BEGIN "jump:0 " ROUND "jump:0 user " ROUND FINISH, "skl", 1, 1, 9},
+	{"kernel only", "no-user " BEGIN "jump:0 " ROUND "jump:0 user " ROUND FINISH, "skl", 1, 1,
+	 31},
+	/* No packet reports the guest, but the guest alone has the code. */
+	{"concealed",
+	 "conceal ip:4000 " BEGIN "jump:0 " CONCEALED CONCEALED "step fall fail " FINISH, "skl", 1,
+	 1, 28},
+	/* A guest that executes nothing has no code either. */
+	{"concealed exit",
+	 "exit-conceal ip:4000 " BEGIN "jump:0 step fall enter exit:12 " EXITED FINISH, "skl", 1, 1,
+	 8},
+	{"failed entries",
+	 BEGIN "jump:0 step fall fail jump:0 step fall fail-late:30 " EXITED "jump:0 " ROUND FINISH,
+	 "skl", 1, 1, 31},
+	{"event trace",
+	 "event-en " BEGIN "jump:0 " ROUND
+	 "jump:0 step event:20>20 step far:1 jnz:0 host-ctl " ROUND FINISH,
+	 "spr", 1, 2, 35},
+};
 
 struct saved {
 	uint64_t status, base, ptrs;
+};
+
+struct script {
+	struct synthlog *m;
+	struct synthlog_guest g;
+	uint64_t ctl;
+	struct saved host, own[2];
+	size_t mark;
 };
 
 static void switch_output(struct synthlog *m, struct saved *from, const struct saved *to)
@@ -234,246 +150,163 @@ static void switch_output(struct synthlog *m, struct saved *from, const struct s
 	synthlog_msr(m, VPT_MSR_OUTPUT_MASK_PTRS, to->ptrs);
 }
 
-/* The host traces itself, and two guests do, each to a buffer of its own. */
-static void everyone(struct synthlog *m)
+static bool play_code(struct synthlog *m, const char *word)
 {
-	struct saved host,
-		own[2] = {
-			{.base = SYNTHLOG_GUEST, .ptrs = SYNTHLOG_BUFFER - 1},
-			{.base = SYNTHLOG_GUEST + SYNTHLOG_BUFFER, .ptrs = SYNTHLOG_BUFFER - 1},
-		};
-	unsigned int i;
-
-	begin_at(m, CTL, 0x11);
-	for (i = 0; i < 6; i++) {
-		struct synthlog_guest g = guest(i & 1 ? VMCS1 : VMCS0);
-
-		synthlog_vmptrld(m, 3, g.vmcs);
-		jump(m, 8);
-		ctl(m, 0, 0);
-		switch_output(m, &host, &own[i & 1]);
-		g.controls = GUEST_OWN;
-		g.guest_ctl = CTL;
-		round_trip(m, &g);
-		switch_output(m, &own[i & 1], &host);
-		jump(m, 8);
-		ctl(m, CTL, 0x11);
-	}
-	synthlog_vmptrld(m, 3, VMCS0);
-	finish(m);
-}
-
-static void events(struct synthlog *m)
-{
-	struct synthlog_guest g = guest(VMCS0);
-
-	begin(m, CTL);
-	synthlog_step(m, 1);
-	synthlog_event(m, 32, HOST + 0x20, 0);
-	synthlog_step(m, 1);
-	synthlog_far(m, 2, HOST + 1, 0);
-	synthlog_cond(m, 2, false, 0);
-	synthlog_enter(m, &g);
-	guest_code(m);
-	/* Injected. */
-	synthlog_event(m, 33, GUEST + 0x20, 0);
-	synthlog_step(m, 1);
-	synthlog_far(m, 2, GUEST, 3);
-	synthlog_step(m, 1);
-	synthlog_event(m, 34, GUEST + 0x20, 0);
-	/* An exit at the first instruction of a handler. */
-	synthlog_exit(m, 1, HOST + 0x30, 0x1000);
-	synthlog_step(m, 1);
-	synthlog_cond(m, 2, false, 0);
-	jump(m, 0);
-	synthlog_step(m, 1);
-	synthlog_cond(m, 2, false, 0);
-	g.ip = GUEST + 2;
-	synthlog_enter(m, &g);
-	synthlog_inject_int(m, 3, GUEST + 0x20);
-	synthlog_step(m, 1);
-	synthlog_exit(m, 1, HOST + 0x30, 0x1000);
-	synthlog_step(m, 1);
-	synthlog_cond(m, 2, false, 0);
-	jump(m, 0x16);
-	synthlog_int(m, 2, 0x80, HOST + 0x20);
-	synthlog_step(m, 1);
-	synthlog_far(m, 2, HOST + 0x18, 0);
-	finish(m);
-}
-
-/* CR3 goes through 0x2000, which is not traced; guests with the CR3 are. */
-static void cr3_filter(struct synthlog *m)
-{
-	struct synthlog_guest g = guest(VMCS0);
-
-	host_code(m);
-	synthlog_msr(m, VPT_MSR_CR3_MATCH, 0x1000);
-	begin(m, CTL | VPT_CTL_MASK(CR3_FILTER));
-	round_trip(m, &g);
-	jump(m, 0);
-	g.cr3 = 0x2000;
-	round_trip(m, &g);
-	jump(m, 0xc);
-	synthlog_cr3(m, 0x2000);
-	host_code(m);
-	jump(m, 0);
-	g.cr3 = 0x1000;
-	round_trip(m, &g);
-	finish(m);
-}
-
-static void user_only(struct synthlog *m)
-{
-	struct synthlog_guest g = guest(VMCS0);
-
-	begin(m, CTL & ~VPT_CTL_MASK(OS));
-	round_trip(m, &g);
-	jump(m, 0);
-	g.cpl = 3;
-	round_trip(m, &g);
-	finish(m);
-}
-
-static void kernel_only(struct synthlog *m)
-{
-	struct synthlog_guest g = guest(VMCS0);
-
-	begin(m, CTL & ~VPT_CTL_MASK(USER));
-	round_trip(m, &g);
-	jump(m, 0);
-	g.cpl = 3;
-	round_trip(m, &g);
-	finish(m);
-}
-
-static void event_trace(struct synthlog *m)
-{
-	const uint64_t bits = CTL | VPT_CTL_MASK(EVENT_EN);
-	struct synthlog_guest g = guest(VMCS0);
-
-	begin(m, bits);
-	round_trip(m, &g);
-	jump(m, 0);
-	synthlog_step(m, 1);
-	synthlog_event(m, 32, HOST + 0x20, 0);
-	synthlog_step(m, 1);
-	synthlog_far(m, 2, HOST + 1, 0);
-	synthlog_cond(m, 2, true, HOST);
-	g.controls = VPT_VMX_ENTRY_LOAD_CTL;
-	g.host_ctl = bits;
-	round_trip(m, &g);
-	finish(m);
-}
-
-/* Nothing tells of the guest, but that only it has the code. */
-static void concealed(struct synthlog *m)
-{
-	struct synthlog_guest g = guest(VMCS0);
-	unsigned int i;
-
-	g.controls = VPT_VMX_CONCEAL;
-	g.ip = OWN_CODE;
-	begin(m, CTL);
-	for (i = 0; i < 2; i++) {
-		synthlog_step(m, 1);
-		synthlog_cond(m, 2, false, 0);
-		synthlog_enter(m, &g);
+	if (!strcmp(word, "host-code")) {
+		synthlog_code(m, CODE, "90 75 fd 0f 01 c3 ff e0 0f 30 ff e0 0f 22 d8 ff e0");
+		synthlog_code(m, CODE + 0x11, "0f c7 30 ff e0 cd 80 ff e0");
+		synthlog_code(m, CODE + 0x20, "90 48 cf");
+		synthlog_code(m, CODE + 0x30, "90 75 fd ff e0");
+	} else if (!strcmp(word, "guest-code")) {
+		synthlog_code(m, CODE,
+			      "90 90 90 75 fb ff e0 0f a2 ff e0 0f 30 ff e0 0f 22 d8 ff e0");
+		synthlog_code(m, CODE + 0x20, "90 48 cf");
+	} else if (!strcmp(word, "own-code")) {
 		synthlog_code(m, OWN_CODE, "90 75 fd 90 0f a2");
-		synthlog_step(m, 1);
-		synthlog_cond(m, 2, true, OWN_CODE);
-		synthlog_step(m, 1);
-		synthlog_cond(m, 2, false, 0);
-		synthlog_step(m, 1);
-		synthlog_exit(m, 10, HOST + 0x30, 0x1000);
-		synthlog_step(m, 1);
-		synthlog_cond(m, 2, false, 0);
-		jump(m, 0);
+	} else {
+		return false;
 	}
-	synthlog_step(m, 1);
-	synthlog_cond(m, 2, false, 0);
-	synthlog_fail_early(m);
-	finish(m);
+	return true;
 }
 
-/* And of a guest that runs nothing there is no code either. */
-static void concealed_exit(struct synthlog *m)
+/* Play an instruction or an event. @a and @b are the numbers of the word. */
+static bool play_insn(struct script *t, const char *word, uint64_t a, uint64_t b)
 {
-	struct synthlog_guest g = guest(VMCS0);
+	struct synthlog *m = t->m;
 
-	g.controls = VPT_VMX_EXIT_CONCEAL;
-	g.ip = OWN_CODE;
-	begin(m, CTL);
-	synthlog_step(m, 1);
-	synthlog_cond(m, 2, false, 0);
-	synthlog_enter(m, &g);
-	synthlog_exit(m, 18, HOST + 0x30, 0x1000);
-	synthlog_step(m, 1);
-	synthlog_cond(m, 2, false, 0);
-	finish(m);
+	if (!strcmp(word, "step"))
+		synthlog_step(m, 1);
+	else if (!strcmp(word, "fall"))
+		synthlog_cond(m, 2, false, 0);
+	else if (!strcmp(word, "jnz"))
+		synthlog_cond(m, 2, true, CODE + a);
+	else if (!strcmp(word, "jump"))
+		synthlog_jump(m, 2, CODE + a);
+	else if (!strcmp(word, "on"))
+		synthlog_ctl(m, t->ctl);
+	else if (!strcmp(word, "off"))
+		synthlog_ctl(m, 0);
+	else if (!strcmp(word, "cr3"))
+		synthlog_cr3(m, a);
+	else if (!strcmp(word, "vmptrld"))
+		synthlog_vmptrld(m, 3, a ? VMCS1 : VMCS0);
+	else if (!strcmp(word, "int"))
+		synthlog_int(m, 2, (uint8_t)a, CODE + b);
+	else if (!strcmp(word, "far"))
+		synthlog_far(m, 2, CODE + a, (uint8_t)b);
+	else if (!strcmp(word, "enter"))
+		synthlog_enter(m, &t->g);
+	else if (!strcmp(word, "fail"))
+		synthlog_fail_early(m);
+	else if (!strcmp(word, "fail-late"))
+		synthlog_fail_late(m, &t->g, CODE + a);
+	else if (!strcmp(word, "event"))
+		synthlog_event(m, (uint8_t)a, CODE + b, 0);
+	else if (!strcmp(word, "inject"))
+		synthlog_inject_int(m, (uint8_t)a, CODE + b);
+	else if (!strcmp(word, "exit"))
+		synthlog_exit(m, (uint32_t)a, CODE + 0x30, 0x1000);
+	else
+		return false;
+	return true;
 }
 
-static void failures(struct synthlog *m)
+static struct synthlog_guest guest(uint64_t vmcs)
 {
-	struct synthlog_guest g = guest(VMCS0);
-
-	begin(m, CTL);
-	synthlog_step(m, 1);
-	synthlog_cond(m, 2, false, 0);
-	synthlog_fail_early(m);
-	jump(m, 0);
-	synthlog_step(m, 1);
-	synthlog_cond(m, 2, false, 0);
-	synthlog_fail_late(m, &g, HOST + 0x30);
-	synthlog_step(m, 1);
-	synthlog_cond(m, 2, false, 0);
-	jump(m, 0);
-	round_trip(m, &g);
-	finish(m);
+	return (struct synthlog_guest){
+		.vmcs = vmcs, .ip = CODE, .cr3 = 0x1000, .tsc_offset = 0x10000};
 }
 
-/* The log goes off in the middle of a session, and on again. */
-static void off_and_on(struct synthlog *m)
+/* Play a word about the guest of the next VM entry. */
+static bool play_guest(struct script *t, const char *word, uint64_t a)
 {
-	size_t len;
-
-	begin(m, CTL);
-	synthlog_step(m, 1);
-	synthlog_cond(m, 2, true, HOST);
-	len = m->len;
-	synthlog_step(m, 1);
-	synthlog_cond(m, 2, true, HOST);
-	m->len = len;
-	synthlog_on(m);
-	synthlog_step(m, 1);
-	m->ip = HOST + 8;
-	synthlog_ctl(m, 0);
+	if (!strcmp(word, "guest")) {
+		t->g = guest(a ? VMCS1 : VMCS0);
+	} else if (!strcmp(word, "own")) {
+		t->g.controls = GUEST_OWN;
+		t->g.guest_ctl = t->ctl;
+	} else if (!strcmp(word, "host-ctl")) {
+		t->g.controls |= VPT_VMX_ENTRY_LOAD_CTL;
+		t->g.host_ctl = t->ctl;
+	} else if (!strcmp(word, "conceal")) {
+		t->g.controls |= VPT_VMX_CONCEAL;
+	} else if (!strcmp(word, "exit-conceal")) {
+		t->g.controls |= VPT_VMX_EXIT_CONCEAL;
+	} else if (!strcmp(word, "ip")) {
+		t->g.ip = CODE + a;
+	} else if (!strcmp(word, "guest-cr3")) {
+		t->g.cr3 = a;
+	} else if (!strcmp(word, "user")) {
+		t->g.cpl = 3;
+	} else {
+		return false;
+	}
+	return true;
 }
 
-static const struct {
-	const char *name;
-	void (*make)(struct synthlog *m);
-	const char *model;
-	size_t streams, sessions;
-	/* That should be in the trace, with the WRMSR that clears TraceEn, unless it is concealed. */
-	uint64_t retired;
-} logs[] = {
-	{"system wide", system_wide, "skl", 1, 1, 40},
-	{"two VMs", two_vms, "skl", 1, 1, 84},
-	{"host only", host_only, "skl", 1, 3, 22},
-	{"guest only", guest_only, "skl", 1, 2, 18},
-	{"guest only, CR3", guest_only_cr3, "skl", 1, 2, 11},
-	{"guest only, user", guest_user, "skl", 1, 2, 18},
-	{"everyone", everyone, "skl", 3, 13, 82},
-	{"events", events, "skl", 1, 1, 24},
-	{"CR3 filter", cr3_filter, "skl", 1, 1, 46},
-	{"user only", user_only, "skl", 1, 1, 9},
-	{"kernel only", kernel_only, "skl", 1, 1, 31},
-	{"concealed", concealed, "skl", 1, 1, 28},
-	{"concealed exit", concealed_exit, "skl", 1, 1, 8},
-	{"failed entries", failures, "skl", 1, 1, 31},
-	{"event trace", event_trace, "spr", 1, 2, 35},
-};
+/* Play a word about the processor and its log. */
+static bool play_setting(struct script *t, const char *word, uint64_t a)
+{
+	struct saved *own = &t->own[t->g.vmcs == VMCS1];
+
+	if (!strcmp(word, "at")) {
+		t->m->ip = CODE + a;
+	} else if (!strcmp(word, "output")) {
+		synthlog_output(t->m, a);
+	} else if (!strcmp(word, "match")) {
+		synthlog_msr(t->m, VPT_MSR_CR3_MATCH, 0x1000);
+		t->ctl |= VPT_CTL_MASK(CR3_FILTER);
+	} else if (!strcmp(word, "no-os")) {
+		t->ctl &= ~VPT_CTL_MASK(OS);
+	} else if (!strcmp(word, "no-user")) {
+		t->ctl &= ~VPT_CTL_MASK(USER);
+	} else if (!strcmp(word, "event-en")) {
+		t->ctl |= VPT_CTL_MASK(EVENT_EN);
+	} else if (!strcmp(word, "to-guest")) {
+		switch_output(t->m, &t->host, own);
+	} else if (!strcmp(word, "to-host")) {
+		switch_output(t->m, own, &t->host);
+	} else if (!strcmp(word, "mark")) {
+		t->mark = t->m->len;
+	} else if (!strcmp(word, "lost")) {
+		t->m->len = t->mark;
+		synthlog_on(t->m);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void play(void *opaque, char *word)
+{
+	struct script *t = opaque;
+	char *at = word + strcspn(word, ":=");
+	uint64_t a = 0, b = 0;
+
+	if (*at) {
+		*at = 0;
+		a = strtoull(at + 1, &at, 16);
+		if (*at == '>' || *at == '/')
+			b = strtoull(at + 1, &at, 16);
+	}
+	ck_assert_msg(!*at, "%s: a wrong number", word);
+	if (!play_code(t->m, word) && !play_insn(t, word, a, b) && !play_guest(t, word, a))
+		ck_assert_msg(play_setting(t, word, a), "%s: unknown word", word);
+}
+
+static void play_log(struct synthlog *m, const char *script)
+{
+	struct script t = {
+		.m = m,
+		.g = guest(VMCS0),
+		.ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) |
+		       VPT_CTL_MASK(BRANCH_EN),
+		.own = {{.base = SYNTHLOG_GUEST, .ptrs = SYNTHLOG_BUFFER - 1},
+			{.base = SYNTHLOG_GUEST + SYNTHLOG_BUFFER, .ptrs = SYNTHLOG_BUFFER - 1}},
+	};
+
+	words_play(script, play, &t);
+}
 
 /* Each in both orders of TRIGGER and instruction. */
 #define EACH_LOG (2 * COUNT(logs))
@@ -506,18 +339,23 @@ static struct import_config config(const char *model)
 	};
 }
 
-static void set_up(struct bed *b, int number)
+static void set_up_script(struct bed *b, const char *model, bool late, const char *script)
 {
 	memset(b, 0, sizeof(*b));
 	b->m = malloc(sizeof(*b->m));
 	ck_assert_ptr_nonnull(b->m);
-	synthlog_open(b->m, logs[number / 2].model);
-	b->m->late = number % 2;
-	logs[number / 2].make(b->m);
+	synthlog_open(b->m, model);
+	b->m->late = late;
+	play_log(b->m, script);
 	synthlog_close(b->m);
 	snprintf(b->path, sizeof(b->path), "%s.vpt", b->m->path);
 	ck_assert_int_eq(trace_input_open(&b->in, b->m->path), 0);
 	ck_assert(import_log_open(&b->log, b->in.bytes, b->in.size));
+}
+
+static void set_up(struct bed *b, int number)
+{
+	set_up_script(b, logs[number / 2].model, number % 2, logs[number / 2].script);
 }
 
 static void open_import(struct bed *b, const struct import_config *c)
@@ -853,15 +691,8 @@ START_TEST(off_for_a_while)
 	struct bed b;
 	size_t n;
 
-	memset(&b, 0, sizeof(b));
-	b.m = malloc(sizeof(*b.m));
-	ck_assert_ptr_nonnull(b.m);
-	synthlog_open(b.m, "skl");
-	off_and_on(b.m);
-	synthlog_close(b.m);
-	snprintf(b.path, sizeof(b.path), "%s.vpt", b.m->path);
-	ck_assert_int_eq(trace_input_open(&b.in, b.m->path), 0);
-	ck_assert(import_log_open(&b.log, b.in.bytes, b.in.size));
+	set_up_script(&b, "skl", false,
+		      BEGIN "jump:0 step jnz:0 mark step jnz:0 lost step at:8 off");
 	open_import(&b, &c);
 	s = import_sessions(b.import, &n);
 	ck_assert_uint_eq(n, 2);
