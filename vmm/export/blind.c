@@ -22,7 +22,7 @@ bool export_is_blind(const struct export_lane *l)
 	return !branches;
 }
 
-/* Find the space of the packets: that of the first PIP, or the only one. */
+/* Find the process of the first PIP with a known space, or else the first process. */
 static struct export_process *find_process(const struct export_pages *pages,
 					   const struct export_lane *l)
 {
@@ -43,7 +43,7 @@ static struct export_process *find_process(const struct export_pages *pages,
 	return pages->nprocesses ? &pages->processes[0] : NULL;
 }
 
-/* Each page as it is first. */
+/* Give perf the first version of each page. */
 static void show_pages(const struct export_pages *pages, const struct trace_reader *reader,
 		       unsigned int vcpu)
 {

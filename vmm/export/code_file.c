@@ -9,7 +9,7 @@
 
 #include "trace/vec.h"
 
-#define PATCH_PAGES 3 /* the one before, the page, the one after */
+#define PATCH_PAGES 3 /* the previous page, the page, the next page */
 
 enum section { SEC_NULL, SEC_TEXT, SEC_SYMTAB, SEC_STRTAB, SEC_NAMES, SECTIONS };
 
@@ -31,7 +31,10 @@ int export_code_list(struct export_code *code, const struct export_pages *all)
 	const struct export_page *page;
 	size_t n, i, used = 0;
 
-	/* Only the process's own pages: together they are no more than the file has. */
+	/*
+	 * List only the process's own pages. Over all processes these are no more than the pages of
+	 * the trace.
+	 */
 	page = export_pages_of(all, code->process, &n);
 	for (i = 0; i < n; i++)
 		used += page[i].base && page[i].base_width == code->width;
@@ -75,7 +78,7 @@ size_t export_code_run(const struct export_code *code, size_t first)
 
 uint64_t export_code_page(size_t index)
 {
-	/* The ELF header has the first. */
+	/* The first page has the ELF header. */
 	return (index + 1) * (uint64_t)TRACE_CODE_BYTES;
 }
 
@@ -111,14 +114,16 @@ static int add_symbol(struct symtab *t, const struct debug_symbol *symbol, uint6
 		.st_name = (Elf64_Word)t->text.n,
 		.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
 		.st_shndx = SEC_TEXT,
-		/* In a file that is not to be linked perf wants the place in it. */
+		/*
+		 * perf expects the file offset as the value, because the file is not relocatable.
+		 */
 		.st_value = offset,
 		.st_size = symbol->end - symbol->start,
 	};
 	return add_text(t, symbol->name);
 }
 
-/* List the symbols of the pages that are there from the beginning. */
+/* List the symbols of the pages that exist from the beginning. */
 static int list_symbols(const struct export_code *code, const struct debug_symbols *symbols,
 			struct symtab *t)
 {
@@ -165,7 +170,7 @@ static void put_pages(const struct export_code *code, FILE *out)
 	}
 }
 
-/* Sections as ELF64 has them; ELF32 has the same in other sizes. */
+/* Fill in the sections as for ELF64. ELF32 differs only in sizes. */
 static void list_sections(const struct export_code *code, const struct symtab *t, Elf64_Shdr *all)
 {
 	bool is32 = code->width == EXPORT_CODE32;
@@ -209,7 +214,7 @@ static void list_sections(const struct export_code *code, const struct symtab *t
 	};
 }
 
-/* The header of a file of this class, whose sections are at @sections. */
+/* The ELF header of this class, with the section headers at @sections. */
 #define FILE_HEADER(bits, machine, sections)                                                  \
 	{                                                                                     \
 		.e_ident = {ELFMAG0,	    ELFMAG1,	 ELFMAG2,   ELFMAG3,                  \

@@ -17,7 +17,7 @@
 #include "trace/outdir.h"
 #include "vpt/msr.h"
 
-/* perf sorts records between two of these. */
+/* The number of records in one round. perf sorts the records of a round. */
 #define ROUND 4096
 /* The longest path of a directory, in bytes. */
 #define DIR_MAX 4000
@@ -30,13 +30,13 @@ struct export
 	struct export_plan plan;
 	struct debug_symbols *symbols;
 	struct export_text text;
-	struct export_code *codes; /* by process and width */
+	struct export_code *codes; /* indexed by process and width */
 	enum export_record_timing timing;
 	struct trace_outdir dir;
-	uint64_t zero; /* from which a change's time counts, in nanoseconds */
+	uint64_t zero; /* the time in nanoseconds at which changes start */
 };
 
-/* An error is about this file of the directory from now on; "": the directory. */
+/* Set the path that an error is about. An empty name is the directory itself. */
 static void report_path(struct export *x, const char *name)
 {
 	snprintf(x->report->path, sizeof(x->report->path), "%s%s%s", x->o->dir, *name ? "/" : "",
@@ -55,10 +55,10 @@ static FILE *create(struct export *x, const char *name)
 	return trace_outdir_create(&x->dir, name);
 }
 
-/* Close what was written: 0 or `err` or -errno. */
+/* Close a written file. Returns 0, `err` or -errno. */
 static int finish(FILE *out, int err)
 {
-	/* A failed stream keeps no errno: write again to get it. */
+	/* A failed stream keeps no errno. Flush again to get it. */
 	if (err == -EIO && ferror(out) && fflush(out))
 		err = -errno;
 	if (!err && (fflush(out) || ferror(out)))
@@ -106,12 +106,12 @@ static int write_kernel(struct export *x)
 	err = finish(out, export_kcore(&x->plan.pages, &x->text, out));
 	if (err)
 		return err;
-	/* Modules are as much in kcore as the rest. */
+	/* The list of modules is empty, because kcore has their code too. */
 	out = create(x, "kcore_dir/modules");
 	return out ? finish(out, 0) : -errno;
 }
 
-/* Of a process's code, below `dir`. */
+/* Return the name of a code file below `dir`. */
 static void code_name(const struct export_code *code, char *name, size_t size)
 {
 	snprintf(name, size, "code/cr3-%s%s", code->process->name + strlen("cr3:"),
@@ -175,7 +175,7 @@ static void record_code(const struct export *x, struct export_record *r,
 	}
 }
 
-/* Write the state before anything runs. */
+/* Write the state before the first instruction. */
 static void record_machine(const struct export *x, struct export_record *r)
 {
 	const struct export_pages *p = &x->plan.pages;
@@ -258,7 +258,7 @@ static void record_events(const struct export *x, struct export_record *r)
 	}
 }
 
-/* A record says how long its packets are, which is known when they are written. */
+/* Write an AUXTRACE record. Its length is only known after the packets have been written. */
 static int record_stream(struct export_record *r, struct export_lane *lane)
 {
 	const uint64_t reference = r->timing == EXPORT_RECORD_FOLDED ? 1 : EXPORT_REFERENCE;
@@ -278,7 +278,7 @@ static int record_stream(struct export_record *r, struct export_lane *lane)
 	return fseeko(r->out, end, SEEK_SET) ? -errno : 0;
 }
 
-/* How ticks in packets become nanoseconds, and from when on those of changes count. */
+/* Choose the conversion of packet ticks, and the zero of the time of changes. */
 static void find_time(struct export *x, const struct export_record *r,
 		      struct export_record_time *to)
 {
@@ -286,7 +286,7 @@ static void find_time(struct export *x, const struct export_record *r,
 
 	*to = (struct export_record_time){0};
 	if (r->timing != EXPORT_RECORD_FOLDED) {
-		/* All that there is to be told is so from the beginning. */
+		/* No record changes anything after the beginning. */
 		export_conversion(time->hz, to);
 		return;
 	}
@@ -318,7 +318,7 @@ static int write_records(struct export *x, struct export_record *r)
 	return export_record_end(r);
 }
 
-/* CTL of all sessions in one: perf has one for the whole file. */
+/* Merge CTL of all sessions, because perf has one CTL for the whole file. */
 static uint64_t config(const struct export *x)
 {
 	uint64_t any = 0, all = UINT64_MAX;
@@ -331,10 +331,10 @@ static uint64_t config(const struct export *x)
 			all &= x->plan.lanes[i].periods[k].start->ctl;
 		}
 	}
-	/* Nothing is said: as the driver would do by default. */
+	/* Without sessions, assume the driver's default. */
 	if (!n)
 		return VPT_CTL_MASK(BRANCH_EN);
-	/* If either is compressed, RETs count as compressed. */
+	/* If RETs of any session are compressed, all count as compressed. */
 	return (any & ~VPT_CTL_MASK(DIS_RETC)) | (all & VPT_CTL_MASK(DIS_RETC));
 }
 
@@ -399,7 +399,10 @@ static void count(struct export *x)
 	report->unordered = !timed && x->plan.nlanes > 1;
 }
 
-/* perf finds files by their absolute names, which are as long as a record has room for. */
+/*
+ * Open the directory. perf finds files by absolute names, which are limited by the size of a
+ * record.
+ */
 static int open_dir(struct export *x)
 {
 	int err;

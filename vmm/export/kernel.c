@@ -10,10 +10,10 @@
 
 #include "trace/vec.h"
 
-/* Where an x86-64 kernel's text and modules are; before it is data, and maps of memory. */
+/* The range of an x86-64 kernel's text and modules. Data and the memory maps are below it. */
 #define TEXT_BEGIN 0xffffffff80000000ull
 
-/* Pages less than so far apart are in one segment: perf has fewer maps to look through. */
+/* Pages closer than this share a segment, so that perf has fewer maps to search. */
 #define GAP (64ull * TRACE_CODE_BYTES)
 
 static bool in_kernel(const struct export_page *page)
@@ -36,15 +36,15 @@ void export_kernel_text(const struct export_pages *p, struct export_text *text)
 			first = page->vaddr;
 		text->end = page->vaddr + TRACE_CODE_BYTES;
 	}
-	/* The last page of all ends at 2^64. */
+	/* The last page of the address space ends at 2^64. */
 	if (first && text->end < first)
 		text->end = UINT64_MAX & ~(uint64_t)(TRACE_CODE_BYTES - 1);
 	text->begin = first;
 }
 
-/* Code that perf gets as one map. */
+/* The code of one map of perf. */
 struct segment {
-	uint64_t begin, bytes; /* of whole pages; bytes beyond 2^64 there are none */
+	uint64_t begin, bytes; /* whole pages, which do not wrap at 2^64 */
 };
 
 struct segments {
@@ -68,7 +68,10 @@ static int add_page(struct segments *s, uint64_t vaddr)
 	return 0;
 }
 
-/* Also of the page where the text begins, whether it ran or not: perf looks for it. */
+/*
+ * List the segments, including the page of the text's beginning. perf looks for that page even if
+ * it did not run.
+ */
 static int list_segments(const struct export_pages *p, uint64_t text, struct segments *s)
 {
 	bool seen = false;
@@ -121,7 +124,7 @@ static void put_headers(const struct segments *s, FILE *out)
 	}
 }
 
-/* Each page to its place; between them the file has holes. */
+/* Write each page to its place. The file has holes between them. */
 static int put_pages(const struct export_pages *p, const struct segments *s, FILE *out)
 {
 	uint64_t at = sizeof(Elf64_Ehdr) + s->n * sizeof(Elf64_Phdr);
@@ -162,7 +165,7 @@ int export_kcore(const struct export_pages *p, struct export_text *text, FILE *o
 	return err;
 }
 
-/* Names come from a file that is not trusted: a line has three words. */
+/* Write a name from an untrusted file as one word, because each line has three words. */
 static void put_name(const char *name, FILE *out)
 {
 	for (; *name; name++)
@@ -219,7 +222,7 @@ int export_kallsyms_copy(FILE *in, struct export_text *text, FILE *out)
 	free(line);
 	if (!begin)
 		begin = start;
-	/* All zero: the reader was not allowed to see the addresses. */
+	/* All addresses are zero if the user lacked permission to read them. */
 	if (!err && !begin)
 		err = -EINVAL;
 	if (err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel for perf: kcore, kallsyms and modules, like copies of those in a running
- * machine's /proc.
+ * The kernel for perf: kcore, kallsyms and modules, like copies of these files in the /proc of a
+ * running machine.
  */
 #ifndef VMM_EXPORT_KERNEL_H
 #define VMM_EXPORT_KERNEL_H
@@ -11,27 +11,27 @@
 #include "debug/symbol.h"
 #include "export/pages.h"
 
-/* The range that perf takes for the kernel's text. */
+/* The range that perf uses as the kernel's text. */
 struct export_text {
-	uint64_t begin, end; /* 0: there is no kernel */
+	uint64_t begin, end; /* 0 if there is no kernel */
 };
 
-/* From the pages. */
+/* Find the text range from the pages. */
 void export_kernel_text(const struct export_pages *pages, struct export_text *text);
 
 /*
- * The pages that ran, what lies between two that are not far from each other as zeros.
- * `text` becomes the part of it that begins with the text: perf drops what the kernel's
- * own map overlaps. 0 or -errno.
+ * Write the pages that ran. Gaps between nearby pages are filled with zeros. `text` is changed to
+ * the segment that begins with the text, because perf drops maps that overlap the kernel's own map.
+ * Returns 0 or -errno.
  */
 int export_kcore(const struct export_pages *pages, struct export_text *text, FILE *out);
 
-/* From the trace's own symbols, with _text and _etext as they are in `text`. */
+/* Write the trace's own symbols, with _text and _etext from `text`. */
 int export_kallsyms(const struct debug_symbols *symbols, const struct export_text *text, FILE *out);
 
 /*
- * A copy of a kernel's /proc/kallsyms or System.map; `text` becomes what it says. -EINVAL:
- * it is none, or without _text or _stext.
+ * Copy a kernel's /proc/kallsyms or System.map. `text` is set from the symbols. Returns -EINVAL if
+ * the file has another format, or neither _text nor _stext.
  */
 int export_kallsyms_copy(FILE *in, struct export_text *text, FILE *out);
 

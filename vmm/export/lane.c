@@ -15,7 +15,7 @@
 
 #define EVENTS (VPT_CTL_MASK(PTW_EN) | VPT_CTL_MASK(PWR_EVT_EN) | VPT_CTL_MASK(EVENT_EN))
 
-/* Instructions that perf takes for a nanosecond at most when it guesses the time. */
+/* The maximum number of instructions per nanosecond in perf's estimate of the time. */
 #define INSNS_PER_NS 512
 
 int export_lane_open(struct export_lane *l, struct trace_reader *reader)
@@ -46,13 +46,13 @@ int export_lane_begin(struct export_lane *l)
 {
 	int err;
 
-	/* Nothing of the flow, but the time. */
+	/* Read only the time, because there is no flow. */
 	if (l->blind) {
 		export_scan_segment(&l->scan, l->start, l->len);
 		return export_read_to(l, l->len);
 	}
 	err = export_lane_next(l);
-	/* The time at which it begins, by which lanes take turns. */
+	/* Read the start time, which decides the order of lanes. */
 	return err || l->done ? err : export_read_token(l);
 }
 
@@ -80,7 +80,10 @@ bool export_lane_first_tsc(const struct export_lane *l, uint64_t *tsc)
 	return false;
 }
 
-/* Would tracing have gone on there? Only with ranges for filters is that certain. */
+/*
+ * Returns true if tracing would have continued at `ip`. Only address ranges for filtering make that
+ * certain.
+ */
 static bool traced(const struct trace_session *s, uint64_t ip)
 {
 	bool in = false;
@@ -98,7 +101,7 @@ static bool traced(const struct trace_session *s, uint64_t ip)
 	return in;
 }
 
-/* The block before ended tracing: does perf know where? */
+/* Handle the end of tracing at the previous block: add a fix if perf cannot find the place. */
 static int note_disabled(struct export_lane *l)
 {
 	const struct decode_item *b = &l->block;
@@ -118,7 +121,7 @@ static int note_disabled(struct export_lane *l)
 	if (insn.kind == DEC_INSN_JUMP || insn.kind == DEC_INSN_CALL) {
 		fix.ip = to;
 	} else if (insn.kind == DEC_INSN_COND) {
-		/* Damage can take the session, and with it the filter. */
+		/* Damage can remove the session, and with it the filter. */
 		if (b->session >= l->nperiods)
 			return 0;
 		fix.end = traced(l->periods[b->session].start, to) ? EXPORT_END_NOT_TAKEN
@@ -155,7 +158,7 @@ static int note_event(struct export_lane *l)
 	}
 }
 
-/* Decoding starts afresh: no packet reaches from one segment into the next. */
+/* Start a new segment. No packet crosses the boundary. */
 static int note_segment(struct export_lane *l)
 {
 	const struct decode_segment *segment = decode_flow_segment(l->flow);
@@ -214,13 +217,13 @@ int export_lane_next(struct export_lane *l)
 
 bool export_lane_shown(const struct export_lane *l)
 {
-	/* The decoder has read ahead of the outcome that the block ends with. */
+	/* The decoder has read past the outcome that ends the block. */
 	uint64_t at = l->place.is ? l->place.at : l->item.offset;
 
 	return l->item.kind == DECODE_ITEM_BLOCK && l->item.mode != 16 && at >= l->start;
 }
 
-/* At the beginning perf has decoded nothing that could be wrong. */
+/* Returns true if perf has decoded anything that a change could affect. */
 static bool begun(const struct export_lane *l)
 {
 	return l->place.is && l->place.at >= l->start;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One vCPU on its way through the trace: its flow, the time, and the changes in its packets that
- * let perf follow.
+ * The progress of one vCPU through the trace: its flow, the time, and the packet changes that let
+ * perf follow.
  */
 #ifndef VMM_EXPORT_LANE_H
 #define VMM_EXPORT_LANE_H
@@ -12,8 +12,8 @@
 #include "export/scan.h"
 
 /*
- * A TSC packet for perf, before the packet at `at`, or if that is a TNT, before the
- * outcome that `bit` others come before.
+ * A TSC packet for perf before the packet at `at`. If that packet is a TNT, the place is after its
+ * first `bit` outcomes.
  */
 struct export_stamp {
 	uint64_t at;
@@ -21,26 +21,28 @@ struct export_stamp {
 	uint64_t ip;
 	uint8_t bit;
 	/*
-	 * A place where perf must look at the time before it decodes the instruction at `ip`. perf
-	 * does that at BEP and FUP packets. They end no PEBS record, so perf shows nothing of them.
+	 * Set if perf must check the time before it decodes the instruction at `ip`. perf does that
+	 * at BEP and FUP packets. They end no PEBS record, so perf shows nothing of them.
 	 */
 	bool look;
-	bool first;   /* ... and nothing has run there before */
-	size_t moves; /* deferred TIPs that come before it */
+	bool first;   /* no instruction has run before this place */
+	size_t moves; /* the number of deferred TIPs that precede the stamp */
 };
 
 /*
- * A deferred TIP (33.4.2.3), which comes after the TNT that it belongs into. Its place is after
- * `bit` outcomes of the TNT at `tnt`. perf finds that place, but not if a stamp adds packets in
- * between.
+ * A deferred TIP (33.4.2.3), which follows the TNT that it belongs into. Its place is after `bit`
+ * outcomes of the TNT at `tnt`. perf finds that place, except if a stamp adds packets in between.
  */
 struct export_move {
 	uint64_t tnt;
-	uint64_t at; /* of the TIP */
+	uint64_t at; /* the offset of the TIP */
 	uint8_t bit;
 };
 
-/* The end of a packet that the flow goes by: of an OVF behind its FUP, and without. */
+/*
+ * The end of a packet that moves the flow. For an OVF, `end` is after its FUP and `read` is before
+ * the FUP.
+ */
 struct export_end_of {
 	uint64_t end, read;
 };
@@ -48,54 +50,54 @@ struct export_end_of {
 struct export_tnt {
 	uint64_t at, end;
 	uint8_t bits;
-	struct export_end_of before; /* the packet before it */
+	struct export_end_of before; /* the end of the packet before this TNT */
 };
 
-#define EXPORT_TNTS 64 /* the decoder has at most as many outcomes that it has not used */
+#define EXPORT_TNTS 64 /* the maximum number of unused outcomes in the decoder */
 
-/* The packets that the decoder had read as it came to the item. */
+/* The packets that the decoder had read when it returned the item. */
 struct export_ahead {
-	struct export_scan scan; /* behind `packet` */
+	struct export_scan scan; /* the scan position after `packet` */
 	struct vpt_packet packet;
-	uint64_t at;	 /* of `packet` */
-	bool has_packet; /* the decoder is at `packet`; else it was used */
+	uint64_t at;	 /* the offset of `packet` */
+	bool has_packet; /* the decoder is at `packet`; otherwise `packet` has been used */
 	struct export_end_of last;
-	bool has_pgd; /* the last one is a TIP.PGD, */
-	uint64_t pgd; /* here */
+	bool has_pgd; /* the last used packet is a TIP.PGD at `pgd` */
+	uint64_t pgd; /* the offset of that TIP.PGD */
 	struct export_end_of before_pgd;
 	uint64_t tip, tip_end; /* the last TIP */
 	uint64_t ntnts;
-	struct export_tnt tnts[EXPORT_TNTS]; /* the last of them */
+	struct export_tnt tnts[EXPORT_TNTS]; /* the last TNTs, in a ring */
 };
 
-/* Where the flow is in the packets. */
+/* The position of the flow in the packets. */
 struct export_place {
 	bool is;
-	uint64_t at; /* of the TNT whose next outcome is to come, or the end of a packet */
+	uint64_t at; /* the TNT whose next outcome is due, or the end of a packet */
 	uint64_t last_ip;
 	uint8_t bit;
 };
 
 /*
  * A TIP.PGD from which perf cannot find where tracing ended. A branch out of an IP filter or into a
- * TraceStop range sends it, or MOV CR3 (33.4.2.5). Unless the packet changes, perf walks on to the
- * next branch that needs a TIP.
+ * TraceStop range sends this packet, and so does MOV CR3 (33.4.2.5). Unless the packet changes,
+ * perf walks to the next branch that needs a TIP.
  */
 enum export_end {
-	EXPORT_END_TAKEN,     /* a conditional branch, taken */
-	EXPORT_END_NOT_TAKEN, /* or not */
-	EXPORT_END_IP,	      /* it ended before the instruction at `ip` */
+	EXPORT_END_TAKEN,     /* a conditional branch that was taken */
+	EXPORT_END_NOT_TAKEN, /* a conditional branch that was not taken */
+	EXPORT_END_IP,	      /* tracing ended before the instruction at `ip` */
 };
 
 struct export_fix {
-	uint64_t at; /* of the TIP.PGD */
+	uint64_t at; /* the offset of the TIP.PGD */
 	uint64_t ip;
 	enum export_end end;
 };
 
-/* How TSC ticks become nanoseconds, and from when on they count. */
+/* The conversion of TSC ticks to nanoseconds, and the tick at which they start. */
 struct export_time {
-	uint64_t hz; /* 0: a tick is a nanosecond */
+	uint64_t hz; /* 0 if a tick is a nanosecond */
 	uint64_t base;
 };
 
@@ -106,31 +108,31 @@ struct export_lane {
 	const struct export_time *time;
 	struct decode_disasm *disasm;
 	struct decode_flow *flow;
-	struct export_scan scan; /* of one segment after the other */
-	size_t rate;		 /* the session after the one that its MTCFreq is of */
-	size_t len;		 /* of the stream */
-	uint64_t start;		 /* what comes before it is left out */
-	bool bits16;		 /* because it is 16-bit code */
-	bool events;		 /* there can be FUPs that are of no branch */
-	bool timed;		 /* else time is the number of instructions */
-	bool backwards;		 /* a TSC packet goes back */
+	struct export_scan scan; /* the scan of one segment after another */
+	size_t rate;	/* the index of the session after the session that set the scan's MTCFreq */
+	size_t len;	/* the length of the stream */
+	uint64_t start; /* packets before this offset are left out */
+	bool bits16;	/* packets are left out because of 16-bit code */
+	bool events;	/* there can be FUPs that belong to no branch */
+	bool timed;	/* otherwise the time is the number of instructions */
+	bool backwards; /* the time of a packet is before the time of the previous packet */
 
-	struct decode_item item;  /* that has to be dealt with */
-	struct decode_item block; /* the last BLOCK; insns 0 after anything else */
+	struct decode_item item;  /* the current item, still to be handled */
+	struct decode_item block; /* the last BLOCK; insns is 0 after any other item */
 	bool done;
-	bool blind;    /* packets do not tell the flow: see blind.h */
+	bool blind;    /* the packets have no flow: see blind.h */
 	bool disabled; /* tracing ended with the last event */
 	struct export_ahead ahead;
-	struct export_place place; /* of the item */
-	uint64_t last_ip;	   /* of the packets */
-	uint64_t claimed;	   /* deferred TIPs before this have had their turn */
-	uint64_t now;		   /* nanoseconds */
-	uint64_t due;		   /* when something is to change before the item, 0: nothing is */
-	uint64_t mark;		   /* instructions up to where `now` is from */
-	const struct export_process *process; /* that perf knows to be running */
+	struct export_place place; /* the place of the item */
+	uint64_t last_ip;	   /* the last IP of the packets */
+	uint64_t claimed;	   /* deferred TIPs before this offset have been handled */
+	uint64_t now;		   /* the current time in nanoseconds */
+	uint64_t due;  /* the time of the pending change before the item; 0 if there is none */
+	uint64_t mark; /* the number of instructions at which `now` was set */
+	const struct export_process *process; /* the process that perf assumes to be running */
 
 	uint64_t insns, skipped, errors;
-	char error[160]; /* the first one */
+	char error[160]; /* the first error */
 	struct {
 		struct export_stamp *at;
 		size_t n, room;
@@ -145,25 +147,25 @@ struct export_lane {
 	} moves;
 };
 
-/* Zero but vcpu, time and disasm. 0 or -errno. */
+/* Open the lane. Set vcpu, time and disasm and clear the rest before. Returns 0 or -errno. */
 int export_lane_open(struct export_lane *lane, struct trace_reader *reader);
 void export_lane_close(struct export_lane *lane);
 
-/* Go to the first item, once `time` is right. 0 or -errno. */
+/* Advance to the first item, once `time` is set. Returns 0 or -errno. */
 int export_lane_begin(struct export_lane *lane);
 
-/* TSC of the first TSC packet, false: none. */
+/* Get the TSC of the first TSC packet. Returns false if there is none. */
 bool export_lane_first_tsc(const struct export_lane *lane, uint64_t *tsc);
 
-/* Go to the next item, `done` if there is none. 0 or -errno. */
+/* Advance to the next item. Sets `done` if there is none. Returns 0 or -errno. */
 int export_lane_next(struct export_lane *lane);
 
-/* A BLOCK that perf is to decode. */
+/* Returns true if the item is a BLOCK that perf will decode. */
 bool export_lane_shown(const struct export_lane *lane);
 
-/* The time for a change that counts from this item on. */
+/* Return the time for a change that takes effect at this item. */
 uint64_t export_lane_change_time(const struct export_lane *lane);
-/* A stamp that makes it so. 0 or -ENOMEM. */
+/* Add a stamp that makes a change take effect at `ns`. Returns 0 or -ENOMEM. */
 int export_lane_change(struct export_lane *lane, uint64_t ns);
 
 #endif /* VMM_EXPORT_LANE_H */

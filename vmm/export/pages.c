@@ -11,9 +11,9 @@
 #include "trace/vec.h"
 
 #define FIRST_PID 1000
-#define ISOLATED  0x1000ull /* CR3 bit that tells a process's two page tables apart */
+#define ISOLATED  0x1000ull /* the CR3 bit that selects one of a process's two page tables */
 
-/* Where the file has code. */
+/* The address of a code page in the file. */
 struct block {
 	uint64_t cr3, vaddr;
 };
@@ -57,7 +57,7 @@ struct export_page *export_page(const struct export_pages *p, const struct expor
 	return bsearch(&key, p->pages, p->npages, sizeof(key), by_process);
 }
 
-/* The index of the first page that does not sort before @process. */
+/* Return the index of the first page that does not sort before @process. */
 static size_t first_page(const struct export_pages *p, uintptr_t process)
 {
 	return trace_vec_before(p->pages, p->npages, e, (uintptr_t)e->process < process);
@@ -72,7 +72,7 @@ const struct export_page *export_pages_of(const struct export_pages *p,
 	return p->pages + first;
 }
 
-/* One process per CR3. */
+/* List one process per CR3. */
 static int list_processes(struct export_pages *p, const struct block *all, size_t n)
 {
 	size_t i, last = 0;
@@ -94,7 +94,7 @@ static int list_processes(struct export_pages *p, const struct block *all, size_
 	return 0;
 }
 
-/* The kernel's side of a process with page-table isolation becomes part of the other. */
+/* Merge the kernel's half of a process with page-table isolation into the user's half. */
 static void join(struct export_pages *p, const struct block *all, size_t n)
 {
 	size_t i;

@@ -13,7 +13,7 @@ static uint64_t ns_of(const struct export_lane *l, uint64_t tsc)
 {
 	uint64_t ticks = tsc > l->time->base ? tsc - l->time->base : 0;
 
-	/* Time 0 means none to perf. */
+	/* perf treats a time of 0 as no time. */
 	if (!l->time->hz)
 		return ticks + 1;
 	return (uint64_t)((unsigned __int128)ticks * NS / l->time->hz) + 1;
@@ -28,7 +28,7 @@ int export_stamp_add(struct export_lane *l, const struct export_stamp *stamp)
 	return 0;
 }
 
-/* Time goes on: what timing packets say, or else what has been decoded. */
+/* Advance the time by a timing packet, or else by the number of decoded instructions. */
 static int take_time(struct export_lane *l, const struct vpt_packet *p, uint64_t at, uint64_t group)
 {
 	uint64_t ns;
@@ -72,12 +72,15 @@ static void take_ip(struct export_lane *l, const struct vpt_packet *p)
 {
 	if (p->kind == VPT_PKT_PSB)
 		l->last_ip = 0;
-	/* Without an IP it stays as it is. */
+	/* A packet without an IP leaves the last IP unchanged. */
 	if (is_ip(p->kind))
 		(void)!vpt_ip_expand(l->last_ip, p->ip_bytes, p->value, &l->last_ip);
 }
 
-/* Where execution resumes behind an overflow is in its FUP, which belongs to it. */
+/*
+ * Return the end of an overflow. Its FUP has the place at which execution resumes, and belongs to
+ * it.
+ */
 static uint64_t overflow_end(struct export_scan scan)
 {
 	uint64_t end = scan.at, at;
@@ -93,7 +96,7 @@ static uint64_t overflow_end(struct export_scan scan)
 	return end;
 }
 
-/* The session sets what an MTC packet counts. */
+/* Set MTCFreq from the session. */
 static void take_rate(struct export_lane *l)
 {
 	while (l->rate < l->nperiods && l->periods[l->rate].start->offset <= l->scan.at)
@@ -150,7 +153,7 @@ void export_begin_segment(struct export_lane *l, uint64_t begin, uint64_t end)
 	l->ahead.has_pgd = false;
 }
 
-/* A packet that the decoder has used, or whose outcomes it has. */
+/* Account for a packet that the decoder has used, or whose outcomes it has read. */
 static void take_ahead(struct export_ahead *a)
 {
 	const struct vpt_packet *p = &a->packet;
@@ -178,8 +181,8 @@ static void take_ahead(struct export_ahead *a)
 }
 
 /*
- * Read the packets before the one that the decoder was at, which ends at the item's offset. At the
- * end of a session it was behind that.
+ * Read the packets before the decoder's current packet, which ends at the item's offset. At the end
+ * of a session the decoder has used that packet too.
  */
 static void read_ahead(struct export_ahead *a, const struct decode_item *item)
 {
@@ -194,7 +197,7 @@ static void read_ahead(struct export_ahead *a, const struct decode_item *item)
 	}
 }
 
-/* A TIP behind the TNT that the place is in has been used: it was deferred. */
+/* Note a deferred TIP: a used TIP behind the TNT of the place. */
 static int note_move(struct export_lane *l, const struct export_tnt *tnt, uint8_t bit)
 {
 	const struct export_ahead *a = &l->ahead;
@@ -212,7 +215,7 @@ static int note_move(struct export_lane *l, const struct export_tnt *tnt, uint8_
 	return 0;
 }
 
-/* The flow does not go back. */
+/* Set the place. The flow never goes backwards. */
 static int set_place(struct export_lane *l, uint64_t at, uint8_t bit, uint64_t read)
 {
 	bool before = at < l->place.at || (at == l->place.at && bit <= l->place.bit);
@@ -249,7 +252,7 @@ int export_find_place(struct export_lane *l)
 			return -ENOMEM;
 		return set_place(l, tnt->at, (uint8_t)(tnt->bits - left), tnt->end);
 	}
-	/* A TIP.PGD may be decided by the packet behind it. */
+	/* The next packet may decide how a TIP.PGD is used. */
 	if (a->has_pgd && !l->disabled)
 		return set_place(l, a->before_pgd.end, 0, a->before_pgd.read);
 	return a->last.end ? set_place(l, a->last.end, 0, a->last.read) : 0;
@@ -267,7 +270,7 @@ bool export_find_pgd(const struct export_lane *l, uint64_t *at)
 	return a->has_pgd;
 }
 
-/* Has the packet a FUP of its own, which is of no branch (33.4.2.6)? */
+/* Returns true if the packet has a FUP of its own, which belongs to no branch (33.4.2.6). */
 static bool binds(const struct vpt_packet *p)
 {
 	switch (p->kind) {

@@ -10,13 +10,16 @@
 #include "decode/code.h"
 #include "trace/vec.h"
 
-/* perf's time is a packet's 56 bits in 1024ths: beyond this it would not last hours. */
+/*
+ * A TSC packet has 56 bits, in units of 1/1024 ns. Beyond this limit the rest would not last for
+ * hours.
+ */
 #define LATE (1ull << 45)
 
 #define INSN_MAX 15
-#define PAGES	 32 /* of one block: it has no more than 65535 bytes or so */
+#define PAGES	 32 /* the maximum pages of a block, which has about 65535 bytes at most */
 
-/* The pages of a block as they are to be. */
+/* The required pages of a block. */
 struct needs {
 	struct {
 		struct export_page *page;
@@ -35,7 +38,10 @@ static bool differs(const struct export_page *page, const uint8_t *bytes, enum e
 	return page->have != bytes && memcmp(page->have, bytes, TRACE_CODE_BYTES);
 }
 
-/* perf gets a page that it has not seen yet from the beginning, with the current content. */
+/*
+ * Require a page. perf gets a page that it has not seen yet from the beginning, with the current
+ * content.
+ */
 static void need_page(struct needs *needs, struct export_page *page, const uint8_t *bytes)
 {
 	if (!page->have) {
@@ -86,7 +92,7 @@ static int add(struct export_plan *plan, const struct export_event *event)
 	return 0;
 }
 
-/* A neighbour of a page, as perf has it. */
+/* Return perf's current content of a neighbouring page. */
 static const uint8_t *neighbour(const struct export_plan *plan, const struct export_page *page,
 				uint64_t vaddr)
 {
@@ -145,8 +151,8 @@ static int change(struct export_plan *plan, struct export_lane *l, const struct 
 }
 
 /*
- * The lane's item. False in *passed if others, up to `bound`, have to go first: perf
- * will have decoded them before it puts this change into effect.
+ * Handle the lane's item. *passed is false if lanes up to `bound` must advance first. perf will
+ * have decoded these before it applies this change.
  */
 static int take_item(struct export_plan *plan, struct export_lane *l, uint64_t bound, bool *passed)
 {
@@ -177,7 +183,10 @@ static uint64_t lane_time(const struct export_lane *l)
 	return l->due ? l->due : l->now;
 }
 
-/* The lane that is behind all others, NULL: all are done; *bound: the next one's time. */
+/*
+ * Return the lane that is behind all others, or NULL if all are done. *bound is the time of the
+ * next lane.
+ */
 static struct export_lane *first_lane(struct export_plan *plan, uint64_t *bound)
 {
 	struct export_lane *first = NULL;

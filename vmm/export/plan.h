@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The records that perf needs, and when.
+ * The records that perf needs, and their times.
  *
  * perf decodes all vCPUs in the order of their time stamps, and applies a record when each vCPU has
- * reached the time of the record. The plan does the same with the decoded flow. At each block it
- * knows which process and which code perf will have there. It adds a record wherever that differs
- * from what ran.
+ * reached the time of the record. The plan does the same with the decoded flow. At each block the
+ * plan knows the process and the code that perf will have there. The plan adds a record wherever
+ * the trace differs.
  */
 #ifndef VMM_EXPORT_PLAN_H
 #define VMM_EXPORT_PLAN_H
@@ -15,8 +15,8 @@
 
 enum export_what {
 	EXPORT_SWITCH, /* `process` runs on the vCPU */
-	EXPORT_PATCH,  /* a user page, see its process's patches */
-	EXPORT_POKE,   /* a kernel page: from, bytes */
+	EXPORT_PATCH,  /* a changed user page: see the patches of its process */
+	EXPORT_POKE,   /* a changed kernel page: from, bytes */
 };
 
 struct export_event {
@@ -42,7 +42,9 @@ struct export_plan {
 	} events; /* in the order of time */
 };
 
-/* Of all vCPUs, or of one. 0 or -errno. The reader outlives the plan. */
+/*
+ * Make the plan of all vCPUs or of one vCPU. The reader must outlive the plan. Returns 0 or -errno.
+ */
 int export_plan_open(struct export_plan *plan, struct trace_reader *reader, bool one_vcpu,
 		     unsigned int vcpu);
 void export_plan_close(struct export_plan *plan);

@@ -14,7 +14,7 @@
 
 #define MODEL "skl"
 
-/* Output that goes to nobody's memory: PT's trace transport (CPUID.14H.0:ECX). */
+/* PT's trace transport, an output that is not memory (CPUID.14H.0:ECX). */
 #define ECX_FABRIC (1u << 3)
 
 struct recast {
@@ -31,7 +31,7 @@ bool export_recast_needed(const struct trace_reader *reader)
 	return trace_reader_info(reader)->flags & TRACE_INFO_ATOM;
 }
 
-/* Do both systems, with the same choice of CPL and CR3, trace the same instructions? */
+/* Returns true if both systems trace the same instructions with the same CPL and CR3 filters. */
 static bool same_choice(const struct trace_reader *reader)
 {
 	const unsigned int always = VPT_ATOM_ID_ALWAYS;
@@ -55,7 +55,7 @@ static bool same_choice(const struct trace_reader *reader)
 	return true;
 }
 
-/* Is there any packet that tells the time? */
+/* Returns true if the trace has any timing packet. */
 static bool has_time(const struct trace_reader *reader, unsigned int vcpu)
 {
 	const uint64_t timing = VPT_ATOM_MASK(CTL, STS_EN) | VPT_ATOM_MASK(CTL, MTC_EN) |
@@ -71,7 +71,7 @@ static bool has_time(const struct trace_reader *reader, unsigned int vcpu)
 	return false;
 }
 
-/* The first time that is known: *known is false if there is none. */
+/* Find the first known time. *known is false if there is none. */
 static int first_time(struct trace_reader *reader, unsigned int vcpu, bool *known, uint64_t *tsc)
 {
 	struct decode_flow *flow;
@@ -151,7 +151,7 @@ static int put_trace(struct recast *m, unsigned int vcpu)
 	return err;
 }
 
-/* The new file numbers contents as the old one does: from 1 on, in their order. */
+/* Copy the contents. The new file has the same numbers, from 1 on in the same order. */
 static int put_contents(const struct recast *m)
 {
 	size_t i, n;
@@ -182,7 +182,7 @@ static int put_code(const struct recast *m, unsigned int vcpu)
 	return err;
 }
 
-/* Where no PIP tells. What they say of the code size is in MODE packets. */
+/* Copy the CR3 switches, which matter where there is no PIP. MODE packets have the code size. */
 static int put_cr3(const struct recast *m, unsigned int vcpu)
 {
 	const struct trace_cr3_switch *at;
@@ -201,7 +201,10 @@ static int put_cr3(const struct recast *m, unsigned int vcpu)
 	return err;
 }
 
-/* PT has no word for what ended some of the sessions, nor for one that goes on as another. */
+/*
+ * Replace the reasons for the end of a session that PT does not have, including continuation as
+ * another session.
+ */
 static void mend(struct trace_oracle_record *record)
 {
 	unsigned int why = TRACE_ORACLE_AUX_LOW(record->aux);
@@ -239,7 +242,7 @@ static int put_vcpu(struct recast *m, unsigned int vcpu)
 	return err ? err : put_oracle(m, vcpu);
 }
 
-/* The packets of the new file are ours, whoever wrote the old ones. */
+/* The packets of the new file are ours, regardless of the old file's origin. */
 static int put_origin(const struct recast *m)
 {
 	const struct trace_origin *from = trace_reader_origin(m->reader);
@@ -266,7 +269,7 @@ static int put_machine(const struct recast *m)
 	return err ? err : put_contents(m);
 }
 
-/* A processor with PT and the clocks of the one that was traced. */
+/* Describe a processor with PT and the clocks of the traced processor. */
 static void set_info(struct recast *m)
 {
 	const struct vpt_caps *clocks = &m->from->caps;
@@ -279,13 +282,13 @@ static void set_info(struct recast *m)
 	m->info.caps.l15_ecx = clocks->l15_ecx;
 	m->info.caps.max_nonturbo = clocks->max_nonturbo;
 	snprintf(m->info.model, sizeof(m->info.model), MODEL);
-	/* It stops and starts between two instructions. */
+	/* The host starts and stops tracing between two instructions. */
 	m->info.owner = TRACE_OWNER_HOST;
 	m->info.oracle = m->report->oracle;
 	m->info.flags = 0;
 }
 
-/* The file ends like the one that it is made of. */
+/* End the new file like the old file. */
 static int finish(const struct recast *m, int err)
 {
 	const struct trace_file_end *end = trace_reader_end(m->reader);

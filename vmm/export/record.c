@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perf's own formats, as of Linux 6.1: tools/perf/Documentation/perf.data-file-format.txt
- * and include/uapi/linux/perf_event.h. They only grow.
+ * Write perf's own formats, as of Linux 6.1: tools/perf/Documentation/perf.data-file-format.txt and
+ * include/uapi/linux/perf_event.h. Later versions only extend them.
  */
 #include "export/record.h"
 
@@ -12,7 +12,7 @@
 #include "foreign/perf_abi.h"
 #include "vpt/msr.h"
 
-#define PMU_TYPE     8 /* any that is not one of perf's own */
+#define PMU_TYPE     8 /* any type that perf does not define */
 #define EVENTS	     2
 #define STRING_ALIGN 64
 #define MISC_KERNEL  1
@@ -22,7 +22,7 @@
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
 	 PERF_SAMPLE_IDENTIFIER)
 
-/* perf's config is IA32_RTIT_CTL but for this bit, a flag of its own. */
+/* perf's config is IA32_RTIT_CTL except for this bit, which is a flag of its own. */
 #define CTL_PASS_THROUGH (1ull << 0)
 
 struct section {
@@ -86,7 +86,7 @@ static void put_text(struct export_record *r, const char *text, size_t align)
 	put_zeros(r, padded(len, align) - len);
 }
 
-/* A string of the features. */
+/* Write a string of the features. */
 static void put_string(struct export_record *r, const char *text)
 {
 	put_u32(r, (uint32_t)padded(strlen(text) + 1, STRING_ALIGN));
@@ -146,7 +146,7 @@ static void make_attr(const struct export_record *r, unsigned int event, uint8_t
 	       sizeof(attr) < PERF_ATTR_SIZE_VER7 ? sizeof(attr) : PERF_ATTR_SIZE_VER7);
 }
 
-/* Header, identifiers, attributes: all of a size that is known. */
+/* Write the header, the identifiers and the attributes, whose size is fixed. */
 static void put_front(struct export_record *r, uint64_t end)
 {
 	const uint64_t ids = sizeof(struct file_header), attrs = ids + EVENTS * sizeof(uint64_t);
@@ -242,7 +242,7 @@ int export_record_end(struct export_record *r)
 	uint64_t end = (uint64_t)ftello(r->out);
 	size_t i;
 
-	/* Room for the table of the features, which comes before them. */
+	/* Reserve the table of the features, which precedes them. */
 	put_zeros(r, sizeof(sections));
 	for (i = 0; i < COUNT; i++) {
 		sections[i].offset = (uint64_t)ftello(r->out);
@@ -263,16 +263,16 @@ int export_record_end(struct export_record *r)
 void export_record_auxtrace_info(struct export_record *r, const struct export_record_time *time)
 {
 	const bool folded = r->timing == EXPORT_RECORD_FOLDED;
-	/* Their meaning is their place: enum of perf's util/intel-pt.h. */
+	/* The position defines the meaning of a word: see the enum in perf's util/intel-pt.h. */
 	const uint64_t words[] = {
 		PMU_TYPE,
 		time->shift,
 		time->mult,
 		time->zero,
-		1, /* the time is of use */
+		1, /* the time is valid */
 		VPT_CTL_MASK(TSC_EN),
 		VPT_CTL_MASK(DIS_RETC),
-		2, /* switches are told by SWITCH records */
+		2, /* SWITCH records report switches */
 		0, /* not a snapshot */
 		1, /* a buffer per CPU */
 		VPT_CTL_MASK(MTC_EN),
@@ -280,9 +280,9 @@ void export_record_auxtrace_info(struct export_record *r, const struct export_re
 		folded ? 0 : r->ctc_n,
 		folded ? 0 : r->ctc_d,
 		VPT_CTL_MASK(CYC_EN),
-		/* With 0 perf would make one up, and guess the time by it. */
+		/* With 0, perf would choose a ratio and estimate the time by it. */
 		folded ? 1 : r->nonturbo,
-		0, /* length of a filter */
+		0, /* the length of a filter */
 		(r->config & VPT_CTL_MASK(EVENT_EN)) != 0,
 	};
 
@@ -302,7 +302,7 @@ void export_record_auxtrace(struct export_record *r, uint32_t cpu, uint64_t byte
 	put_u64(r, 0);
 	put_u64(r, reference);
 	put_u32(r, cpu);
-	put_u32(r, UINT32_MAX); /* thread: all of the CPU's */
+	put_u32(r, UINT32_MAX); /* thread: all threads of the CPU */
 	put_u32(r, cpu);
 	put_u32(r, 0);
 }
@@ -329,7 +329,7 @@ void export_record_kernel(struct export_record *r, uint64_t addr, uint64_t bytes
 	put_u32(r, 0);
 	put_u64(r, addr);
 	put_u64(r, bytes);
-	put_u64(r, addr); /* where _text is */
+	put_u64(r, addr); /* the address of _text */
 	put_text(r, KERNEL_NAME, 8);
 	put_id(r, &id);
 }

@@ -12,15 +12,17 @@
 
 #define WAITING_MAX 4096
 
-/* Does the generator tell of address space and code size, where they are new? MOV CR3 is in
- * the mode that it was in. */
+/*
+ * Returns true if the generator reports a new address space and code size with this event. MOV CR3
+ * keeps the code size.
+ */
 static bool has_context(enum vpt_event_kind kind)
 {
 	return kind == VPT_EV_FAR || kind == VPT_EV_ASYNC || kind == VPT_EV_OVERFLOW ||
 	       kind == VPT_EV_CR3;
 }
 
-/* Something at `from` leads to `to`; the context is that of `to`. */
+/* Report an event that leads from `from` to `to`. The context is that of `to`. */
 static void report(struct export_retell *r, enum vpt_event_kind kind, uint64_t from, uint64_t to)
 {
 	struct vpt_event event = {.kind = (uint8_t)kind, .from = from, .to = to};
@@ -36,13 +38,15 @@ static void report(struct export_retell *r, enum vpt_event_kind kind, uint64_t f
 	r->ip_known = true;
 }
 
-/* Packets are missing. With `known` execution is at `ip`, and is traced. */
+/* Report lost packets. If `known` is set, execution is at `ip` and is traced. */
 static void lose(struct export_retell *r, bool known, uint64_t ip)
 {
-	/* Outcomes that were gathered are not among them. */
+	/* The pending outcomes are not lost. */
 	vpt_pt_flush(&r->pt);
-	/* For a new space a PSB+ is due. For a new code size there would be one as well, but
-	 * libipt 2.0.5 does not get over that: it is TIP.PGE that has to tell. */
+	/*
+	 * A new space needs a PSB+. libipt 2.0.5 does not accept a new code size there, so TIP.PGE
+	 * must report it.
+	 */
 	r->ctx.production_enclave = !known || export_retell_mode(r) != r->mode;
 	if (r->ctx.cr3 != r->cr3)
 		r->pt.psb_bytes = r->pt.psb_period;
@@ -65,7 +69,7 @@ static void enter(struct export_retell *r, uint64_t ip)
 	report(r, VPT_EV_FAR, 0, ip);
 }
 
-/* An instruction is to be where it is, whatever came before. */
+/* Make the next instruction start at its address, regardless of the previous item. */
 static void reach(struct export_retell *r, const struct decode_item *insn)
 {
 	if (r->gap)
@@ -82,12 +86,12 @@ static bool is_event(const struct decode_item *item, enum decode_flow_event even
 	return item && item->kind == DECODE_ITEM_EVENT && item->event == event;
 }
 
-/* Where execution went from an instruction, as the decoder or what follows tells it. */
+/* Find the target of an instruction from its item or from the item that follows. */
 static bool leads_to(const struct decode_item *item, enum dec_insn_kind kind,
 		     const struct decode_item *follows, bool by_cr3, uint64_t *to)
 {
 	*to = item->to;
-	/* With a filter by CR3 the instruction itself ends what is traced. */
+	/* With a CR3 filter the instruction itself ends the traced region. */
 	if (kind == DEC_INSN_CR3 && by_cr3 && is_event(follows, DECODE_FLOW_DISABLED))
 		return false;
 	if (follows &&
@@ -109,7 +113,10 @@ static enum dec_insn_kind kind_of(struct export_retell *r, const struct decode_i
 	const uint8_t *end = item->raw + item->size;
 	struct dec_insn insn;
 
-	/* Most need no second look: they are no branch, nor MOV to a control register. */
+	/*
+	 * Most instructions need no second decode: they are neither branches nor MOVs to a control
+	 * register.
+	 */
 	if ((item->class == DECODE_INSN_OTHER || item->class == DECODE_INSN_PTWRITE) &&
 	    (item->size < 3 || end[-3] != 0x0f || end[-2] != 0x22))
 		return DEC_INSN_PLAIN;
@@ -195,7 +202,7 @@ static void event(struct export_retell *r, const struct decode_item *item)
 	}
 }
 
-/* The context behind an item: of what comes next, as far as anything tells it. */
+/* Set the context after an item to that of the next item, as far as known. */
 static void set_context(struct export_retell *r, const struct decode_item *follows,
 			const struct decode_item *next)
 {
@@ -205,7 +212,10 @@ static void set_context(struct export_retell *r, const struct decode_item *follo
 		export_retell_set_mode(r, next->mode);
 }
 
-/* `follows` it; `next` is the instruction that runs next, NULL: not known. */
+/*
+ * Process one item. `follows` is the item after it. `next` is the next instruction, or NULL if
+ * unknown.
+ */
 static void retell(struct export_retell *r, const struct decode_item *item,
 		   const struct decode_item *follows, const struct decode_item *next)
 {
@@ -224,7 +234,7 @@ static void retell(struct export_retell *r, const struct decode_item *item,
 		event(r, item);
 }
 
-/* All that waits, before `next`, an instruction, or where none is known to come. */
+/* Process all waiting items, before the instruction `next` or, if NULL, before an unknown one. */
 static void retell_all(struct export_retell *r, const struct decode_item *next)
 {
 	size_t i, n = r->items.n;
@@ -234,7 +244,7 @@ static void retell_all(struct export_retell *r, const struct decode_item *next)
 	r->items.n = 0;
 }
 
-/* Does it move the flow? The rest shows in what comes next. */
+/* Returns true if the event moves the flow. Other events only affect later items. */
 static bool moves(const struct decode_item *item)
 {
 	switch (item->event) {
@@ -251,7 +261,7 @@ static bool moves(const struct decode_item *item)
 
 static int wait_for_next(struct export_retell *r, const struct decode_item *item)
 {
-	/* So many events without an instruction are not those of a processor. */
+	/* A processor does not send so many events without an instruction. */
 	if (r->items.n == WAITING_MAX)
 		retell_all(r, NULL);
 	if (!trace_vec_room(&r->items))
@@ -277,7 +287,7 @@ int export_retell_item(struct export_retell *r, const struct decode_item *item)
 		break;
 	case DECODE_ITEM_SEGMENT:
 		retell_all(r, NULL);
-		/* Bytes before the first PSB. */
+		/* The stream has bytes before its first PSB. */
 		r->gap |= item->value != 0;
 		break;
 	case DECODE_ITEM_ERROR:

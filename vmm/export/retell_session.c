@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The PT of a trace that is told once more: its registers, output, sessions and time. */
+/* The registers, output, sessions and time of PT for a converted trace. */
 #include "export/retell_session.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ void export_retell_set_mode(struct export_retell *r, unsigned int mode)
 	r->ctx.cs_d = mode == 32;
 }
 
-/* No more can be done about it: the writer keeps it too. */
+/* Keep the first error. The writer keeps it too. */
 static void note_error(struct export_retell *r, int error)
 {
 	if (error && !r->error)
@@ -87,12 +87,12 @@ void export_retell_init(struct export_retell *r)
 	vpt_pt_init(&r->pt, r->caps, &ops, r);
 	vpt_output_set_stream(&r->pt.out, r->stage, sizeof(r->stage), stream);
 	r->ctx.paging = true;
-	/* So that PIPs have all bits of a CR3. */
+	/* PAE makes PIPs have all bits of a CR3. */
 	r->ctx.pae = true;
 	r->ctx.cr3 = DECODE_CR3_UNKNOWN;
 }
 
-/* The registers are legal, and the output never fails. */
+/* Write an MSR. The values are legal, and the output never fails. */
 static void write_msr(struct export_retell *r, uint32_t msr, uint64_t value)
 {
 	(void)!vpt_pt_wrmsr(&r->pt, msr, value, VPT_ACCESS_HOST, r->ip, r->ip);
@@ -112,7 +112,7 @@ static void begin(struct export_retell *r)
 		ctl |= VPT_CTL_MASK(TSC_EN);
 	if (period)
 		r->insns = period->start->insns;
-	/* Nobody tells the CPL: what is traced has one that is, and an enclave has no trace. */
+	/* The trace does not have the CPL. So use a traced CPL, and an enclave to stop tracing. */
 	r->ctx.cpl = VPT_ATOM_GET(CTL, OS, from) ? 0 : 3;
 	r->ctx.production_enclave = true;
 	r->cr3 = DECODE_CR3_UNKNOWN;
@@ -121,13 +121,16 @@ static void begin(struct export_retell *r)
 	write_msr(r, VPT_MSR_CTL, ctl);
 }
 
-/* Were packets being lost as it ended? */
+/* Returns true if packets were being lost at the end of the session. */
 static bool ends_in_overflow(const struct trace_session *end)
 {
 	return VPT_ATOM_GET(STATUS, BUFFER_OVERFLOW, end->status);
 }
 
-/* A written register ended the session, or a reason that PT does not have. */
+/*
+ * Return the reason for the end: a written register, or DISABLED for a reason that PT does not
+ * have.
+ */
 static uint32_t why_ended(const struct trace_session *end)
 {
 	return end->end == TRACE_END_CLOSED ? TRACE_END_CLOSED : TRACE_END_DISABLED;
@@ -175,7 +178,7 @@ void export_retell_end(struct export_retell *r)
 
 void export_retell_time(struct export_retell *r, const struct decode_item *item)
 {
-	/* perf and others want it to go on. */
+	/* perf and other decoders require ascending times. */
 	if (!r->timed || !item->when.known || item->when.tsc <= r->tsc)
 		return;
 	r->tsc = item->when.tsc;

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sessions, context and time of what is told once more: for retell.c. */
+/* Sessions, context and time of a converted trace, for retell.c. */
 #ifndef VMM_EXPORT_RETELL_SESSION_H
 #define VMM_EXPORT_RETELL_SESSION_H
 
 #include "export/retell.h"
 
-/* Be in the session of an item, which is the first of those that come there. */
+/* Enter the session of an item, which is its first item to be processed. */
 void export_retell_session(struct export_retell *r, const struct decode_item *item);
 
-/* The one that runs ends, and so do those that nothing was told of. */
+/* End the active session, and write the sessions without items. */
 void export_retell_end(struct export_retell *r);
 
-/* Does the session that runs choose by CR3? */
+/* Returns true if the active session filters by CR3. */
 bool export_retell_by_cr3(const struct export_retell *r);
 
-/* Of retell.c: what is traced ends here. */
+/* retell.c: leave the traced region. */
 void export_retell_leave(struct export_retell *r);
 
-/* It is as late as the packet that led to the item. */
+/* Set the time to that of the packet of the item. */
 void export_retell_time(struct export_retell *r, const struct decode_item *item);
 
-/* Of the context: 16, 32, 64. */
+/* Get or set the code size of the context: 16, 32 or 64. */
 uint8_t export_retell_mode(const struct export_retell *r);
 void export_retell_set_mode(struct export_retell *r, unsigned int mode);
 

@@ -13,7 +13,7 @@ void export_scan_segment(struct export_scan *s, uint64_t begin, uint64_t end)
 	s->parser = (struct vpt_parser){0};
 }
 
-/* The packet has seven bytes of the TSC (33.4.2.11). */
+/* Extend the seven bytes of the TSC in the packet (33.4.2.11). */
 static uint64_t whole_tsc(const struct export_scan *s, uint64_t value)
 {
 	uint64_t tsc = (s->tsc & ~VPT_MASK64(TSC_BITS - 1, 0)) | value;
@@ -111,7 +111,7 @@ uint64_t export_scan_start(const uint8_t *bytes, size_t len, bool *bits16)
 	while (export_scan_next(&s, &p, &at)) {
 		if (p.kind == VPT_PKT_PSB && start == EXPORT_SCAN_NONE)
 			start = at;
-		/* Neither CS.L & LMA nor CS.D (33.4.2.8). */
+		/* Neither CS.L & LMA nor CS.D is set (33.4.2.8). */
 		if (p.kind == VPT_PKT_MODE_EXEC && !(p.value & 3)) {
 			*bits16 = true;
 			start = EXPORT_SCAN_NONE;

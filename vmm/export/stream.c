@@ -12,14 +12,14 @@ struct rewrite {
 	struct export_lane *lane;
 	FILE *out;
 	uint64_t bytes;
-	bool keep;		 /* what tells the time; there are no stamps */
-	size_t stamp, fix, move; /* the next ones */
-	size_t moved;		 /* the next move whose TIP is to be left out */
-	uint64_t tsc;		 /* that was written last */
+	bool keep;		 /* keep the trace's timing packets; there are no stamps */
+	size_t stamp, fix, move; /* the indices of the next entries */
+	size_t moved;		 /* the next move whose TIP must be skipped */
+	uint64_t tsc;		 /* the last written TSC */
 	uint64_t last_ip;
-	bool trig;		  /* the next FUP is that of a TRIG */
-	bool full;		  /* perf's last IP is another one: the next is sent whole */
-	uint8_t cyc[VPT_PKT_MAX]; /* one that waits for what comes after it */
+	bool trig;		  /* the next FUP belongs to a TRIG */
+	bool full;		  /* perf's last IP differs, so the next IP is sent in full */
+	uint8_t cyc[VPT_PKT_MAX]; /* a CYC that waits for the next packet */
 	size_t ncyc;
 };
 
@@ -65,7 +65,7 @@ static void put_stamp(struct rewrite *r, const struct export_stamp *stamp)
 	r->full = true;
 }
 
-/* Those before the packet there, but not those within it. */
+/* Write the stamps before the packet at `at`, but not those within it. */
 static void put_stamps(struct rewrite *r, uint64_t at)
 {
 	const struct export_lane *l = r->lane;
@@ -92,7 +92,7 @@ static void put_tnt(struct rewrite *r, const struct vpt_packet *p, unsigned int 
 		put_packet(r, &part);
 }
 
-/* Does the packet have an IP? Then it is the last one. */
+/* Update the last IP. Returns false if the packet has no IP. */
 static bool take_ip(struct rewrite *r, const struct vpt_packet *p)
 {
 	return vpt_ip_expand(r->last_ip, p->ip_bytes, p->value, &r->last_ip) == VPT_OK;
@@ -113,7 +113,7 @@ static void end_of_tracing(struct rewrite *r, const struct vpt_packet *p,
 			      .bits = 1,
 			      .value = fix->end == EXPORT_END_TAKEN,
 		      });
-	/* perf stops there, and walks no code to do so. */
+	/* perf stops there without walking code. */
 	put_packet(r, &(struct vpt_packet){.kind = VPT_PKT_TRACE_STOP});
 }
 
@@ -138,7 +138,7 @@ static void ip_packet(struct rewrite *r, const struct vpt_packet *p, const uint8
 	r->full = false;
 }
 
-/* A packet that tells the time is for put_stamps(), or for put_cyc(). */
+/* Returns true for a timing packet, which put_stamps() or put_cyc() replaces. */
 static bool fold(struct rewrite *r, const struct vpt_packet *p, const uint8_t *raw)
 {
 	if (r->keep)
@@ -160,7 +160,7 @@ static bool fold(struct rewrite *r, const struct vpt_packet *p, const uint8_t *r
 	}
 }
 
-/* The outcomes of a TNT up to one of them, of which `*done` are written. */
+/* Write the outcomes of a TNT up to `bit`, except for the first *done, which are written. */
 static void put_outcomes(struct rewrite *r, const struct vpt_packet *p, unsigned int *done,
 			 unsigned int bit)
 {
@@ -170,14 +170,14 @@ static void put_outcomes(struct rewrite *r, const struct vpt_packet *p, unsigned
 	}
 }
 
-/* Deferred TIPs of the TNT at `at`, those before the move `end`, where they belong. */
+/* Write the deferred TIPs of the TNT at `at` before the move `end` at their places. */
 static void put_deferred(struct rewrite *r, const struct vpt_packet *p, uint64_t at,
 			 unsigned int *done, size_t end)
 {
 	const struct export_lane *l = r->lane;
 	struct vpt_packet tip;
 
-	/* A stream that begins later lacks the first packets. */
+	/* Skip moves of packets before the start of the stream. */
 	while (r->move < l->moves.n && l->moves.at[r->move].tnt < at)
 		r->moved = ++r->move;
 	for (; r->move < end && l->moves.at[r->move].tnt == at; r->move++) {
@@ -191,7 +191,7 @@ static void put_deferred(struct rewrite *r, const struct vpt_packet *p, uint64_t
 	}
 }
 
-/* A TNT in the parts that stamps and deferred TIPs make of it. */
+/* Write a TNT in parts, split by stamps and deferred TIPs. */
 static void tnt_packet(struct rewrite *r, const struct vpt_packet *p, uint64_t at)
 {
 	const struct export_lane *l = r->lane;
@@ -206,7 +206,7 @@ static void tnt_packet(struct rewrite *r, const struct vpt_packet *p, uint64_t a
 	put_tnt(r, p, done, p->bits);
 }
 
-/* It is a deferred TIP that has been written where it belongs. */
+/* Returns true for a deferred TIP that has been written at its place. */
 static bool was_moved(struct rewrite *r, uint64_t at)
 {
 	const struct export_lane *l = r->lane;
@@ -218,8 +218,8 @@ static bool was_moved(struct rewrite *r, uint64_t at)
 }
 
 /*
- * perf takes NR for a guest of the machine that was recorded, and shows nothing of a guest
- * that it has no side-band of. The export is of one machine: NR is cleared.
+ * Clear NR, because the export is of one machine. For NR, perf would assume a guest of that
+ * machine, and it shows nothing of a guest without side-band data.
  */
 static void pip_packet(struct rewrite *r, const struct vpt_packet *p, const uint8_t *raw)
 {
@@ -229,7 +229,10 @@ static void pip_packet(struct rewrite *r, const struct vpt_packet *p, const uint
 		put(r, raw, p->size);
 }
 
-/* TRIG and its FUP: perf has neither, and would lose all up to the next PSB. */
+/*
+ * Returns true for TRIG and its FUP. perf does not know them, and would lose everything up to the
+ * next PSB.
+ */
 static bool is_trigger(struct rewrite *r, const struct vpt_packet *p)
 {
 	if (p->kind == VPT_PKT_TRIG) {
@@ -247,7 +250,7 @@ static void take(struct rewrite *r, const struct vpt_packet *p, const uint8_t *r
 {
 	if (p->kind == VPT_PKT_PSB) {
 		r->last_ip = 0;
-		/* perf reads the IP of a PSB+ ahead, and with the last one from before it. */
+		/* perf reads the IP of a PSB+ ahead, with the last IP from before the PSB. */
 		r->full = true;
 	}
 	if (fold(r, p, raw) || is_trigger(r, p))
@@ -273,7 +276,7 @@ static void take(struct rewrite *r, const struct vpt_packet *p, const uint8_t *r
 	}
 }
 
-/* The IP of a PSB+, false: none. */
+/* Find the IP of a PSB+. Returns false if there is none. */
 static bool psb_ip(struct export_scan scan, uint64_t *ip)
 {
 	struct vpt_packet p;
@@ -286,7 +289,7 @@ static bool psb_ip(struct export_scan scan, uint64_t *ip)
 	return false;
 }
 
-/* After a gap perf must not walk from where it was to where the PSB is. */
+/* After a gap, stop perf from walking code between the old position and the PSB. */
 static void begin_afresh(struct rewrite *r, const struct export_scan *scan)
 {
 	uint64_t ip;
@@ -314,7 +317,7 @@ static void segment(struct rewrite *r, const struct decode_segment *s, bool gap)
 	if (gap && begin < s->end)
 		begin_afresh(r, &scan);
 	while (export_scan_next(&scan, &p, &at)) {
-		/* Nothing is read before the first PSB. */
+		/* perf reads nothing before the first PSB. */
 		if (at > begin || r->bytes)
 			put_stamps(r, at);
 		take(r, &p, l->scan.bytes + at, at);

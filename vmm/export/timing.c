@@ -8,7 +8,7 @@
 
 #define NS 1000000000ull
 
-/* Is perf to be told of more than whose code each vCPU begins with? */
+/* Returns true if perf needs any record except for the first process of each vCPU. */
 static bool changes(const struct export_plan *plan)
 {
 	size_t i, k;
@@ -28,7 +28,7 @@ static bool changes(const struct export_plan *plan)
 	return false;
 }
 
-/* Does the first PSB+ have a time? perf leaves out what comes before one. */
+/* Returns true if the first PSB+ has a time. perf leaves out the packets before a time. */
 static bool begins_timed(const struct export_lane *l)
 {
 	struct export_scan scan = {.bytes = l->scan.bytes, .caps = l->scan.caps};
@@ -41,7 +41,7 @@ static bool begins_timed(const struct export_lane *l)
 	return scan.has_tsc;
 }
 
-/* One rate of MTC packets for all, 0 in *ctl: none yet. */
+/* Returns true if all sessions have one rate of MTC packets. *ctl is 0 if no rate is known yet. */
 static bool same_rate(const struct export_lane *l, uint64_t *ctl)
 {
 	const uint64_t mask = VPT_CTL_MASK(MTC_EN) | VPT_CTL_MASK(MTC_FREQ);
@@ -59,7 +59,7 @@ static bool same_rate(const struct export_lane *l, uint64_t *ctl)
 	return true;
 }
 
-/* The packets can stay, whatever they tell; else FOLDED. */
+/* Return the timing if the packets can stay, else FOLDED. */
 static enum export_record_timing kept(const struct export_plan *plan)
 {
 	unsigned int i, timed = 0, timeless = 0;
@@ -92,7 +92,7 @@ int export_timing(const struct export_plan *plan, enum export_how how,
 	*timing = how == EXPORT_TSC ? EXPORT_RECORD_FOLDED : kept(plan);
 	if (how == EXPORT_PACKETS)
 		return *timing == EXPORT_RECORD_FOLDED ? -ENOTSUP : 0;
-	/* Some time is better than none. */
+	/* Instruction counts as time are better than no time. */
 	if (*timing == EXPORT_RECORD_TIMELESS)
 		*timing = EXPORT_RECORD_FOLDED;
 	return 0;
@@ -102,7 +102,7 @@ void export_conversion(uint64_t hz, struct export_record_time *time)
 {
 	time->shift = 0;
 	time->mult = hz ? NS / hz : 1;
-	/* The part of the ratio that fits into perf's 32 bits. */
+	/* Use as much of the ratio as fits into perf's 32 bits. */
 	while (hz && time->shift < 31) {
 		uint64_t mult = (NS << (time->shift + 1)) / hz;
 
