@@ -11,7 +11,7 @@
 
 /* The source of time for perf. */
 enum export_how {
-	EXPORT_AUTO, /* the trace's packets if possible and if they have TSC packets, else EXPORT_TSC */
+	EXPORT_AUTO, /* the trace's packets if possible and if they have a TSC, else EXPORT_TSC */
 	EXPORT_PACKETS, /* the trace's packets; an error if perf cannot use them */
 	EXPORT_TSC,	/* TSC packets alone */
 };

@@ -24,7 +24,10 @@ static void set_to(struct decode_item *item, const uint64_t *ip)
 	item->to = ip ? *ip : 0;
 }
 
-/* A packet before its FUP. It is reported with the FUP, or when there is none. */
+/*
+ * Hold back a packet before its FUP. The packet is reported with the FUP, or once the FUP is
+ * missing.
+ */
 static bool hold(struct judge_bare *b, struct decode_item *item, bool fup)
 {
 	if (!fup)
@@ -33,7 +36,7 @@ static bool hold(struct judge_bare *b, struct decode_item *item, bool fup)
 	return false;
 }
 
-/* The FUP of what is held: false, there is nothing of the kind. */
+/* Complete the held packet with its FUP. Returns false if no packet is held. */
 static bool give_fup(struct judge_bare *b, uint64_t ip, struct decode_item *item)
 {
 	if (b->held.kind == DECODE_ITEM_END)
@@ -47,7 +50,7 @@ static bool give_fup(struct judge_bare *b, uint64_t ip, struct decode_item *item
 	return true;
 }
 
-/* An IP packet; `ip` NULL: it has none. */
+/* Process an IP packet. `ip` is NULL if the packet has no IP. */
 static bool ip_packet(struct judge_bare *b, const struct vpt_packet *p, const uint64_t *ip,
 		      struct decode_item *item)
 {
@@ -97,7 +100,10 @@ static unsigned int mode_bits(uint64_t value)
 	return value & 1 ? 64 : value & 2 ? 32 : 16;
 }
 
-/* A packet that changes neither flow nor mode of the decoder. Returns false if it reports nothing yet. */
+/*
+ * Process a packet that changes neither flow nor mode of the decoder. Returns false if it reports
+ * nothing yet.
+ */
 static bool event_packet(struct judge_bare *b, const struct vpt_packet *p, struct decode_item *item)
 {
 	item->status = b->in_psb;
@@ -113,7 +119,7 @@ static bool event_packet(struct judge_bare *b, const struct vpt_packet *p, struc
 		return true;
 	case VPT_PKT_MODE_TSX:
 		set_event(item, DECODE_FLOW_TSX, p->value & 3);
-		/* An abort's FUP does have a TIP. */
+		/* The FUP of an abort has a TIP. */
 		return hold(b, item, !b->in_psb && !(p->value & 2));
 	case VPT_PKT_PTW:
 		set_event(item, DECODE_FLOW_PTWRITE, p->value);
@@ -141,14 +147,14 @@ static bool event_packet(struct judge_bare *b, const struct vpt_packet *p, struc
 	}
 }
 
-/* Use a packet. Returns false if it reports nothing yet. */
+/* Process a packet. Returns false if it reports nothing yet. */
 static bool packet(struct judge_bare *b, const struct vpt_packet *p, struct decode_item *item)
 {
 	uint64_t ip;
 
 	switch (p->kind) {
 	case VPT_PKT_PSB:
-		/* The last IP is 0 then, and known to be (33.4.2.1). */
+		/* PSB clears the last IP, which is then known (33.4.2.1). */
 		b->in_psb = b->has_last = true;
 		b->last_ip = 0;
 		return false;
@@ -179,7 +185,7 @@ static bool is_timing(enum vpt_pkt_kind kind)
 	       kind == VPT_PKT_MTC || kind == VPT_PKT_CYC || kind == VPT_PKT_CBR;
 }
 
-/* No FUP came where one was to: what is held is told without. */
+/* Report the held packet without a FUP if another packet follows. */
 static bool let_go(struct judge_bare *b, const struct vpt_packet *p, struct decode_item *item)
 {
 	if (b->held.kind == DECODE_ITEM_END || p->kind == VPT_PKT_FUP || is_timing(p->kind))
@@ -219,7 +225,7 @@ void judge_bare_next(struct judge_bare *b, struct decode_item *item)
 			lose_sync(b, item);
 			return;
 		}
-		if (status != VPT_OK) /* It ends in the middle of one. */
+		if (status != VPT_OK) /* The stream ends within a packet. */
 			break;
 		item->offset = b->at;
 		if (let_go(b, &p, item))

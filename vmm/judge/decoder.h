@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A decoder of packets and code into items, which libipt (ipt.h) implements.
- * It decodes one stretch of packets, and begins with this struct.
+ * A decoder of packets and code into items, which libipt (ipt.h) implements. A decoder reads one
+ * stretch of packets. Its state begins with this struct.
  */
 #ifndef VMM_JUDGE_DECODER_H
 #define VMM_JUDGE_DECODER_H
@@ -14,19 +14,23 @@ struct judge_decoder {
 
 struct judge_decoder_ops {
 	void (*free)(struct judge_decoder *d);
-	/* Get in step with the packets, anew after an ERROR; *offset is where. False: there is
-	 * no place left where that is possible. */
+	/*
+	 * Synchronise with the packets, also after an ERROR. *offset is the place. Returns false if
+	 * no such place is left.
+	 */
 	bool (*sync)(struct judge_decoder *d, uint64_t *offset);
-	/* The next INSN or BLOCK, EVENT, ERROR, or END of the stretch. After an ERROR there is
-	 * nothing more before sync(). */
+	/*
+	 * Return the next INSN or BLOCK, EVENT, ERROR, or END of the stretch. After an ERROR, call
+	 * sync() first.
+	 */
 	void (*next)(struct judge_decoder *d, struct decode_item *item);
-	/* The last ERROR was a packet that it does not know (or no packet at all). */
+	/* Returns true if the last ERROR was an unknown packet, or bytes that form no packet. */
 	bool (*unknown_packet)(const struct judge_decoder *d);
 	/* Returns true if the last ERROR was a failed allocation. */
 	bool (*no_memory)(const struct judge_decoder *d);
-	/* The last ERROR was that there is no code where it is. */
+	/* Returns true if the last ERROR was missing code. */
 	bool (*no_code)(const struct judge_decoder *d);
-	/* After that: go on all the same, since there is other code now. */
+	/* Resume after no_code() once the caller has supplied other code. */
 	void (*retry)(struct judge_decoder *d);
 };
 

@@ -10,13 +10,13 @@
 #include "vpt/msr.h"
 #include "vpt/tsc.h"
 
-/* The most a packet grows: TIP.PGD from 1 byte to 9. */
+/* The maximum growth of a packet: TIP.PGD from 1 byte to 9. */
 #define GROWTH 8
 
-/* Each costs a decode of all that came before. */
+/* The maximum number of restarts. Each decodes all previous packets again. */
 #define KNOWN_MAX 1024
 
-/* The change of a packet, unless it becomes as many bytes of another one. */
+/* The result for a packet. A positive result is the size of its replacement. */
 #define KEEP 0
 #define DROP (-1)
 
@@ -24,30 +24,30 @@ struct state {
 	const struct judge_filter_input *input;
 	struct vpt_parser parser;
 	uint64_t last_ip;
-	uint64_t wrong_ip; /* the last IP of who reads the output */
+	uint64_t wrong_ip; /* the last IP of a decoder that reads the output */
 	bool in_psb;	   /* between PSB and PSBEND */
-	bool fup_taken;	   /* the next FUP belongs to a packet before it, */
-	bool fup_lone;	   /* which libipt does not know; */
-	bool fup_trig;	   /* or to a TRIG, and to no CFE */
+	bool fup_taken;	   /* the next FUP belongs to an earlier packet */
+	bool fup_lone;	   /* the next FUP belongs to a packet that libipt does not know */
+	bool fup_trig;	   /* the next FUP belongs to a TRIG, and to no CFE */
 	bool fup;	   /* a FUP waits for its TIP */
-	bool entry;	   /* it was one of a VM entry that clears TraceEn */
-	bool overflow;	   /* nothing of the flow since an OVF */
-	bool pip;	   /* the last packet of the flow was a PIP, */
-	bool outside;	   /* and its CR3 is not the one that is traced */
-	bool target;	   /* the last packet of the flow was one that led to last_ip */
+	bool entry;	   /* that FUP was of a VM entry that clears TraceEn */
+	bool overflow;	   /* no packet of the flow since an OVF */
+	bool pip;	   /* the last packet of the flow was a PIP */
+	bool outside;	   /* the CR3 of that PIP is not the traced CR3 */
+	bool target;	   /* the last packet of the flow led to last_ip */
 	struct decode_space_key key;
-	uint64_t space;	       /* what key is, if there was a PIP */
-	bool blind_next;       /* the next TIP is a VM entry to code that the file has not, */
-	bool blind;	       /* and now it is what runs */
-	uint64_t mode;	       /* of the last MODE.Exec, */
-	uint64_t told_mode;    /* and of the last one that was handed on */
-	size_t vmcs;	       /* blocks of VMCSs that count by now */
+	uint64_t space;	       /* the space of `key` after the first PIP */
+	bool blind_next;       /* the next TIP is a VM entry to code that is not in the file */
+	bool blind;	       /* such code runs */
+	uint64_t mode;	       /* the last MODE.Exec of the input */
+	uint64_t told_mode;    /* the last MODE.Exec of the output */
+	size_t vmcs;	       /* the number of VMCS blocks up to the current offset */
 	struct decode_cfe cfe; /* EVDs that wait for their CFE */
-	size_t bound;	       /* CFEs that have their FUP, or will have none */
+	size_t bound;	       /* the number of CFEs that have their FUP or get none */
 	struct judge_filtered *out;
 	bool no_memory;
 	size_t session;
-	uint64_t begin; /* of the segment */
+	uint64_t begin; /* the stream offset of the segment */
 };
 
 static bool filters(const struct trace_session *s)
@@ -56,13 +56,13 @@ static bool filters(const struct trace_session *s)
 			  VPT_CTL_MASK(ADDR2_CFG) | VPT_CTL_MASK(ADDR3_CFG))) != 0;
 }
 
-/* A transfer to CPL 3 ends the trace with a TIP.PGD that has no IP. */
+/* Returns true if a transfer to CPL 3 ends the trace with a TIP.PGD without an IP. */
 static bool kernel_only(const struct trace_session *s)
 {
 	return (s->ctl & VPT_CTL_MASK(OS)) && !(s->ctl & VPT_CTL_MASK(USER));
 }
 
-/* Would a CR3 as a PIP shows it be outside the context? (33.2.5.2) */
+/* Returns true if the CR3 of a PIP is outside the context (33.2.5.2). */
 static bool outside(const struct trace_session *s, uint64_t cr3)
 {
 	return (s->ctl & VPT_CTL_MASK(CR3_FILTER)) &&
@@ -84,8 +84,8 @@ static enum vpt_ip_opcode opcode(enum vpt_pkt_kind kind)
 }
 
 /*
- * The next packet, but for those that say nothing of the flow, PAD if there is
- * none. *at is moved to it.
+ * Return the kind of the next packet that affects the flow, or PAD if there is none. *at is
+ * advanced to it.
  */
 static enum vpt_pkt_kind next_kind(struct vpt_parser parser, const uint8_t *in, size_t len,
 				   size_t *at)
@@ -110,7 +110,7 @@ static enum vpt_pkt_kind next_kind(struct vpt_parser parser, const uint8_t *in, 
 	return VPT_PKT_PAD;
 }
 
-/* Is the instruction that ends at `ip` a VMLAUNCH or VMRESUME? */
+/* Returns true if the instruction that ends at `ip` is a VMLAUNCH or VMRESUME. */
 static bool after_vm_entry(const struct state *st, uint64_t ip)
 {
 	const struct decode_code_store *code = st->input->code;
@@ -123,8 +123,8 @@ static bool after_vm_entry(const struct state *st, uint64_t ip)
 }
 
 /*
- * Is this FUP, which ends at in + at, that of a VM entry that ends the trace? Not where
- * the packet before led to its IP: then it is an event there.
+ * Returns true if this FUP, which ends at in + at, is of a VM entry that ends the trace. If the
+ * previous packet led to the IP of the FUP, the FUP is an event at that place instead.
  */
 static bool of_vm_entry(const struct state *st, uint64_t ip, const uint8_t *in, size_t len,
 			size_t at)
@@ -144,7 +144,7 @@ static bool of_vm_entry(const struct state *st, uint64_t ip, const uint8_t *in, 
 	       after_vm_entry(st, ip);
 }
 
-/* The CFEs that wait for a FUP have got it (33.4.2.29). */
+/* Set the IP of the CFEs that wait for a FUP (33.4.2.29). */
 static void bind_cfes(struct state *st, uint64_t ip)
 {
 	for (; st->bound < st->out->cfes.n; st->bound++) {
@@ -155,7 +155,7 @@ static void bind_cfes(struct state *st, uint64_t ip)
 	}
 }
 
-/* A FUP, which ends at in + at: true if it has to go. */
+/* Process a FUP, which ends at in + at. Returns true if it must be dropped. */
 static bool take_fup(struct state *st, uint64_t ip, const uint8_t *in, size_t len, size_t at)
 {
 	bool lone = st->fup_lone;
@@ -178,7 +178,7 @@ static bool take_fup(struct state *st, uint64_t ip, const uint8_t *in, size_t le
 	return lone;
 }
 
-/* The host goes on, in a mode that may be another than the guest's in a PSB+. */
+/* Resume the trace in the host. Its code size may differ from that of the guest in a PSB+. */
 static int end_blind(struct state *st, uint8_t *buf)
 {
 	const struct vpt_packet mode = {.kind = VPT_PKT_MODE_EXEC, .value = st->mode};
@@ -191,8 +191,8 @@ static int end_blind(struct state *st, uint8_t *buf)
 }
 
 /*
- * An IP packet where a guest runs of whose code the file has nothing: as if VM entries
- * ended the trace and exits began it. Where a PIP has told of the exit its TIP comes.
+ * Rewrite an IP packet around a guest without code in the file. VM entries then end the trace, and
+ * VM exits begin it. After the PIP of an exit its TIP follows.
  */
 static int blind_packet(struct state *st, const struct vpt_packet *p, uint8_t *buf)
 {
@@ -201,7 +201,7 @@ static int blind_packet(struct state *st, const struct vpt_packet *p, uint8_t *b
 	if (st->blind && st->key.non_root)
 		return DROP;
 	if (st->blind) {
-		/* It need not have got anywhere that is traced. */
+		/* The exit may not have reached traced code. */
 		if (p->kind == VPT_PKT_TIP_PGD || p->ip_bytes == VPT_IP_SUPPRESSED)
 			return DROP;
 		st->blind = false;
@@ -210,7 +210,7 @@ static int blind_packet(struct state *st, const struct vpt_packet *p, uint8_t *b
 	}
 	st->blind_next = false;
 	st->blind = true;
-	/* An entry from where nothing was traced, as the guest's own filter may have it. */
+	/* Nothing was traced before this entry, for example because of the guest's own filter. */
 	if (p->kind == VPT_PKT_TIP_PGE)
 		return DROP;
 	st->wrong_ip = JUDGE_FILTER_NO_IP;
@@ -218,8 +218,8 @@ static int blind_packet(struct state *st, const struct vpt_packet *p, uint8_t *b
 }
 
 /*
- * An IP packet, which ends at in + at; `of_cond`: a TIP.PGD whose IP must be replaced. The bytes
- * of its new form in `buf`, or KEEP, or DROP.
+ * Rewrite an IP packet, which ends at in + at. `of_cond` is set for a TIP.PGD whose IP must be
+ * replaced. Returns the size of the new packet in `buf`, KEEP or DROP.
  */
 static int ip_packet(struct state *st, const struct vpt_packet *p, bool of_cond, const uint8_t *in,
 		     size_t len, size_t at, uint8_t *buf)
@@ -269,7 +269,7 @@ static bool is_known(const struct judge_filter_known *known, uint64_t at)
 	return false;
 }
 
-/* Leave the TIP.PGD as it is, but note that libipt may bind it to the wrong instruction. */
+/* Keep the TIP.PGD, but note that libipt may bind it to the wrong instruction. */
 static void doubt(struct state *st, uint64_t at, uint64_t until, uint64_t ip)
 {
 	if (!trace_vec_room(&st->out->doubts)) {
@@ -279,7 +279,7 @@ static void doubt(struct state *st, uint64_t at, uint64_t until, uint64_t ip)
 	st->out->doubts.at[st->out->doubts.n++] = (struct judge_filter_doubt){at, until, ip};
 }
 
-/* Is the TIP.PGD without an IP that ends at in + at one of MOV CR3? */
+/* Returns true if the TIP.PGD without an IP that ends at in + at is of MOV CR3. */
 static bool of_mov_cr3(struct state *st, const struct trace_session *s, const uint8_t *in,
 		       size_t len, size_t at)
 {
@@ -301,8 +301,8 @@ static bool of_mov_cr3(struct state *st, const struct trace_session *s, const ui
 
 /*
  * libipt's block decoder ends the trace as soon as execution falls through to the IP of a TIP.PGD.
- * Returns true if the TIP.PGD that ends at in + at is known to belong to a later branch. If it is
- * not known, the decoder notices before it reads the packet behind the next TIP.PGE.
+ * Returns true if the TIP.PGD that ends at in + at is known to belong to a later branch. If that is
+ * unknown, the decoder notices before it reads the packet behind the next TIP.PGE.
  */
 static bool falls_through(struct state *st, const struct vpt_packet *pgd,
 			  const struct trace_session *s, const uint8_t *in, size_t len, size_t at)
@@ -325,7 +325,7 @@ static bool falls_through(struct state *st, const struct vpt_packet *pgd,
 	return false;
 }
 
-/* Would libipt take the TIP.PGD without an IP that ends at in + at for another's? */
+/* Returns true if libipt would bind the TIP.PGD without an IP that ends at in + at wrongly. */
 static bool needs_ip(struct state *st, const struct trace_session *s, const uint8_t *in, size_t len,
 		     size_t at)
 {
@@ -336,15 +336,19 @@ static bool needs_ip(struct state *st, const struct trace_session *s, const uint
 
 static void vmcs_packet(struct state *st, const struct vpt_packet *p)
 {
-	/* All ones: no VMCS is current (33.4.2.15). */
+	/* All ones means that no VMCS is current (33.4.2.15). */
 	bool none = p->value == TRACE_SPACE_ID_MASK;
 
-	/* VMPTRLD sends it, and guests cannot: what runs is not changed by it. */
+	/*
+	 * Guests cannot execute VMPTRLD, which sends this packet. So the current space does not
+	 * change.
+	 */
 	st->key.vmcs = none ? TRACE_SPACE_ANY_VMCS : p->value;
 }
 
 /*
- * Read the PSB+ around in + at. Its VMCS and PIP hold for all of it, even before they are reached.
+ * Read the PSB+ around in + at. Its VMCS and PIP apply to the whole PSB+, even before they are
+ * reached.
  */
 static void read_ahead(struct state *st, const uint8_t *in, size_t len, size_t at,
 		       struct vpt_packet *pip)
@@ -362,7 +366,7 @@ static void read_ahead(struct state *st, const uint8_t *in, size_t len, size_t a
 	}
 }
 
-/* Is it a guest's of whose code there is nothing, and the file says so? */
+/* Returns true if the current space is a guest whose code is not in the file. */
 static bool blind_space(const struct state *st)
 {
 	const struct trace_space *space = decode_spaces_find(st->input->spaces, st->space);
@@ -383,7 +387,7 @@ static void take_pip(struct state *st, const struct vpt_packet *p)
 		st->blind_next = true;
 }
 
-/* The space of a PSB+ holds for all of the PSB+. */
+/* Apply the space of a PSB+ to the whole PSB+. */
 static void find_blind(struct state *st, const uint8_t *in, size_t len, size_t at)
 {
 	struct vpt_packet pip = {.kind = VPT_PKT_PAD};
@@ -395,7 +399,7 @@ static void find_blind(struct state *st, const uint8_t *in, size_t len, size_t a
 		take_pip(st, &pip);
 }
 
-/* A PIP, which ends at in + at: the same with the space's id. */
+/* Rewrite a PIP, which ends at in + at, with the space's id. */
 static int pip_packet(struct state *st, const struct vpt_packet *p, const uint8_t *in, size_t len,
 		      size_t at, uint8_t *buf)
 {
@@ -406,14 +410,17 @@ static int pip_packet(struct state *st, const struct vpt_packet *p, const uint8_
 	if (st->in_psb)
 		read_ahead(st, in, len, at, NULL);
 	take_pip(st, p);
-	/* The entry has failed late: nothing ran there (33.5.2.5). */
+	/* The entry failed late, and no guest code ran (33.5.2.5). */
 	if (st->blind_next && next_kind(st->parser, in, len, &at) == VPT_PKT_PIP)
 		return DROP;
 	made.value = st->space;
 	return (int)vpt_packet_write(buf, &made);
 }
 
-/* How the TSC of the guest that runs is made, at `at`. False: none does, or who knows. */
+/*
+ * Get the TSC offset and multiplier of the current guest at `at`. Returns false if no guest runs,
+ * or if they are unknown.
+ */
 static bool guest_tsc(struct state *st, uint64_t at, struct vpt_tsc *tsc)
 {
 	const struct trace_space *space = decode_spaces_find(st->input->spaces, st->space);
@@ -433,7 +440,7 @@ static bool guest_tsc(struct state *st, uint64_t at, struct vpt_tsc *tsc)
 	return false;
 }
 
-/* A TSC packet, which ends at in + at: the same with the host's TSC. */
+/* Rewrite a TSC packet, which ends at in + at, with the host's TSC. */
 static int tsc_packet(struct state *st, const struct vpt_packet *p, const uint8_t *in, size_t len,
 		      size_t at, uint8_t *buf)
 {
@@ -447,7 +454,7 @@ static int tsc_packet(struct state *st, const struct vpt_packet *p, const uint8_
 		read_ahead(st, in, len, at, &pip);
 	if (pip.kind == VPT_PKT_PIP)
 		take_pip(st, &pip);
-	/* No TSC has got to bits 63:56. */
+	/* Assume 0 in bits 63:56, which no TSC has reached. */
 	if (!guest_tsc(st, st->begin + at, &tsc) ||
 	    vpt_tsc_host_packet(&tsc, p->value, 0, &made.value, &last) != VPT_OK)
 		return KEEP;
@@ -536,7 +543,10 @@ static int bep_packet(struct state *st, const struct vpt_packet *p)
 	return DROP;
 }
 
-/* RFLAGS.IF alone has changed (table 33-59, row 22): nothing else has FUP come next. */
+/*
+ * Drop a MODE.Exec that only reports RFLAGS.IF (table 33-59, row 22). Only this packet has a FUP of
+ * its own.
+ */
 static int mode_packet(struct state *st, const struct trace_session *s, const uint8_t *in,
 		       size_t len, size_t at)
 {
@@ -547,7 +557,7 @@ static int mode_packet(struct state *st, const struct trace_session *s, const ui
 	return DROP;
 }
 
-/* A packet that has a say in what the flow is, which ends at in + at. */
+/* Process a packet that affects the flow and ends at in + at. */
 static int flow_packet(struct state *st, const struct vpt_packet *p, const struct trace_session *s,
 		       const uint8_t *in, size_t len, size_t at, uint8_t *buf)
 {
@@ -567,10 +577,10 @@ static int flow_packet(struct state *st, const struct vpt_packet *p, const struc
 		st->wrong_ip = 0;
 		st->fup = false;
 		st->entry = false;
-		/* A FUP that a CFE waits for was lost: the next one is the overflow's. */
+		/* The FUP of a waiting CFE was lost. The next FUP belongs to the overflow. */
 		st->fup_lone = st->fup_trig = false;
 		st->bound = st->out->cfes.n;
-		/* Without BranchEn it has none. */
+		/* Without BranchEn an overflow has no FUP. */
 		st->fup_taken = s->ctl & VPT_CTL_MASK(BRANCH_EN);
 		st->overflow = st->fup_taken;
 		return KEEP;
@@ -608,7 +618,7 @@ static int packet(struct state *st, const struct vpt_packet *p, const struct tra
 	case VPT_PKT_TIP_PGE:
 	case VPT_PKT_TIP_PGD:
 	case VPT_PKT_FUP:
-		/* Sessions of a segment need not all filter. */
+		/* Check the session, because only some sessions of a segment may filter. */
 		if (pgd && p->ip_bytes == VPT_IP_SUPPRESSED)
 			other_ip = needs_ip(st, s, in, len, at);
 		else if (pgd)
@@ -635,7 +645,7 @@ static int packet(struct state *st, const struct vpt_packet *p, const struct tra
 		st->fup_trig = p->flag;
 		return DROP;
 	case VPT_PKT_MODE_TSX:
-		/* An abort's FUP does have a TIP. */
+		/* The FUP of an abort has a TIP. */
 		st->fup_taken = !st->in_psb && !(p->value & 2);
 		return KEEP;
 	case VPT_PKT_PTW:
@@ -687,7 +697,7 @@ static int rewrite(struct state *st)
 
 	while (at < len) {
 		struct vpt_packet p;
-		uint8_t buf[VPT_PKT_MAX + 2]; /* a MODE.Exec before it */
+		uint8_t buf[VPT_PKT_MAX + 2]; /* with a MODE.Exec before it */
 		enum vpt_status status;
 		size_t size, made;
 		int n = KEEP;
@@ -702,8 +712,10 @@ static int rewrite(struct state *st)
 			n = packet(st, &p, segment->count ? periods[st->session].start : &none, in,
 				   len, at + size, buf);
 		} else {
-			/* Not ours to judge: libipt sees the same bytes. But where a trace is cut,
-			 * so may be a packet that libipt does not know. */
+			/*
+			 * Keep bad packets, because libipt must judge the same bytes. But drop an
+			 * incomplete packet at a cut, because libipt may not know that packet.
+			 */
 			size = vpt_packet_find_psb(in + at + 1, len - at - 1) + 1;
 			if (status == VPT_E_EOS && segment->cut)
 				n = DROP;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The packets of a segment, rewritten for what libipt 2.0.5 does not support.
+ * Rewrite the packets of a segment that libipt 2.0.5 does not support.
  *
  * IP filters:
  *
@@ -11,27 +11,28 @@
  * CR3 whose PIP it follows.
  *
  * With any IP, both decoders end the trace at the next branch that needs a packet. That is the
- * right branch, because an earlier one would have had its own packet. Packets that are not of MOV
- * CR3 therefore get an IP that is the target of no branch. Packets that use it as last IP get their
- * full IP.
+ * right branch, because an earlier one would have had its own packet. The filter therefore adds an
+ * IP, which is the target of no branch, except to the packets of MOV CR3. Packets that use this IP
+ * as last IP get their full IP.
  *
- * Which packets are of MOV CR3? After a PIP, those whose CR3 is not traced, and those that a
- * TraceStop follows. A conditional branch into a TraceStop range looks the same if no other branch
- * came since a MOV CR3. Without a PIP the block decoder finds out by itself. For the instruction
- * decoder the question exists only if CR3 is filtered, or if the next TIP.PGE comes without a PIP.
- * Only a load of CR3 leads back. All other packets are taken to be of MOV CR3. If that is
- * wrong the decoder fails at the branch. Decoding then starts over with the knowledge of it.
+ * The filter must recognise the packets of MOV CR3. After a PIP, a packet is of MOV CR3 if the CR3
+ * is not traced, or if a TraceStop follows. A conditional branch into a TraceStop range looks the
+ * same if no other branch came since a MOV CR3. Without a PIP the block decoder finds the
+ * instruction itself. The instruction decoder needs a decision only if CR3 is filtered and the next
+ * TIP.PGE comes with a PIP. Only a load of CR3 resumes such a trace. These packets are assumed to
+ * be of MOV CR3. If that is wrong, the decoder fails at the branch. Decoding then starts over with
+ * the correct decision.
  *
  * The block decoder ends the trace as soon as execution reaches the IP of a TIP.PGD, even by
  * falling through. But only a branch leaves the filter (33.2.5.3). If execution falls out of the
  * range and later branches back to that code, the decoder ends the trace too early. Decoding then
  * starts over, and the TIP.PGD gets another IP. The first instruction behind the range is left to
- * libipt, since a processor may notice there.
+ * libipt, since a processor may end the trace there.
  *
  * Without IP filters there is one such case. It occurs if CPL 3 is not traced, and a kernel returns
- * to CPL 3 after MOV CR3 without another packet. Linux does so with page-table isolation. The
- * TIP.PGD looks to libipt as if it were of the MOV CR3. If the CR3 is traced, it is not, and gets
- * an IP.
+ * to CPL 3 after MOV CR3 without another packet. Linux does so with page-table isolation. libipt
+ * then assumes that the TIP.PGD is of the MOV CR3. If the CR3 is traced, the TIP.PGD is of the
+ * return, and gets an IP.
  *
  * VMX operation, in files that have address spaces (spaces.h):
  *
@@ -40,13 +41,14 @@
  * instruction had fallen through. The FUP is left out, and the TIP.PGD gets an IP as above.
  *
  * TSC packets of a guest have its TSC (33.8.3.3). They get the host's TSC if the file has VMCS
- * blocks, so that there is one time from end to end.
+ * blocks, so that the whole trace has one time.
  *
  * Event trace (33.4.2.29):
  *
- * CFE and EVD are taken out, and reported beside the items of libipt. The FUP of a CFE is taken out
- * too, and that of a MODE.Exec which only reports RFLAGS.IF. So are packet blocks, and the FUP of
- * their BEP. TRIG packets and their FUPs are taken out and not reported.
+ * CFE and EVD are removed, and reported beside the items of libipt. The FUP of a CFE is removed
+ * too, and so is the FUP of a MODE.Exec that only reports RFLAGS.IF. Packet blocks and the FUP of
+ * their BEP are removed and reported in the same way. TRIG packets and their FUPs are removed and
+ * not reported.
  */
 #ifndef VMM_JUDGE_FILTER_H
 #define VMM_JUDGE_FILTER_H
@@ -56,24 +58,24 @@
 #include "decode/segment.h"
 #include "decode/spaces.h"
 
-/* Not canonical, and out of reach of a displacement from any address that is. */
+/* A non-canonical address that no displacement from a canonical address reaches. */
 #define JUDGE_FILTER_NO_IP UINT64_C(0x5a5a000000000000)
 
 struct judge_filtered {
-	uint8_t *bytes; /* NULL: the stream can be read as it is */
+	uint8_t *bytes; /* NULL if the stream can be read without changes */
 	size_t len;
 	struct {
 		struct judge_filter_shift {
-			uint64_t at;   /* from here on in `bytes`, */
-			uint64_t back; /* offsets are this much too high (mod 2^64) */
+			uint64_t at;   /* from this offset in `bytes` on, */
+			uint64_t back; /* offsets are too high by this number (mod 2^64) */
 		} * at;
 		size_t n, room;
 	} shifts;
 	struct {
 		struct judge_filter_doubt {
-			uint64_t at;	/* stream offset of a TIP.PGD that was left as it is */
-			uint64_t until; /* a decoder that was misled has read no further */
-			uint64_t ip;	/* IP of the TIP.PGD, or JUDGE_FILTER_NO_IP */
+			uint64_t at;	/* the stream offset of an unchanged TIP.PGD */
+			uint64_t until; /* the limit of what a misled decoder has read */
+			uint64_t ip;	/* the IP of the TIP.PGD, or JUDGE_FILTER_NO_IP */
 		} * at;
 		size_t n, room;
 	} doubts;
@@ -88,39 +90,42 @@ struct judge_filtered {
 };
 
 /*
- * TIP.PGDs that are known to be sent by conditional branches. For the block decoder also those that
- * are sent by a branch after execution fell through to their IP.
+ * The TIP.PGDs known to be sent by conditional branches. For the block decoder also those sent by a
+ * branch after execution fell through to their IP.
  */
 struct judge_filter_known {
 	struct judge_filter_doubt *at;
 	size_t n, room;
 };
 
-/* Does a session of the segment use address ranges? */
+/* Returns true if a session of the segment uses address ranges. */
 bool judge_filter_ranges(const struct decode_segment *segment, const struct trace_period *periods);
 
 /* Returns true if @ip is inside a range of FilterEn. */
 bool judge_filter_inside(const struct trace_session *s, uint64_t ip);
 
 struct judge_filter_input {
-	bool all; /* rewrite it whatever the registers say, since there are blocks in it */
+	bool all; /* rewrite the segment regardless of the registers */
 	const struct decode_segment *segment;
 	const struct trace_period *periods;
 	const uint8_t *stream;
 	bool blocks; /* the stream is for the block decoder */
 	const struct judge_filter_known *known;
-	/* NULL: a CR3 is what it says; else with the code as the segment begins. */
+	/*
+	 * The spaces of the file, or NULL if a CR3 identifies the space. With spaces, `code` is the
+	 * code at the beginning of the segment.
+	 */
 	struct decode_spaces *spaces;
 	const struct decode_code_store *code;
-	const struct trace_vmcs *vmcs; /* of the stream */
+	const struct trace_vmcs *vmcs; /* the VMCS blocks of the stream */
 	size_t nvmcs;
 };
 
-/* Rewrite a segment, if it needs that. 0 or -ENOMEM. */
+/* Rewrite a segment if necessary. Returns 0 or -ENOMEM. */
 int judge_filter_rewrite(struct judge_filtered *out, const struct judge_filter_input *input);
 void judge_filter_free(struct judge_filtered *out);
 
-/* Where in the segment an offset in `bytes` belongs, and the other way round. */
+/* Convert an offset in `bytes` to an offset in the segment, and back. */
 uint64_t judge_filter_offset(const struct judge_filtered *out, uint64_t offset);
 uint64_t judge_filter_place(const struct judge_filtered *out, uint64_t offset);
 
@@ -133,8 +138,8 @@ int judge_filter_learn(const struct judge_filtered *out, uint64_t offset,
 		       struct judge_filter_known *known);
 
 /*
- * Returns the original IP of the TIP.PGD before @offset if the decoder got another one in its
- * place; else JUDGE_FILTER_NO_IP.
+ * Returns the original IP of the TIP.PGD before @offset if the decoder got another IP in its place.
+ * Otherwise returns JUDGE_FILTER_NO_IP.
  */
 uint64_t judge_filter_target(const struct judge_filter_known *known, uint64_t offset);
 

@@ -4,7 +4,7 @@
 
 #include "judge/ipt_flow.h"
 
-/* Does what was decoded belong to this CFE, or come after it for sure? */
+/* Returns true if the decoded item belongs to this CFE or certainly follows it. */
 static bool belongs(const struct decode_cfe *cfe, const struct decode_item *item)
 {
 	switch (item->kind) {
@@ -30,11 +30,11 @@ bool judge_flow_cfe_first(const struct judge_ipt_flow *f, const struct decode_it
 {
 	size_t i;
 
-	/* Nothing is read ahead. */
+	/* This reader does not read ahead. */
 	if (f->is_bare)
 		return f->next_cfe < f->filtered.cfes.n &&
 		       f->filtered.cfes.at[f->next_cfe].read < f->read;
-	/* It is what comes next in the packets, and this took none of them. */
+	/* The CFE is the next packet, and the item used no packet. */
 	if (f->read == f->read_before && f->next_cfe < f->filtered.cfes.n &&
 	    f->filtered.cfes.at[f->next_cfe].read == f->read && item->kind != DECODE_ITEM_EVENT &&
 	    f->filtered.cfes.at[f->next_cfe].lone)

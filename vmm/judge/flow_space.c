@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which address space runs, by PIPs, by the file, or by where there is code. */
+/* Find the current address space by PIPs, by the file, or by the place of code. */
 #include "judge/ipt_flow.h"
 
 void judge_flow_use_space(struct judge_ipt_flow *f, uint64_t cr3)
@@ -16,7 +16,7 @@ static bool in_guest(const struct judge_ipt_flow *f)
 
 /*
  * Find the space of a session that has no PIPs (33.4.2.7), or none yet. CR3 blocks of the file have
- * it, or else the address of code does.
+ * it. Without these, guess it from the address of code.
  */
 static void find_space(struct judge_ipt_flow *f, uint64_t ip)
 {
@@ -32,7 +32,7 @@ static void find_space(struct judge_ipt_flow *f, uint64_t ip)
 		judge_flow_use_space(f, cr3);
 }
 
-/* The decoder has read up to `offset`: which session is that? */
+/* Enter the session at `offset`, up to which the decoder has read. */
 static void enter_session(struct judge_ipt_flow *f, uint64_t offset)
 {
 	const struct decode_segment *s = &f->segments[f->next - 1];
@@ -44,14 +44,14 @@ static void enter_session(struct judge_ipt_flow *f, uint64_t offset)
 	if (f->session == was)
 		return;
 	f->pip = false;
-	/* Put right what the decoder cannot count. */
+	/* Correct the instruction counter, because the decoder cannot count everything. */
 	if (f->periods[f->session].start->insns)
 		f->insns = f->periods[f->session].start->insns;
 }
 
 /*
- * INT n shows as an event only, and so does a WRMSR that clears TraceEn: both
- * count as retired.
+ * Returns true for INT n and for a WRMSR that clears TraceEn. Both count as retired, but libipt
+ * only reports an event.
  */
 static bool hides_insn(const struct judge_ipt_flow *f, const struct decode_item *item)
 {
@@ -64,7 +64,7 @@ static bool hides_insn(const struct judge_ipt_flow *f, const struct decode_item 
 	       op[1] == 0x30;
 }
 
-/* A PIP, whose CR3 may be a space's id. */
+/* Process a PIP, whose CR3 may be a space's id. */
 static void take_pip(struct judge_ipt_flow *f, struct decode_item *item)
 {
 	const struct trace_space *space = decode_spaces_find(f->spaces, item->value);
@@ -77,7 +77,7 @@ static void take_pip(struct judge_ipt_flow *f, struct decode_item *item)
 		return;
 	f->space = space;
 	item->value = space->cr3;
-	/* The event was a VM exit: the instruction there has not retired. */
+	/* The event was a VM exit, so the instruction has not retired. */
 	if (f->counted && was_guest && !in_guest(f))
 		f->insns--;
 }
@@ -106,7 +106,7 @@ void judge_flow_note_event(struct judge_ipt_flow *f, struct decode_item *item)
 	f->counted = false;
 }
 
-/* Go on in the one space that has code there, if it is another. */
+/* Resume in the only other space that has code there. */
 static bool guess_space(struct judge_ipt_flow *f, const struct decode_item *error)
 {
 	uint64_t space = decode_code_guess(f->code, error->ip);
@@ -119,21 +119,23 @@ static bool guess_space(struct judge_ipt_flow *f, const struct decode_item *erro
 }
 
 /*
- * A concealed VM entry or exit sends no PIP. If the selected space has no code where execution is,
- * and only one other space has, execution is in that one.
+ * Find the space after a concealed VM entry or exit, which sends no PIP. If the selected space has
+ * no code there, and only one other space has, then execution is in that space.
  */
 static bool find_concealed(struct judge_ipt_flow *f, const struct decode_item *error)
 {
 	if (!f->spaces || !f->decoder->ops->no_code(f->decoder))
 		return false;
-	/* A PIP to where nothing is known is another matter. */
+	/* A space without any code in the file is no sign of a concealed entry or exit. */
 	if (f->space &&
 	    (decode_spaces_learned(f->spaces, f->space) || (f->space->flags & TRACE_SPACE_NO_CODE)))
 		return false;
 	return guess_space(f, error);
 }
 
-/* A stream is joined where the trace is on already, and no event has told where that is. */
+/*
+ * Find the space of a stream that is joined while tracing is on, before any event has reported it.
+ */
 static bool find_joined(struct judge_ipt_flow *f, const struct decode_item *error)
 {
 	if (f->cr3 != DECODE_CR3_UNKNOWN || !f->decoder->ops->no_code(f->decoder))

@@ -9,26 +9,26 @@
 #include <string.h>
 
 /*
- * Instructions without a packet being read. Straight code needs none, and has an
- * end; a direct jump to itself has none.
+ * The maximum number of instructions without a packet. Straight code needs no packets but ends. A
+ * direct jump to itself never ends.
  */
 #define STALL_LIMIT (1u << 22)
 
-/* An error of ours beside enum pt_error_code. */
+/* An error of this file, in addition to enum pt_error_code. */
 #define ERR_STALL 1000
 
 struct ipt {
 	struct judge_decoder decoder;
-	struct pt_insn_decoder *insn; /* one of these two */
+	struct pt_insn_decoder *insn; /* exactly one of these two is set */
 	struct pt_block_decoder *block;
 	size_t (*fetch)(void *context, uint64_t ip, uint8_t *bytes, size_t len);
 	void *context;
 	int status;
-	int error; /* to be told next */
+	int error; /* the error to report next */
 	int told;
 	bool synced;
 	bool cut;     /* the trace may end anywhere */
-	bool enabled; /* PacketEn, as far as told */
+	bool enabled; /* PacketEn, as far as reported */
 	uint64_t error_ip;
 	uint64_t stall_offset;
 	uint64_t stall_insns;
@@ -48,7 +48,10 @@ bool judge_ipt_reads_events(void)
 	return v.major > 2 || (v.major == 2 && v.minor >= 1);
 }
 
-/* An image of no sections asks this for each instruction. */
+/*
+ * Supply code to libipt. The image has no sections, so libipt calls this function for each
+ * instruction.
+ */
 static int read_code(uint8_t *bytes, size_t len, const struct pt_asid *asid, uint64_t ip,
 		     void *context)
 {
@@ -122,7 +125,7 @@ static void retry(struct judge_decoder *d)
 	ipt->status = 0;
 }
 
-/* The error is that packets are not there which need not be. */
+/* Returns true if the error is missing packets at the end of a cut trace. */
 static bool lost(const struct ipt *ipt)
 {
 	return ipt->cut && ipt->error == -pte_eos;
@@ -181,7 +184,7 @@ static void set_to(struct decode_item *item, const struct pt_event *ev, uint64_t
 	item->to = item->has_to ? ip : 0;
 }
 
-/* The item's kind of event, OTHER for what vpt does not show. */
+/* Return the kind of event of an item. OTHER is for events that vpt does not show. */
 static enum decode_flow_event event_of(const struct pt_event *ev)
 {
 	switch (ev->type) {
@@ -259,7 +262,7 @@ static uint64_t value_of(const struct pt_event *ev)
 	}
 }
 
-/* The addresses that the event has. */
+/* Set the addresses of the event. */
 static void set_places(struct decode_item *item, const struct pt_event *ev)
 {
 	switch (ev->type) {
@@ -308,7 +311,7 @@ static const char *error_text(int error)
 {
 	if (error == -ERR_STALL)
 		return DECODE_ITEM_STALL;
-	/* The block decoder's error for a branch that needs a packet where there is none. */
+	/* The block decoder returns this error for a branch without the packet that it needs. */
 	if (error == -pte_eos)
 		error = -pte_bad_query;
 	return pt_errstr(pt_errcode(error));
@@ -343,7 +346,7 @@ static void next_event(struct ipt *ipt, struct decode_item *item)
 {
 	struct pt_event ev;
 
-	/* An event that is not filled in would be one of type 0. */
+	/* Without this an unset event would be of type 0. */
 	memset(&ev, 0, sizeof(ev));
 	ipt->status = ipt->insn ? pt_insn_event(ipt->insn, &ev, sizeof(ev))
 				: pt_blk_event(ipt->block, &ev, sizeof(ev));
@@ -365,7 +368,7 @@ static void next_event(struct ipt *ipt, struct decode_item *item)
 		ipt->enabled = item->has_to;
 }
 
-/* Count what ran without a packet; false if that is too much to be true. */
+/* Count the instructions without a packet. Returns false if there are implausibly many. */
 static bool progress(struct ipt *ipt, const struct decode_item *item)
 {
 	if (item->offset != ipt->stall_offset) {
@@ -376,7 +379,7 @@ static bool progress(struct ipt *ipt, const struct decode_item *item)
 	return ipt->stall_insns < STALL_LIMIT;
 }
 
-/* Fill `item` with the next instruction; false if there was none. */
+/* Fill `item` with the next instruction. Returns false if there was none. */
 static bool decode_insn(struct ipt *ipt, struct decode_item *item)
 {
 	struct pt_insn insn;
@@ -405,7 +408,10 @@ static bool decode_block(struct ipt *ipt, struct decode_item *item)
 	memset(&block, 0, sizeof(block));
 	ipt->status = pt_blk_next(ipt->block, &block, sizeof(block));
 	ipt->error_ip = block.ninsn ? block.end_ip : block.ip;
-	/* Where exactly there is no code shows when that is all there is to be done. */
+	/*
+	 * Report these instructions first. The next call reports the exact place of the missing
+	 * code.
+	 */
 	if (ipt->status == -pte_nomap && block.ninsn)
 		ipt->status = 0;
 
@@ -426,8 +432,8 @@ static void next_code(struct ipt *ipt, struct decode_item *item)
 	if (ipt->status < 0) {
 		ipt->error = ipt->status;
 		/*
-		 * The instruction did run; it is where it went that is not known. Not
-		 * so at the end of a trace that is cut: it may not have run either.
+		 * The instruction ran, but its target is unknown. At the end of a cut trace, the
+		 * instruction itself may not have run.
 		 */
 		if (!some || (ipt->insn && lost(ipt))) {
 			next_error(ipt, item);
@@ -454,7 +460,7 @@ static void next(struct judge_decoder *d, struct decode_item *item)
 		}
 		if (ipt->status & pts_event_pending) {
 			next_event(ipt, item);
-			/* From libipt 2.1 on each PSB+ tells whether the trace is enabled. */
+			/* From libipt 2.1 on, each PSB+ reports whether the trace is enabled. */
 			if (item->kind == DECODE_ITEM_EVENT && item->status &&
 			    (item->event == DECODE_FLOW_ENABLED ||
 			     item->event == DECODE_FLOW_DISABLED))
@@ -463,8 +469,8 @@ static void next(struct judge_decoder *d, struct decode_item *item)
 		}
 		/*
 		 * libipt reports the end when it has read all packets, but may not have used the
-		 * last one yet. A TIP.PGD waits for its branch, for example. Only where a trace is
-		 * cut, code beyond is not known to have run.
+		 * last one yet. A TIP.PGD waits for its branch, for example. If the trace is cut,
+		 * later code is not known to have run.
 		 */
 		if ((ipt->status & pts_eos) && (ipt->cut || !ipt->enabled)) {
 			next_end(ipt, item);
@@ -516,7 +522,7 @@ struct judge_decoder *judge_ipt_new(const struct judge_ipt_config *config)
 	c.mtc_freq = config->mtc_freq;
 	c.nom_freq = config->caps->max_nonturbo;
 	if (config->blocks) {
-		/* So that a block is a row of bytes. */
+		/* Make each block contiguous. */
 		c.flags.variant.block.end_on_call = 1;
 		c.flags.variant.block.end_on_jump = 1;
 		ipt->block = pt_blk_alloc_decoder(&c);
@@ -527,7 +533,7 @@ struct judge_decoder *judge_ipt_new(const struct judge_ipt_config *config)
 		free(ipt);
 		return NULL;
 	}
-	/* The decoder's own image, which is empty, and a call that cannot fail. */
+	/* Use the decoder's own image, which is empty. The call cannot fail. */
 	(void)pt_image_set_callback(ipt->insn ? pt_insn_get_image(ipt->insn)
 					      : pt_blk_get_image(ipt->block),
 				    read_code, ipt);

@@ -17,7 +17,10 @@ static size_t fetch(void *flow, uint64_t ip, uint8_t *bytes, size_t len)
 	return decode_code_fetch(f->code, ip, bytes, len);
 }
 
-/* Left after VMLAUNCH or VMRESUME: only these lead where there is no IP (filter.h). */
+/*
+ * Returns true if VMLAUNCH or VMRESUME disabled tracing. Only these have this IP without ranges
+ * (filter.h).
+ */
 static bool by_vm_entry(const struct judge_ipt_flow *f, const struct decode_item *item)
 {
 	return f->spaces && item->has_to && item->to == JUDGE_FILTER_NO_IP &&
@@ -33,7 +36,7 @@ static void end_timelines(struct judge_ipt_flow *f)
 	f->line_sessions = NULL;
 }
 
-/* The time of what a decoder is given to read. 0 or -ENOMEM. */
+/* Start the timelines of the decoder's input. Returns 0 or -ENOMEM. */
 static int start_timelines(struct judge_ipt_flow *f, const struct decode_segment *s,
 			   const uint8_t *begin, uint64_t len)
 {
@@ -69,7 +72,10 @@ static void end_segment(struct judge_ipt_flow *f)
 	judge_filter_free(&f->filtered);
 }
 
-/* A decoder for the segment; *skipped: bytes that it has no use for. 0 or -ENOMEM. */
+/*
+ * Start a decoder for the segment. *skipped is the number of bytes before its start. Returns 0 or
+ * -ENOMEM.
+ */
 static int start_decoder(struct judge_ipt_flow *f, const struct decode_segment *s,
 			 uint64_t *skipped)
 {
@@ -80,7 +86,7 @@ static int start_decoder(struct judge_ipt_flow *f, const struct decode_segment *
 		.len = s->end - s->begin,
 		.caps = f->caps,
 		.mtc_freq = start ? (uint8_t)VPT_CTL_GET(start->ctl, MTC_FREQ) : 0,
-		/* The block decoder is the one that needs no guess, see filter.h. */
+		/* The block decoder needs no guess, see filter.h. */
 		.blocks = !f->changes && (f->blocks || ranges),
 		.cut = s->cut,
 		.fetch = fetch,
@@ -167,7 +173,7 @@ static void name_packet(struct judge_ipt_flow *f, struct decode_item *item)
 	snprintf(f->text, sizeof(f->text), "%s cannot read %s packets", version,
 		 vpt_pkt_name(packet.kind));
 	item->text = f->text;
-	/* There will be more of them, and the flow is no better after a PSB. */
+	/* More such packets will follow, and a PSB does not help. */
 	f->give_up = true;
 }
 
@@ -182,7 +188,7 @@ static void note_error(struct judge_ipt_flow *f, struct decode_item *item)
 		f->give_up = true;
 }
 
-/* Decode all up to here once more, for the filter has learned something. */
+/* Decode all items again, because the filter has learned something. */
 static int start_over(struct judge_ipt_flow *f)
 {
 	int err;
@@ -207,8 +213,8 @@ static int start_over(struct judge_ipt_flow *f)
 }
 
 /*
- * Is it because of packets that the filter takes out, but was not told to look for? After an
- * OVF libipt looks ahead for where execution goes on, and has not read up to what it saw.
+ * Returns true if the error is due to packets that the filter removes only on request. After an
+ * OVF, libipt looks ahead for the next IP, so its offset is before these packets.
  */
 static bool has_blocks(const struct judge_ipt_flow *f, const struct decode_item *error)
 {
@@ -239,7 +245,7 @@ static bool has_blocks(const struct judge_ipt_flow *f, const struct decode_item 
 	return false;
 }
 
-/* The next item, with offsets of what was read. */
+/* Get the next item. Its offset is in the decoder's input. */
 static VPT_ALWAYS_INLINE void next_read(struct judge_ipt_flow *f, struct decode_item *item)
 {
 	if (!f->is_bare) {
@@ -254,7 +260,7 @@ static VPT_ALWAYS_INLINE void next_read(struct judge_ipt_flow *f, struct decode_
 	}
 }
 
-/* Convert an offset in what the decoder reads to one in the stream. */
+/* Convert an offset in the decoder's input to an offset in the stream. */
 static uint64_t stream_offset(const struct judge_ipt_flow *f, uint64_t offset)
 {
 	if (f->filtered.shifts.n)
@@ -263,8 +269,9 @@ static uint64_t stream_offset(const struct judge_ipt_flow *f, uint64_t offset)
 }
 
 /*
- * Read the item behind @block ahead. Returns 1 if it ends the trace where @block only falls through
- * to, for a TIP.PGD of a later branch; 0 if not; or -ENOMEM.
+ * Read the item after @block ahead. Returns 1 if that item ends the trace at a place that @block
+ * only falls through to. The TIP.PGD then belongs to a later branch. Returns 0 otherwise, or
+ * -ENOMEM.
  */
 static VPT_COLD int walks_out(struct judge_ipt_flow *f, const struct decode_item *block)
 {
@@ -280,10 +287,10 @@ static VPT_COLD int walks_out(struct judge_ipt_flow *f, const struct decode_item
 	return judge_filter_learn(&f->filtered, stream_offset(f, f->ahead.offset), &f->known);
 }
 
-/* Returned by steps of decode_item() beside 0 and -errno: decode another item in place of this. */
+/* A result of the steps of decode_item() besides 0 and -errno: decode another item instead. */
 #define AGAIN 1
 
-/* Start over with what was learned. Returns AGAIN or -errno. */
+/* Start over with the learned decisions. Returns AGAIN or -errno. */
 static int decode_again(struct judge_ipt_flow *f)
 {
 	int err = start_over(f);
@@ -325,7 +332,7 @@ static bool make_item(struct judge_ipt_flow *f, struct decode_item *item, int *e
 	return true;
 }
 
-/* Apply changes of the code and of the address space that come before the next item. */
+/* Apply changes of the code that precede the next item. */
 static void follow_code(struct judge_ipt_flow *f)
 {
 	if (f->insns >= f->change) {
@@ -336,7 +343,7 @@ static void follow_code(struct judge_ipt_flow *f)
 
 static void take_event(struct judge_ipt_flow *f, struct decode_item *item)
 {
-	/* Each PSB+ makes an event. */
+	/* Each PSB+ causes an event, so progress is reported regularly. */
 	trace_reader_progress(f->reader, f->vcpu, item->offset);
 	item->vm_entry = item->event == DECODE_FLOW_DISABLED && by_vm_entry(f, item);
 	if (item->has_to && item->to == JUDGE_FILTER_NO_IP) {
@@ -347,7 +354,9 @@ static void take_event(struct judge_ipt_flow *f, struct decode_item *item)
 	judge_flow_note_event(f, item);
 }
 
-/* Returns 0 if the error is to be reported, AGAIN if it can be avoided, or -errno. */
+/*
+ * Handle an error. Returns 0 if the error must be reported, AGAIN if it can be avoided, or -errno.
+ */
 static int take_error(struct judge_ipt_flow *f, struct decode_item *item)
 {
 	int learned;
@@ -402,7 +411,7 @@ static int read_item(struct judge_ipt_flow *f, struct decode_item *item)
 	return 0;
 }
 
-/* Decode the next item, and add what the file knows of it. Returns 0 or -errno. */
+/* Decode the next item, and add data of the file. Returns 0 or -errno. */
 static int decode_item(struct judge_ipt_flow *f, struct decode_item *item)
 {
 	int err;
@@ -429,7 +438,7 @@ static int decode_item(struct judge_ipt_flow *f, struct decode_item *item)
 	return 0;
 }
 
-/* Was the item given before all was decoded once more? */
+/* Returns true if the item was returned before a restart. */
 static bool was_given(struct judge_ipt_flow *f, const struct decode_item *item)
 {
 	if (item->kind == DECODE_ITEM_EVENT && item->cfe)
@@ -457,7 +466,7 @@ static int next(struct decode_flow *flow, struct decode_item *item)
 {
 	struct judge_ipt_flow *f = of(flow);
 
-	/* Instructions that are decoded as such: nothing is to be made of them. */
+	/* Instructions from the instruction decoder need no conversion. */
 	if (!f->blocks && !f->by_blocks)
 		return next_item(f, item);
 	return f->blocks ? judge_units_block(&f->units, item)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The state of a flow, for its own files. */
+/* The state of a flow, shared by the files of the flow. */
 #ifndef VMM_JUDGE_IPT_FLOW_H
 #define VMM_JUDGE_IPT_FLOW_H
 
@@ -27,64 +27,70 @@ struct judge_ipt_flow {
 
 	struct decode_segment *segments;
 	size_t nsegments;
-	size_t next; /* segment */
+	size_t next; /* the index of the next segment */
 
 	struct judge_decoder *decoder; /* NULL between segments */
-	struct judge_bare bare;	       /* of a segment without TNT, in its place */
+	struct judge_bare bare; /* the reader of a segment without TNT, in place of the decoder */
 	bool is_bare, told_bare;
-	bool rewrite_all; /* there are packets that libipt cannot read */
+	bool rewrite_all; /* the stream has packets that libipt cannot read */
 	struct judge_filtered filtered;
-	struct judge_filter_known known; /* what has been learned, see filter.h */
+	struct judge_filter_known known; /* the decisions learned so far, see filter.h */
 	struct {
-		uint64_t given; /* so far, */
-		uint64_t again; /* of which so many are not to be given again */
-	} items, cfe_items; /* what is decoded; CFEs and blocks, whose place among it may move */
-	bool blocks;	    /* BLOCKs are wanted, else INSNs */
-	bool changes;	    /* some page has more than one version */
-	uint64_t change;    /* the counter at which one next does */
+		uint64_t given; /* items returned so far */
+		uint64_t again; /* items that must not be returned again after a restart */
+	} items, cfe_items; /* decoded items; CFEs and packet blocks, which may move among them */
+	bool blocks;	    /* the caller wants BLOCKs, else INSNs */
+	bool changes;	    /* a page has more than one version */
+	uint64_t change;    /* the instruction counter of the next change */
 	bool by_blocks;	    /* libipt's block decoder is in use */
-	bool give_up;	    /* on the rest of this segment */
+	bool give_up;	    /* skip the rest of this segment */
 
-	uint64_t insns; /* the counter of format.h */
+	uint64_t insns; /* the instruction counter of format.h */
 	uint64_t cr3;	/* an address space of decode_code_space() */
 	struct decode_spaces *spaces;
 	const struct trace_vmcs *vmcs;
 	size_t nvmcs;
-	const struct trace_space *space; /* the one that runs, NULL: nothing is known */
-	bool counted;			 /* the last event hid an instruction, and it counts */
+	const struct trace_space *space; /* the current space, or NULL if unknown */
+	bool counted; /* the last event hid an instruction, which `insns` includes */
 	size_t next_cfe;
-	uint64_t read;		   /* by libipt, of what it was given, */
-	uint64_t read_before;	   /* and when the item before came */
-	struct decode_cfe cfe;	   /* the one that was told last */
-	struct decode_item behind; /* that comes after it */
+	uint64_t read;		   /* the offset that libipt has read in its input */
+	uint64_t read_before;	   /* the value of `read` at the previous item */
+	struct decode_cfe cfe;	   /* the last reported CFE */
+	struct decode_item behind; /* the item after that CFE */
 	bool has_behind;
-	struct decode_item ahead; /* read behind a block, see walks_out() */
+	struct decode_item ahead; /* an item read ahead behind a block, see walks_out() */
 	bool has_ahead;
-	/* Two timelines: each requires ascending offsets, and withheld packets come at other times. */
+	/*
+	 * Two timelines, because each requires ascending offsets and packets withheld from libipt
+	 * are reported at other times.
+	 */
 	struct decode_timeline *line, *own_line;
 	struct decode_timeline_session *line_sessions;
-	size_t session; /* that the decoder is in */
-	bool pip;	/* PIPs tell the address space */
+	size_t session; /* the session of the decoder */
+	bool pip;	/* PIPs report the address space */
 	char text[160];
 
 	struct judge_units units;
 	struct decode_disasm *disasm;
 };
 
-/* flow_space.c: the address space that runs, and the session. */
+/* flow_space.c: the current address space and session. */
 
-/* Code is that of this space from now on. */
+/* Use the code of this space from now on. */
 void judge_flow_use_space(struct judge_ipt_flow *f, uint64_t cr3);
 
-/* Let an event have its effect on all of that. */
+/* Update the space and the session for an event. */
 void judge_flow_note_event(struct judge_ipt_flow *f, struct decode_item *item);
 
-/* There was no code. Is there some in a space that it can be? Then the decoder goes on. */
+/*
+ * Handle missing code. If another possible space has code there, resume the decoder in that space
+ * and return true.
+ */
 bool judge_flow_elsewhere(struct judge_ipt_flow *f, const struct decode_item *error);
 
-/* flow_cfe.c: CFEs and packet blocks, which are told beside what a decoder makes. */
+/* flow_cfe.c: CFEs and packet blocks, which are reported beside the decoder's items. */
 
-/* Is the next one to be told before what was decoded? */
+/* Returns true if the next CFE must be reported before the decoded item. */
 bool judge_flow_cfe_first(const struct judge_ipt_flow *f, const struct decode_item *item);
 void judge_flow_report_cfe(struct judge_ipt_flow *f, struct decode_item *item);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* In the place of judge.c and of all that knows libipt, in a vpt that is built without it. */
+/* Replace judge.c and all users of libipt in a vpt that is built without libipt. */
 #include "judge/judge.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compare libipt's instructions with its blocks. */
+/* Convert between instructions and blocks of a decoder. */
 #include "judge/units.h"
 
 static bool ends_block(const struct decode_item *insn)
@@ -19,7 +19,7 @@ int judge_units_block(struct judge_units *u, struct decode_item *item)
 	for (;;) {
 		int err = u->next(u->context, item);
 
-		/* BLOCKs are only there when there is nothing to assemble. */
+		/* The decoder returns BLOCKs only if there is nothing to assemble. */
 		if (err || item->kind == DECODE_ITEM_BLOCK)
 			return err;
 		if (item->kind != DECODE_ITEM_INSN) {
@@ -47,8 +47,9 @@ int judge_units_block(struct judge_units *u, struct decode_item *item)
 }
 
 /*
- * The next instruction of the pending block. False if its code is not as it was. A block that
- * ends with a PTWRITE whose IP is in the trace can have jumps in it, whatever libipt was asked.
+ * Take the next instruction of the pending block. Returns false if the code has changed. A block
+ * that ends with a PTWRITE whose IP is in the trace can contain jumps, regardless of libipt's
+ * options.
  */
 static bool take_insn(struct judge_units *u, const struct decode_code_store *code,
 		      struct decode_disasm *d, struct decode_item *item)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A decoder's units need not be the wanted ones: BLOCKs from INSNs and the other way round. */
+/* Convert a decoder's BLOCKs to INSNs, or its INSNs to BLOCKs. */
 #ifndef VMM_JUDGE_UNITS_H
 #define VMM_JUDGE_UNITS_H
 
@@ -8,20 +8,20 @@
 #include "decode/item.h"
 
 struct judge_units {
-	/* The next item as it is decoded. 0 or -errno. */
+	/* Decodes the next item. Returns 0 or -errno. */
 	int (*next)(void *context, struct decode_item *item);
 	void *context;
-	/* A BLOCK that is being made, or one that has `insns` instructions left. 0: none. */
+	/* The BLOCK under construction, or a BLOCK with `insns` instructions left. 0 means none. */
 	struct decode_item pending;
-	struct decode_item held; /* what ended the making of a BLOCK */
+	struct decode_item held; /* the item that ended the construction of a BLOCK */
 	bool holding;
 };
 
-/* The next item, with a BLOCK for INSNs in a row. 0 or -errno. */
+/* Get the next item, with one BLOCK for consecutive INSNs. Returns 0 or -errno. */
 int judge_units_block(struct judge_units *u, struct decode_item *item);
 
 /*
- * Get the next item, with INSNs for a BLOCK, from the code as it is. next() may replace *code.
+ * Get the next item, with INSNs for a BLOCK, from the current code. next() may replace *code.
  * Returns 0 or -errno.
  */
 int judge_units_insn(struct judge_units *u, struct decode_code_store *const *code,
