@@ -3,8 +3,8 @@
  * The interface of an engine, which executes guest instructions.
  *
  * An engine runs a vCPU at full speed or one instruction at a time. A step delivers no exception.
- * It reports which one the instruction raised, with the state from before the instruction, and the
- * core delivers it. So the effect of a step is exactly known on every host.
+ * The engine reports the exception that the instruction raised, with the state from before the
+ * instruction, and the core delivers it. So the effect of a step is exactly known on every host.
  */
 #ifndef VMM_ENGINE_ENGINE_H
 #define VMM_ENGINE_ENGINE_H
@@ -31,19 +31,19 @@ struct engine_exception {
 };
 
 enum engine_exit_kind {
-	ENGINE_EXIT_NONE = 0,	/* step: done; run, complete: nothing to report */
-	ENGINE_EXIT_KICK,	/* a signal, or the time of kick_after() has come */
+	ENGINE_EXIT_NONE = 0, /* step: the instruction retired; run, complete: nothing to report */
+	ENGINE_EXIT_KICK,     /* a signal, or the end of the time of kick_after() */
 	ENGINE_EXIT_IRQ_WINDOW, /* an interrupt can be delivered now */
 	ENGINE_EXIT_HLT,
-	ENGINE_EXIT_IO,	   /* io; answer through data, then complete() */
+	ENGINE_EXIT_IO,	   /* io; answer in data, then call complete() */
 	ENGINE_EXIT_MMIO,  /* mmio; likewise */
 	ENGINE_EXIT_RDMSR, /* msr; likewise */
 	ENGINE_EXIT_WRMSR,
-	ENGINE_EXIT_FAULT,    /* fault: nothing retired, the core delivers it */
-	ENGINE_EXIT_SYSCALL,  /* RIP is at a SYSCALL that the host cannot do */
-	ENGINE_EXIT_UNABLE,   /* nor can it do the instruction at RIP */
+	ENGINE_EXIT_FAULT,    /* fault: nothing retired; the core delivers the exception */
+	ENGINE_EXIT_SYSCALL,  /* RIP is at a SYSCALL that the host cannot execute */
+	ENGINE_EXIT_UNABLE,   /* RIP is at another instruction that the host cannot execute */
 	ENGINE_EXIT_WATCH,    /* run: RIP is at a watched instruction */
-	ENGINE_EXIT_CORE,     /* run: RIP is at an instruction that the core does */
+	ENGINE_EXIT_CORE,     /* run: RIP is at an instruction that the core emulates */
 	ENGINE_EXIT_DEBUG,    /* a #DB trap is due: debug.dr6 has the causes */
 	ENGINE_EXIT_SHUTDOWN, /* triple fault */
 	ENGINE_EXIT_ERROR,    /* the host failed: error, text */
@@ -75,7 +75,7 @@ struct engine_exit {
 			uint64_t dr6;
 		} debug;
 		struct {
-			int error; /* errno or a number of the engine's */
+			int error; /* errno or an error number of the engine */
 			const char *text;
 		} host;
 	};
@@ -96,60 +96,67 @@ struct engine_vm {
 	const struct engine *engine;
 };
 
-/* Bits of engine_observer.wants: what an engine reports besides near transfers. */
+/* Bits of engine_observer.wants: reports that are not of near transfers. */
 enum engine_observer_wants {
-	/* A report of each instruction, not of runs of them. */
+	/* A report of each instruction, instead of one for several instructions. */
 	ENGINE_WANTS_INSNS = 1 << 0,
-	/* Code that is about to run for the first time, through code(). */
+	/* Code that will run for the first time, through code(). */
 	ENGINE_WANTS_CODE = 1 << 1,
 	/* Changes of RFLAGS.IF. */
 	ENGINE_WANTS_INTR_FLAG = 1 << 2,
 };
 
 /*
- * The receiver of what an engine with ENGINE_REPORTS does in run(), in program order. Everything
- * has been reported when run() returns. A function may request the return by setting
- * `attention`. It may call nothing else of the engine.
+ * The receiver of reports from run() of an engine with ENGINE_REPORTS, in program order. Everything
+ * has been reported when run() returns. A function may request the return by setting `attention`.
+ * It must not call any other function of the engine.
  */
 struct engine_observer {
-	/* Takes near branches while it is open; NULL if nothing is traced, and only code is to be
-	 * reported. */
+	/*
+	 * Takes near branches while it is open. NULL if no trace is on and the engine only reports
+	 * code.
+	 */
 	struct vpt_gate *gate;
 	uint32_t wants; /* enum engine_observer_wants */
 	/*
-	 * Instructions retired. The engine reports near transfers that the gate does not take,
-	 * PTWRITE, and changes of RFLAGS.IF if they are wanted. The core reports transfers between
-	 * segments. The function may change *r.
+	 * Reports retired instructions. The engine reports near transfers that the gate does not
+	 * take, PTWRITE, and changes of RFLAGS.IF if they are wanted. The core reports transfers
+	 * between segments. The function may change *r.
 	 */
 	void (*report)(void *opaque, struct engine_report *r);
-	/* Code about to run, at linear address `lin`, for the first time since its bytes or its
-	 * mapping changed; see tracer_code(). The function requests the return if it ends the
-	 * trace. */
+	/*
+	 * Reports code at linear address `lin` that will run for the first time since its bytes or
+	 * its mapping changed; see tracer_code(). The function requests the return if it ends the
+	 * trace.
+	 */
 	void (*code)(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uint64_t gpa2);
 	void *opaque;
 };
 
 /*
- * PT's component of the XSAVE feature set (vpt/xsave.h), for an engine that has XSAVES itself:
- * from step() only, since it ends or begins a trace.
+ * PT's component of the XSAVE feature set (vpt/xsave.h), for an engine that executes XSAVES itself.
+ * The engine uses these functions only in step(), because they can end or begin a trace.
  */
 struct engine_xstate {
 	bool (*initial)(void *opaque);
 	/* The instruction can no longer fault. */
 	void (*save)(void *opaque, void *state);
-	/* NULL: initial state. Can it be restored? If not, #GP. Then do it, as the last thing. */
+	/*
+	 * `state` is NULL for the initial state. If check() returns false, raise #GP. Otherwise
+	 * call restore() as the last action.
+	 */
 	bool (*check)(void *opaque, const void *state);
 	void (*restore)(void *opaque, const void *state);
 };
 
-/* Devices, as an engine reaches them that needs no exits for it. */
+/* The devices, for an engine that accesses them without exits. */
 struct engine_bus {
 	void (*io)(void *opaque, uint16_t port, uint8_t size, bool in, uint32_t count, void *data);
 	void (*mmio)(void *opaque, uint64_t gpa, uint32_t len, bool write, void *data);
 	/* CR8, the task priority. */
 	uint64_t (*get_cr8)(void *opaque);
 	void (*set_cr8)(void *opaque, uint64_t value);
-	const struct engine_xstate *xstate; /* NULL: no such component */
+	const struct engine_xstate *xstate; /* NULL if there is no such component */
 	void *opaque;
 };
 
@@ -157,95 +164,102 @@ struct engine_bus {
 enum engine_vcpu_state {
 	ENGINE_REGS_DIRTY = 1 << 0, /* the caller has changed `regs` */
 	ENGINE_PTWRITE = 1 << 1,    /* the processor has PTWRITE; set before the first run() */
-	ENGINE_SHADOW = 1 << 2,	    /* no interrupt before one more instruction (STI, MOV SS) */
+	ENGINE_SHADOW = 1 << 2, /* no interrupt before one more instruction retires (STI, MOV SS) */
 };
 
-/* One per vCPU; calls for one vCPU come from one thread. */
+/* One vCPU. All calls for one vCPU come from one thread. */
 struct engine_vcpu {
 	const struct engine *engine;
 	/* The registers, valid after every exit. Set ENGINE_REGS_DIRTY after a change. */
 	struct x86_regs *regs;
 	uint32_t state; /* enum engine_vcpu_state */
-	/* The other fields are for engines with ENGINE_REPORTS. The caller sets: */
+	/* The other fields are for engines with ENGINE_REPORTS. The caller sets the first group. */
 	const struct engine_observer *observer; /* NULL if nothing is to be reported */
 	struct engine_bus bus;
-	uint64_t budget; /* run() ends with KICK after so many instructions, exactly */
+	uint64_t budget; /* run() ends with KICK after exactly this number of instructions */
 	/*
-	 * run() is to end with KICK at the next chance. Not a bit of `state`, because interrupt()
+	 * Makes run() end with KICK as soon as possible. Not a bit of `state`, because interrupt()
 	 * sets it in a signal handler.
 	 */
 	volatile bool attention;
-	/* The engine counts: */
-	uint64_t retired; /* instructions, also as of an event or a call of the bus */
+	/* The engine sets the second group. */
+	uint64_t
+		retired; /* the retired instructions, also valid in a report or a call of the bus */
 	/*
-	 * The time that RDTSC reads. For other engines the core uses it, for stepped instructions.
+	 * The time that RDTSC reads. For other engines the core uses this field for stepped
+	 * instructions.
 	 */
 	struct engine_time time;
 };
 
 /* The core's knowledge of the instruction to step. */
 struct engine_step_hint {
-	bool debug_regs; /* it names a debug register */
-	bool msrs;	 /* it can change MSRs or segment bases */
+	bool debug_regs; /* the instruction uses a debug register */
+	bool msrs;	 /* the instruction can change MSRs or segment bases */
 };
 
-/* Bytes of a host's trace, in order, where the engine has them. */
+/* The bytes of a host's trace, in order, in the engine's memory. */
 struct engine_trace {
 	struct {
 		const uint8_t *bytes;
 		size_t len;
 	} piece[2];
-	bool lost;	 /* what came before these was overwritten */
+	bool lost;	 /* earlier bytes were overwritten */
 	uint64_t status; /* IA32_RTIT_STATUS */
 };
 
 /*
- * PT of the processor itself. run() traces the guest without steps, and nothing reports retired
- * instructions. Functions return 0 or -errno. All but owner() are called between two run()s.
+ * The processor's own PT. run() traces the guest without steps, and nothing reports retired
+ * instructions. Functions return 0 or -errno. All except owner() are called between two run()s.
  */
 struct engine_pt {
-	/* Whether a guest has it, or its host alone; before vm_trap_msrs(). */
+	/* Choose the owner of PT, the guest or its host. Call it before vm_trap_msrs(). */
 	int (*owner)(struct engine_vm *vm, bool guest);
-	/* The guest's IA32_RTIT_*, all of them. */
+	/* Get the guest's IA32_RTIT_* MSRs. */
 	int (*get)(struct engine_vcpu *vcpu, struct vpt_rtit *rtit);
 	/*
-	 * Execute the guest's WRMSR to IA32_RTIT_CTL, which exits. Writes to the other registers do
-	 * not.
+	 * Execute the guest's WRMSR to IA32_RTIT_CTL, which exits. Writes to the other MSRs do not
+	 * exit.
 	 */
 	int (*set_ctl)(struct engine_vcpu *vcpu, uint64_t value);
-	/* Trace the guest for its host from now on, as `rtit` says but for the output. */
+	/* Start a host's trace of the guest with the settings of `rtit`, except for the output. */
 	int (*start)(struct engine_vcpu *vcpu, const struct vpt_rtit *rtit);
-	/* Get the bytes of that trace since the last call. They are valid until run() is called. */
+	/* Get the bytes of that trace since the last call. They are valid until the next run(). */
 	int (*read)(struct engine_vcpu *vcpu, struct engine_trace *trace);
 	int (*stop)(struct engine_vcpu *vcpu);
 };
 
 /*
- * Bits of engine.can: what the core may leave to an engine, and what it has to emulate
- * for the engine. An engine without any of them is a host's processor, such as KVM.
+ * Bits of engine.can: the features of an engine. The core emulates missing features. An engine
+ * without any of them is a host's processor, such as KVM.
  */
 enum engine_can {
-	/* run() retires exactly `budget` instructions, and time is their count. */
+	/* run() retires exactly `budget` instructions, and the time is their number. */
 	ENGINE_COUNTS = 1 << 0,
 	/* run() reports to the observer, so that a trace needs no single steps. */
 	ENGINE_REPORTS = 1 << 1,
 	/* step() and exceptions work in every mode and at every CPL. */
 	ENGINE_MODES = 1 << 2,
-	/* The core raises each #DB: for TF, for DR0 to DR3, between iterations. */
+	/* The core raises every #DB: for TF, for DR0 to DR3, between iterations. */
 	ENGINE_DEBUG = 1 << 3,
-	/* The core emulates far transfers, MONITOR and MWAIT; the engine executes all others. */
+	/*
+	 * The core emulates far transfers, MONITOR and MWAIT. The engine executes all other
+	 * instructions.
+	 */
 	ENGINE_NEAR = 1 << 4,
-	/* Every device is behind `bus`, with the APIC's MSRs and PT's XSAVES component. */
+	/*
+	 * Every device is accessed through `bus`, with the APIC's MSRs and PT's XSAVES component.
+	 */
 	ENGINE_BUS = 1 << 5,
 };
 
 /*
- * Functions return 0 or -errno if not said otherwise. What create() returns is
- * the caller's to destroy.
+ * The operations of an engine. Functions return 0 or -errno unless stated otherwise. The caller
+ * destroys the results of create().
  */
 struct engine {
 	const char *name;
-	const struct engine_pt *pt; /* NULL: the trace is made in software */
+	const struct engine_pt *pt; /* NULL if the trace is made in software */
 	uint32_t can;		    /* enum engine_can */
 
 	/* Find the features of this machine. Always fills in *probe. */
@@ -255,17 +269,19 @@ struct engine {
 	void (*vm_destroy)(struct engine_vm *vm);
 	int (*vm_map)(struct engine_vm *vm, uint32_t slot, uint64_t gpa, void *host,
 		      uint64_t bytes);
-	/* Somebody else wrote to guest RAM: code there may have changed. NULL: that
-	 * needs no telling. */
+	/*
+	 * Report a write to guest RAM that the engine did not make. The write may have changed
+	 * code. NULL if the engine needs no report.
+	 */
 	void (*vm_wrote)(struct engine_vm *vm, uint64_t gpa, uint64_t bytes);
 	/*
-	 * Set which MSRs the guest may access, before the first vCPU. An access that a range traps
-	 * becomes an exit, and any other access in a range is the engine's. MSRs in no range raise
-	 * #GP or become exits. Where ranges overlap the last one counts.
+	 * Set which MSRs the guest may access, before the first vCPU. A trapped access becomes an
+	 * exit. The engine handles any other access within a range. MSRs outside all ranges raise
+	 * #GP or become exits. If ranges overlap, the last one applies.
 	 */
 	int (*vm_trap_msrs)(struct engine_vm *vm, const struct engine_msr_range *ranges,
 			    size_t count);
-	/* *count: room in, entries out. */
+	/* *count is the room for entries before the call, and their number after it. */
 	int (*supported_cpuid)(struct engine_vm *vm, struct engine_cpuid_entry *entries,
 			       size_t *count);
 
@@ -281,44 +297,46 @@ struct engine {
 	int (*get_dr)(struct engine_vcpu *vcpu, unsigned int n, uint64_t *value);
 	int (*set_dr)(struct engine_vcpu *vcpu, unsigned int n, uint64_t value);
 	/*
-	 * Read the time in run(), and what RDTSC would return. An engine with ENGINE_COUNTS
-	 * uses `time`. Another engine uses the host's TSC, which also stands for the core clock.
-	 * The core keeps a separate time for the instructions that it steps.
+	 * Read the time in run(), and the value that RDTSC would return. An engine with
+	 * ENGINE_COUNTS uses `time`. Another engine uses the host's TSC, which also stands for the
+	 * core clock. The core keeps a separate time for the instructions that it steps.
 	 */
 	void (*clock)(struct engine_vcpu *vcpu, struct vpt_clock *now, uint64_t *tsc);
-	/* The host's TSC in Hz, 0 if time is virtual; *offset: what it differs from RDTSC's by. */
+	/*
+	 * Return the frequency of the host's TSC in Hz, or 0 if time is virtual. *offset is the
+	 * guest's TSC less the host's.
+	 */
 	uint64_t (*tsc_hz)(struct engine_vcpu *vcpu, uint64_t *offset);
 
 	/*
-	 * Run until something is to be done. `want_irq`: come back as soon as an
-	 * interrupt can be taken. FAULT is possible here too, where a host gets
-	 * exceptions wrong; the core then delivers it.
+	 * Run until the next exit. With `want_irq`, return as soon as an interrupt can be
+	 * delivered. FAULT is possible here too, on hosts that deliver exceptions incorrectly. The
+	 * core then delivers the exception.
 	 */
 	void (*run)(struct engine_vcpu *vcpu, bool want_irq, struct engine_exit *exit);
-	/* Execute the instruction at RIP, or part of it if it is a string one. No
-	 * KICK comes of it. */
+	/* Execute the instruction at RIP, or part of a string instruction. Never ends with KICK. */
 	void (*step)(struct engine_vcpu *vcpu, const struct engine_step_hint *hint,
 		     struct engine_exit *exit);
-	/* Finish what an IO, MMIO or MSR exit began; there may be one more exit. */
+	/* Finish an IO, MMIO or MSR exit. There may be one more exit. */
 	void (*complete)(struct engine_vcpu *vcpu, struct engine_exit *exit);
-	/* run() pauses before these instructions from now on; at most 4. */
+	/* Make run() stop before these instructions. At most 4. */
 	int (*watch)(struct engine_vcpu *vcpu, const uint64_t *ips, size_t count);
-	/* End run() with KICK after this time, or not at all if 0. */
+	/* End run() with KICK after this time, or never if 0. */
 	int (*kick_after)(struct engine_vcpu *vcpu, uint64_t ns);
 	/*
 	 * End run() with KICK at once, or the next run() if none is in progress. A signal handler
-	 * of the thread that calls run() may call it.
+	 * of the thread that calls run() may call this function.
 	 *
-	 * Use it only for a guest that is to stop. A guest that changed the mapping of code without
-	 * invalidating it can see where run() ended.
+	 * Use this function only for a guest that will stop. A guest that changed the mapping of
+	 * code without invalidating it can observe the place where run() ended.
 	 */
 	void (*interrupt)(struct engine_vcpu *vcpu);
 
 	/*
 	 * Save and load the state of a vCPU between two run()s, with `retired` and ENGINE_SHADOW,
-	 * and without RAM. NULL: the engine has no snapshots.
+	 * and without RAM. NULL if the engine has no snapshots.
 	 *
-	 * save() returns the number of bytes whatever `room` is, and writes them if they fit. It
+	 * save() always returns the number of bytes, and writes them if they fit into `room`. It
 	 * returns 0 if there is no memory. The bytes are plain data, the same for the same state.
 	 *
 	 * load() needs a new `vcpu` and the RAM of the snapshot. It returns -EINVAL if the bytes
@@ -328,7 +346,7 @@ struct engine {
 	int (*load)(struct engine_vcpu *vcpu, const void *from, size_t bytes);
 };
 
-/* "soft", "kvm" or "kvm-pt", NULL if there is no engine of that name. */
+/* Find the engine "soft", "kvm" or "kvm-pt". Returns NULL for any other name. */
 const struct engine *engine_find(const char *name);
 
 #endif /* VMM_ENGINE_ENGINE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The engines there are. */
+/* The list of engines. */
 #include "engine/engine.h"
 
 #include <string.h>

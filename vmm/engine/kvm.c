@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* KVM as an engine: the table of its operations. */
+/* The operations of the KVM engine. */
 #include "engine/kvm.h"
 
 #include "engine/kvm_engine.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside of the KVM engine: shared by kvm*.c and nothing else. */
+/* The internals of the KVM engine, shared only by kvm*.c. */
 #ifndef VMM_ENGINE_KVM_H
 #define VMM_ENGINE_KVM_H
 
@@ -14,7 +14,7 @@
 
 #define ENGINE_RFLAGS_TF (1ull << 8)
 #define ENGINE_RFLAGS_RF (1ull << 16)
-/* Where SYSCALL leads on hosts that do not leave ring 3 for it: nowhere. */
+/* The target of SYSCALL on hosts that do not leave ring 3 for it. This address is never mapped. */
 #define ENGINE_KVM_SYSCALL_TRAP 0xfffff7ffffffe000ull
 
 #define ENGINE_KVM_SLOTS 8
@@ -31,10 +31,10 @@ struct engine_kvm_vm {
 	size_t run_bytes;
 	struct engine_kvm_slot slot[ENGINE_KVM_SLOTS];
 	struct engine_kvm_replay *replay; /* NULL until the first fault needs it */
-	bool pt_owned;			  /* kvm_pt.c: by the guest */
+	bool pt_owned;			  /* kvm_pt.c: the guest owns PT */
 };
 
-/* MSRs that a triple fault resets on hosts that reset the vCPU then. */
+/* The number of MSRs that a triple fault resets on hosts that reset the vCPU. */
 #define ENGINE_KVM_SAVED_MSRS 10
 
 struct engine_kvm_msrs {
@@ -45,8 +45,8 @@ struct engine_kvm_msrs {
 /* Bits of engine_kvm_vcpu.state. */
 enum engine_kvm_state {
 	ENGINE_KVM_STEPPING = 1 << 0,	/* KVM_GUESTDBG_SINGLESTEP is on */
-	ENGINE_KVM_IN_EXIT = 1 << 1,	/* an IO, MMIO or MSR exit is not complete */
-	ENGINE_KVM_IDT_HIDDEN = 1 << 2, /* the real IDTR is empty, see hide_idt() */
+	ENGINE_KVM_IN_EXIT = 1 << 1,	/* an IO, MMIO or MSR exit is incomplete */
+	ENGINE_KVM_IDT_HIDDEN = 1 << 2, /* the real IDTR is empty, see engine_kvm_hide_idt() */
 	ENGINE_KVM_HAS_TIMER = 1 << 3,
 };
 
@@ -57,19 +57,19 @@ struct engine_kvm_vcpu {
 	struct kvm_run *run;
 
 	uint32_t state;	   /* enum engine_kvm_state */
-	uint64_t guest_tf; /* TF as the guest has it, during a step */
+	uint64_t guest_tf; /* the guest's TF during a step */
 
-	struct kvm_dtable idt; /* the guest's, with ENGINE_KVM_IDT_HIDDEN */
-	uint64_t dr6;	       /* likewise, while stepping */
+	struct kvm_dtable idt; /* the guest's IDTR, with ENGINE_KVM_IDT_HIDDEN */
+	uint64_t dr6;	       /* the guest's DR6, while stepping */
 	uint64_t watch[4];
 	unsigned int watches;
-	uint64_t lstar; /* likewise, on hosts that cannot do SYSCALL */
+	uint64_t lstar; /* the guest's LSTAR, if engine_kvm_assists() */
 
-	struct kvm_regs before; /* state to go back to after a triple fault */
+	struct kvm_regs before; /* the state to restore after a triple fault */
 	struct kvm_sregs sbefore;
 	struct engine_kvm_msrs msrs;
 
-	uint64_t tsc_offset; /* of the first TSC */
+	uint64_t tsc_offset; /* the first TSC offset */
 	timer_t timer;
 	volatile sig_atomic_t kicked;
 	struct engine_kvm_pt_buffer *pt; /* kvm_pt_buffer.c */
@@ -85,7 +85,7 @@ static inline struct engine_kvm_vcpu *engine_kvm_vcpu(struct engine_vcpu *vcpu)
 	return (struct engine_kvm_vcpu *)vcpu;
 }
 
-/* Does this host need SYSCALL and INT n from ring 3 done for it? */
+/* Returns true if the engine must emulate SYSCALL or INT n from ring 3 on this host. */
 static inline bool engine_kvm_assists(const struct engine_kvm_vm *vm)
 {
 	return vm->probe.fault == ENGINE_FAULT_WAY_EVENT &&
@@ -118,27 +118,30 @@ int engine_kvm_set_msr(struct engine_vcpu *vcpu, uint32_t index, uint64_t value)
 int engine_kvm_get_dr(struct engine_vcpu *vcpu, unsigned int n, uint64_t *value);
 int engine_kvm_set_dr(struct engine_vcpu *vcpu, unsigned int n, uint64_t value);
 void engine_kvm_clock(struct engine_vcpu *vcpu, struct vpt_clock *now, uint64_t *tsc);
-/* Of the guest's TSC to the host's, as it is now: where KVM tells it, else measured. */
+/*
+ * Return the offset from the host's TSC to the guest's. It comes from KVM if available, or else is
+ * measured.
+ */
 uint64_t engine_kvm_tsc_offset(struct engine_kvm_vcpu *v);
 uint64_t engine_kvm_tsc_hz(struct engine_vcpu *vcpu, uint64_t *offset);
 
 /* kvm_run.c */
 int engine_kvm_enter(struct engine_kvm_vcpu *v);
 /*
- * The same, past any signal. One that comes when the instruction is done but its
- * trap is not delivered yet would hide that it ran; so nothing but KVM_RUN again.
+ * Enter the guest likewise, and ignore signals. A signal between the instruction and the delivery
+ * of its trap would hide that the instruction ran. So this function repeats KVM_RUN.
  */
 int engine_kvm_enter_fully(struct engine_kvm_vcpu *v);
 void engine_kvm_run(struct engine_vcpu *vcpu, bool want_irq, struct engine_exit *exit);
 void engine_kvm_complete(struct engine_vcpu *vcpu, struct engine_exit *exit);
 /* Convert KVM's exit, except SHUTDOWN and DEBUG, which depend on the mode. */
 void engine_kvm_translate(struct engine_kvm_vcpu *v, struct engine_exit *exit);
-/* Make the exceptions of this vCPU end in a triple fault, or let them be. */
+/* Make all exceptions of this vCPU end in a triple fault, or restore the IDT. */
 void engine_kvm_hide_idt(struct engine_kvm_vcpu *v);
 void engine_kvm_show_idt(struct engine_kvm_vcpu *v);
-/* An exception that ended in a triple fault, while the IDT is hidden. */
+/* Convert an exception that ended in a triple fault because of the hidden IDT. */
 void engine_kvm_classify_shutdown(struct engine_kvm_vcpu *v, struct engine_exit *exit);
-/* Answer an exit for an MSR that the engine has for itself. */
+/* Answer an exit for an MSR that the engine emulates. Returns false for other exits. */
 bool engine_kvm_own_msr(struct engine_kvm_vcpu *v, struct engine_exit *exit);
 void engine_kvm_fail(struct engine_exit *exit, int error, const char *text);
 
@@ -153,12 +156,15 @@ bool engine_kvm_watched(const struct engine_kvm_vcpu *v);
 void engine_kvm_replay(struct engine_kvm_vcpu *v, struct engine_exit *exit);
 void engine_kvm_replay_free(struct engine_kvm_vm *vm);
 
-/* kvm_probe.c: the whole; what needs no guest to be stepped; what of that is missing. */
+/*
+ * kvm_probe.c: the full probe; the part of it without steps; the first missing feature of that
+ * part.
+ */
 void engine_kvm_probe(struct engine_probe *probe, bool with_costs);
 void engine_kvm_probe_device(struct engine_probe *probe);
 const char *engine_kvm_problem(const struct engine_probe *probe);
 
-/* The operations that both engines with KVM have (kvm.c, kvm_pt.c). */
+/* The operations that both KVM engines share (kvm.c, kvm_pt.c). */
 #define ENGINE_KVM_OPERATIONS                                                                      \
 	.vm_destroy = engine_kvm_vm_destroy, .vm_map = engine_kvm_vm_map,                          \
 	.supported_cpuid = engine_kvm_supported_cpuid, .vcpu_create = engine_kvm_vcpu_create,      \

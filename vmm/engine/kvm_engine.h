@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* KVM as an engine. */
+/* The engine that uses KVM. */
 #ifndef VMM_ENGINE_KVM_ENGINE_H
 #define VMM_ENGINE_KVM_ENGINE_H
 

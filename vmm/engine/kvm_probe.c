@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* KVM: what this machine can do, found out by doing it. */
+/* KVM: probe the features of this machine by test runs. */
 #include "engine/kvm_tiny.h"
 
 #include <cpuid.h>
@@ -34,7 +34,7 @@ static int create(struct engine_tiny *t, struct engine_probe *probe, const struc
 	return err;
 }
 
-/* At full speed, past any signal. */
+/* Run at full speed, and ignore signals. */
 static void run(struct engine_tiny *t, struct engine_exit *exit)
 {
 	do
@@ -67,8 +67,8 @@ static enum engine_step_way try_step(struct engine_probe *probe, unsigned int ri
 }
 
 /*
- * Raise different faults in sequence, so that none is taken for the rest of another. #DE has vector
- * 0, and some KVMs report only exceptions that they intercepted.
+ * The faults to raise in sequence. Neighbours differ, so that no stale fault is taken for a new
+ * one. #DE has vector 0, and some KVMs report only exceptions that they intercepted.
  */
 static const struct {
 	uint8_t code[3], len;
@@ -98,7 +98,7 @@ static bool is_fault(const struct engine_exit *exit, size_t i, unsigned int ring
 	return e->error == (ring == 3 ? 4u : 0) && e->cr2 == ENGINE_TINY_UNMAPPED;
 }
 
-/* Does a step that faults say so, with all that is needed to deliver it? */
+/* Returns true if a step that faults reports everything needed to deliver the fault. */
 static bool try_faults_in(struct engine_probe *probe, unsigned int ring, enum engine_fault_way way)
 {
 	struct engine_probe as = *probe;
@@ -135,7 +135,7 @@ static bool try_faults(struct engine_probe *probe, enum engine_fault_way way)
 	return try_faults_in(probe, 0, way) && (!probe->step[1] || try_faults_in(probe, 3, way));
 }
 
-/* Does a triple fault leave the registers that KVM_RUN shows? */
+/* Returns true if a triple fault loses registers or MSRs. */
 static bool try_shutdown_resets(struct engine_probe *probe)
 {
 	struct engine_probe as = *probe;
@@ -157,7 +157,7 @@ static bool try_shutdown_resets(struct engine_probe *probe)
 	return !same;
 }
 
-/* Run from ring 3 at full speed; does it end at HLT in ring 0? */
+/* Run from ring 3 at full speed. Returns true if the guest reaches HLT in ring 0. */
 static bool try_to_ring0(struct engine_probe *probe, const uint8_t *code, size_t len)
 {
 	struct engine_probe as = *probe;
@@ -172,7 +172,7 @@ static bool try_to_ring0(struct engine_probe *probe, const uint8_t *code, size_t
 	engine_kvm_set_msr(&t.v->base, X86_MSR_LSTAR, ENGINE_TINY_HANDLER);
 	run(&t, &exit);
 	ok = exit.kind == ENGINE_EXIT_HLT && t.v->run->s.regs.sregs.ss.dpl == 0;
-	/* #GP or #UD went through the same handler, but with a frame of its own. */
+	/* #GP or #UD use the same handler, but another frame. */
 	if (code == code_int)
 		ok = ok && t.v->base.regs->rsp == ENGINE_TINY_STACK - 5 * 8 &&
 		     *(uint64_t *)(t.ram + ENGINE_TINY_STACK - 5 * 8) == ENGINE_TINY_CODE + len;

@@ -2,11 +2,11 @@
 /*
  * KVM with the processor's own PT.
  *
- * Guest-owned: KVM switches the guest's IA32_RTIT_*. Only a write to IA32_RTIT_CTL exits to here,
- * and KVM intercepts it in any case. A trace begins and ends there, so that the guest's code and
- * buffer must be read then.
+ * Guest-owned: KVM switches the guest's IA32_RTIT_*. Only a write to IA32_RTIT_CTL exits to vpt,
+ * and KVM intercepts it in any case. That write starts or stops a trace, so vpt must read the
+ * guest's code and buffer then.
  *
- * Host-owned: the guest has no PT. KVM traces it into a buffer that is mapped here.
+ * Host-owned: the guest has no PT. KVM traces the guest into a buffer that vpt maps.
  */
 #include "engine/kvm_pt.h"
 
@@ -26,8 +26,10 @@ static int vm_create(const struct engine_probe *probe, struct engine_vm **vm)
 	return error;
 }
 
-/* KVM that was loaded with pt_mode=1 gives PT to all guests: those that are traced for
- * their host must not have it. */
+/*
+ * Choose the owner of PT. KVM that was loaded with pt_mode=1 gives PT to all guests, but a guest
+ * that its host traces must not have it.
+ */
 static int owner(struct engine_vm *base, bool guest)
 {
 	struct engine_kvm_vm *vm = engine_kvm_vm(base);
@@ -83,7 +85,7 @@ static int get(struct engine_vcpu *vcpu, struct vpt_rtit *rtit)
 		if (error && all[i].must)
 			return error;
 	}
-	/* KVM has as many as the guest's CPUID says. */
+	/* KVM has as many address MSRs as the guest's CPUID allows. */
 	for (i = 0; i < 2 * VPT_MAX_RANGES; i++)
 		if (engine_kvm_get_msr(vcpu, VPT_MSR_ADDR0_A + i, &rtit->addr[i]))
 			break;

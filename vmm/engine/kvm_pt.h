@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * KVM with the processor's own PT, as an engine: "kvm-pt". It runs guests as KVM does,
- * at full speed also while they are traced.
+ * The engine "kvm-pt": KVM with the processor's own PT. It runs guests at full speed, also while
+ * they are traced.
  */
 #ifndef VMM_ENGINE_KVM_PT_H
 #define VMM_ENGINE_KVM_PT_H
@@ -12,7 +12,7 @@ extern const struct engine engine_kvm_pt_engine;
 
 struct engine_kvm_pt_buffer;
 
-/* kvm_pt_buffer.c: a trace that is the host's. */
+/* kvm_pt_buffer.c: a host-owned trace. */
 int engine_kvm_pt_start(struct engine_vcpu *vcpu, const struct vpt_rtit *rtit);
 int engine_kvm_pt_read(struct engine_vcpu *vcpu, struct engine_trace *trace);
 int engine_kvm_pt_stop(struct engine_vcpu *vcpu);

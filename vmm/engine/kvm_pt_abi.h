@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of KVM's interface to the PT of a VM that vpt uses. The series in patches/linux has all
- * of it in asm/kvm_pt.h, with its description.
+ * The part of KVM's interface to the PT of a VM that vpt uses. The series in patches/linux has the
+ * complete interface in asm/kvm_pt.h, with its description.
  */
 #ifndef VMM_ENGINE_KVM_PT_ABI_H
 #define VMM_ENGINE_KVM_PT_ABI_H
 
 #include <linux/kvm.h>
 
-/* KVM_CHECK_EXTENSION: a bit (1 << usage) for each usage that can be had. */
+/* KVM_CHECK_EXTENSION returns a bit (1 << usage) for each available usage. */
 #define KVM_CAP_X86_PT	0x56505400
 #define KVM_EXIT_X86_PT 0x56505400
 
 /* kvm_x86_pt_usage.usage */
 #define KVM_X86_PT_OFF	 0
-#define KVM_X86_PT_GUEST 3 /* the guest alone is traced, for its host */
+#define KVM_X86_PT_GUEST 3 /* the host traces only the guest */
 #define KVM_X86_PT_OWNED 4 /* the guest has PT of its own */
 
-/* kvm_x86_pt_usage.flags: nothing in the packets tells of VMX. */
+/* kvm_x86_pt_usage.flags: conceal VMX in the packets. */
 #define KVM_X86_PT_CONCEAL_EXEC	 (1 << 0)
 #define KVM_X86_PT_CONCEAL_EXIT	 (1 << 1)
 #define KVM_X86_PT_CONCEAL_ENTRY (1 << 2)
@@ -49,7 +49,7 @@ struct kvm_x86_pt_buffer {
 #define KVM_X86_PT_STATUS_PAGE 0x1000
 #define KVM_X86_PT_DATA_PAGE   0x2000
 
-/* Written by the kernel at each VM exit; `sequence` is odd while it is. */
+/* The kernel writes this page at each VM exit. `sequence` is odd during the write. */
 struct kvm_x86_pt_status {
 	__u32 version;
 	__u32 sequence;
@@ -60,7 +60,7 @@ struct kvm_x86_pt_status {
 	__u64 pmis;
 };
 
-/* Of the VM; of the vCPU. */
+/* The ioctls of the VM and of the vCPU. */
 #define KVM_X86_PT_SET_USAGE  _IOW(KVMIO, 0xf0, struct kvm_x86_pt_usage)
 #define KVM_X86_PT_SET_BUFFER _IOW(KVMIO, 0xf3, struct kvm_x86_pt_buffer)
 

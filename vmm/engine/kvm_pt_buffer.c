@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The buffer that KVM traces a guest into, for its host. The kernel allocates it; its bytes
- * are read where they are. KVM_RUN returns when a half of it is full, so that what is
- * read at each return misses nothing.
+ * The buffer into which KVM traces a guest for its host. The kernel allocates the buffer, and vpt
+ * reads the bytes in place. KVM_RUN returns when half of the buffer is full. So reading at each
+ * return misses nothing.
  */
 #include "engine/kvm_pt.h"
 
@@ -22,7 +22,7 @@ struct engine_kvm_pt_buffer {
 	const struct kvm_x86_pt_status *status;
 	const uint8_t *bytes;
 	uint64_t size;
-	uint64_t tail, wraps; /* read up to here */
+	uint64_t tail, wraps; /* the end of the bytes already read */
 };
 
 static void *map(const struct engine_kvm_vcpu *v, uint64_t page, size_t bytes)
@@ -73,7 +73,7 @@ static int set_usage(struct engine_kvm_vcpu *v, uint32_t usage, uint32_t flags)
 	return ioctl(v->vm->fd, KVM_X86_PT_SET_USAGE, &set) ? -errno : 0;
 }
 
-/* A guest's trace is as good where VMX shows in it; a processor may be unable to hide it. */
+/* Trace the guest. Conceal VMX if the processor can. A trace that shows VMX is as useful. */
 static int trace_guest(struct engine_kvm_vcpu *v)
 {
 	int error = set_usage(v, KVM_X86_PT_GUEST,
@@ -114,7 +114,7 @@ int engine_kvm_pt_read(struct engine_vcpu *vcpu, struct engine_trace *trace)
 	memset(trace, 0, sizeof(*trace));
 	if (!b || b->status == MAP_FAILED || b->bytes == MAP_FAILED)
 		return 0;
-	/* The vCPU is this thread's: nobody writes now. */
+	/* This thread runs the vCPU, so nothing writes to the buffer now. */
 	head = b->status->head;
 	laps = b->status->wraps - b->wraps;
 	trace->status = b->status->rtit_status;

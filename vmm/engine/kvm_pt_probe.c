@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* KVM with the processor's own PT: is there one, and what does KVM do with it? */
+/* Probe the processor's PT, and KVM's support for it. */
 #include <cpuid.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,10 @@ static void leaf(uint32_t number, uint32_t subleaf, struct vpt_cpuid_regs *r)
 	(void)__get_cpuid_count(number, subleaf, &r->eax, &r->ebx, &r->ecx, &r->edx);
 }
 
-/* The processor's. P1 in bus clocks is in an MSR for the kernel alone, and in the TSC. */
+/*
+ * Read the capabilities of the processor. The ratio P1 is only in an MSR for the kernel, and so is
+ * derived from the TSC frequency.
+ */
 static void read_caps(struct vpt_caps *caps)
 {
 	struct vpt_cpuid_regs r;
@@ -99,7 +102,7 @@ void engine_kvm_pt_probe(struct engine_probe *probe, bool with_costs)
 	struct engine_probe unused;
 	int dev;
 
-	(void)with_costs; /* nothing is stepped */
+	(void)with_costs; /* this engine does not step */
 	engine_kvm_probe_device(probe);
 	probe->problem = engine_kvm_problem(probe);
 	if (!probe->host_pt)
@@ -108,7 +111,7 @@ void engine_kvm_pt_probe(struct engine_probe *probe, bool with_costs)
 			"CPUID has none: run it on one that has";
 	if (probe->problem)
 		return;
-	/* Every KVM on such hardware has these, and all rings can be traced. */
+	/* Every KVM on such hardware has these features, and can trace all rings. */
 	probe->cpuid_pt = probe->syscall = probe->soft_int = true;
 	probe->step[0] = probe->step[1] = ENGINE_STEP_EXIT;
 	dev = engine_kvm_open(&unused);

@@ -2,8 +2,8 @@
 /*
  * KVM: find the exception that an instruction raised.
  *
- * After a triple fault some hosts do not report the first exception. The instruction then runs once
- * more with an IDT, TSS and stack of our own. They are in an unused entry of a copy of the guest's
+ * After a triple fault some hosts do not report the first exception. The engine then repeats the
+ * instruction with its own IDT, TSS and stack. They are in an unused entry of a copy of the guest's
  * top page table. Each vector leads to its own OUT, and no guest memory changes.
  */
 #include "engine/kvm.h"
@@ -55,7 +55,7 @@ static int create(struct engine_kvm_vm *vm)
 		free(r);
 		return -ENOMEM;
 	}
-	/* Above all RAM and, at 36 bits, within any guest's physical addresses. */
+	/* This is above all RAM and, at 36 bits, within the physical addresses of any guest. */
 	r->gpa = (1ull << 36) - PAGES * PAGE;
 	vm->replay = r;
 	return 0;
@@ -84,7 +84,7 @@ static void *guest_memory(const struct engine_kvm_vm *vm, uint64_t gpa, uint64_t
 	return NULL;
 }
 
-/* A code selector that the guest itself uses in its IDT; 0: it has none. */
+/* Return a code selector of the guest's own IDT, or 0 if there is none. */
 static uint16_t handler_selector(struct engine_kvm_vcpu *v)
 {
 	unsigned int vector;
@@ -104,7 +104,7 @@ static uint16_t handler_selector(struct engine_kvm_vcpu *v)
 	return 0;
 }
 
-/* Link our pages in; returns where they are, 0 if the root has no room. */
+/* Link the pages into the tables. Returns their address, or 0 if the root is full. */
 static uint64_t build_tables(struct engine_kvm_replay *r, const uint64_t *guest_root, bool la57)
 {
 	unsigned int levels = la57 ? 5 : 4, index = 512, i;
@@ -136,7 +136,7 @@ static void build_idt(struct engine_kvm_replay *r, uint64_t at, uint16_t selecto
 	unsigned int i;
 
 	memset(page(r, PAGE_TSS), 0, PAGE);
-	/* No I/O permission map: what the guest's denied must not be allowed now. */
+	/* Without an I/O permission map, ports that the guest denied stay denied. */
 	memcpy((uint8_t *)page(r, PAGE_TSS) + 0x66, &(uint16_t){0x68}, sizeof(uint16_t));
 	memcpy((uint8_t *)page(r, PAGE_TSS) + 0x24, &stack, sizeof(stack)); /* IST1 */
 	for (i = 0; i < VECTORS; i++) {
@@ -149,7 +149,7 @@ static void build_idt(struct engine_kvm_replay *r, uint64_t at, uint16_t selecto
 	}
 }
 
-/* KVM may have shadowed the pages as they were: take them away first. */
+/* Map the pages. Unmap old ones first, because KVM may have shadowed them. */
 static int map(struct engine_kvm_vcpu *v)
 {
 	struct engine_kvm_replay *r = v->vm->replay;
@@ -164,7 +164,10 @@ static int map(struct engine_kvm_vcpu *v)
 	return error;
 }
 
-/* Put the vCPU before the instruction on our tables; 0: it cannot be done. */
+/*
+ * Put the vCPU before the instruction with these tables. Returns the address of the IDT, or 0 on
+ * failure.
+ */
 static uint64_t prepare(struct engine_kvm_vcpu *v)
 {
 	struct kvm_sregs *s = &v->run->s.regs.sregs;
@@ -199,7 +202,10 @@ static bool has_error_code(unsigned int vector)
 	return vector == 8 || (vector >= 10 && vector <= 14) || vector == 17 || vector == 21;
 }
 
-/* General registers as they are now, the rest as before the instruction. */
+/*
+ * Restore RIP, RSP, RFLAGS and sregs from before the instruction. The other general registers keep
+ * their values.
+ */
 static void go_back(struct engine_kvm_vcpu *v)
 {
 	struct kvm_regs *regs = &v->run->s.regs.regs;
@@ -212,7 +218,7 @@ static void go_back(struct engine_kvm_vcpu *v)
 	v->base.state |= ENGINE_REGS_DIRTY;
 }
 
-/* At a stub: the frame says what happened. */
+/* Read the exception from the frame, when the vCPU is at a stub. */
 static void read_frame(struct engine_kvm_vcpu *v, unsigned int vector, struct engine_exit *exit)
 {
 	struct engine_kvm_replay *r = v->vm->replay;
@@ -227,7 +233,7 @@ static void read_frame(struct engine_kvm_vcpu *v, unsigned int vector, struct en
 	exit->fault.cr2 = v->run->s.regs.sregs.cr2;
 	go_back(v);
 	if (vector == VECTOR_DB) {
-		/* It was the step's own #DB: this time nothing went wrong. */
+		/* The #DB is of the step itself. The instruction did not fault this time. */
 		regs->rip = rip;
 		regs->rsp = rsp;
 		regs->rflags = rflags;
@@ -235,7 +241,7 @@ static void read_frame(struct engine_kvm_vcpu *v, unsigned int vector, struct en
 	}
 }
 
-/* No fault this time: the registers stand, but for what prepare() changed. */
+/* Handle a replay without a fault. Keep the registers, except for those that prepare() changed. */
 static void keep(struct engine_kvm_vcpu *v)
 {
 	struct kvm_sregs *s = &v->run->s.regs.sregs;
@@ -246,7 +252,7 @@ static void keep(struct engine_kvm_vcpu *v)
 	v->run->kvm_dirty_regs |= KVM_SYNC_X86_SREGS;
 }
 
-/* Run to a stub and through its OUT, which exits on every host. */
+/* Run to a stub and past its OUT, which exits on every host. */
 static int enter(struct engine_kvm_vcpu *v)
 {
 	struct kvm_dtable idt = v->idt;
@@ -273,7 +279,7 @@ void engine_kvm_replay(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 	int error;
 
 	if (!at) {
-		/* Without a handler of the guest's any exception is the end. */
+		/* Without a handler of the guest, any exception ends in a shutdown. */
 		exit->kind = ENGINE_EXIT_SHUTDOWN;
 		return;
 	}

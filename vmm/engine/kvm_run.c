@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* KVM: running at full speed, and finishing what an exit began. */
+/* KVM: run at full speed, and complete exits. */
 #include "engine/kvm.h"
 
 #include <string.h>
 
 #include "engine/kvm_pt_abi.h"
 
-/* An IDTR that no guest loads: nothing can be delivered through it. */
+/* An IDTR that no guest loads. No exception can be delivered through it. */
 #define VECTOR_DB	1
 #define HIDDEN_IDT_BASE 0xfffff7fffffff000ull
 
@@ -49,7 +49,7 @@ int engine_kvm_enter(struct engine_kvm_vcpu *v)
 	}
 	if (ioctl(v->fd, KVM_RUN, 0) < 0)
 		error = -errno;
-	/* The guest may have loaded IDTR meanwhile. */
+	/* The guest may have loaded IDTR in the meantime. */
 	if (v->state & ENGINE_KVM_IDT_HIDDEN)
 		engine_kvm_hide_idt(v);
 	return error;
@@ -108,7 +108,7 @@ void engine_kvm_translate(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 		exit->kind = ENGINE_EXIT_SHUTDOWN;
 		break;
 	case KVM_EXIT_INTR:
-	case KVM_EXIT_X86_PT: /* a buffer is half full: somebody is to read it */
+	case KVM_EXIT_X86_PT: /* a buffer is half full and must be read */
 		exit->kind = ENGINE_EXIT_KICK;
 		break;
 	case KVM_EXIT_INTERNAL_ERROR:
@@ -128,8 +128,9 @@ void engine_kvm_translate(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 }
 
 /*
- * SYSCALL on a host that leaves ring 3's in ring 3: it led to an address that is
- * not mapped. RCX and R11 tell what was before; from ring 0 all else is done.
+ * Detect SYSCALL on a host that does not leave ring 3 for it. RIP is then at an address that is
+ * never mapped. RCX and R11 have the previous RIP and RFLAGS. If the vCPU is in ring 0, only RIP
+ * must be corrected.
  */
 static bool is_syscall(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 {
@@ -150,7 +151,7 @@ static bool is_syscall(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 	return true;
 }
 
-/* A triple fault while the IDT is hidden is an exception. */
+/* Convert a triple fault with a hidden IDT to the exception that caused it. */
 void engine_kvm_classify_shutdown(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 {
 	const struct kvm_vcpu_events *events = &v->run->s.regs.events;
@@ -170,7 +171,7 @@ void engine_kvm_classify_shutdown(struct engine_kvm_vcpu *v, struct engine_exit 
 		exit->kind = ENGINE_EXIT_WATCH;
 }
 
-/* LSTAR is not for the core to see where the engine has it for itself. */
+/* Hide LSTAR from the core if the engine uses it. */
 bool engine_kvm_own_msr(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 {
 	uint64_t value;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* KVM: register state in and out. */
+/* KVM: get and set the register state. */
 #include "engine/kvm.h"
 
 #include <string.h>
 #include <x86intrin.h>
 
-/* Regs are used in place, in the run page. */
+/* The registers are used in place, in the run page. */
 _Static_assert(sizeof(struct x86_regs) == sizeof(struct kvm_regs), "x86_regs is kvm_regs");
 _Static_assert(offsetof(struct x86_regs, rsp) == offsetof(struct kvm_regs, rsp) &&
 		       offsetof(struct x86_regs, r8) == offsetof(struct kvm_regs, r8) &&

@@ -2,12 +2,12 @@
 /*
  * KVM: execute one instruction at a time.
  *
- * KVM_GUESTDBG_SINGLESTEP alone is not exact. Where exceptions do not exit, the handler's
- * instructions run unseen. Where KVM sets TF only at certain times, an emulated instruction loses
- * it. Where ring 3 runs without KVM's debug state, #DB goes to the guest.
+ * KVM_GUESTDBG_SINGLESTEP alone is not exact. On hosts where exceptions do not exit, the
+ * instructions of the handler run unseen. If KVM sets TF only at certain times, an emulated
+ * instruction loses TF. If ring 3 runs without KVM's debug state, #DB goes to the guest.
  *
- * So each step sets TF anew, with an empty IDTR. Any delivery becomes a triple fault, which changes
- * no guest memory. Its cause is the #DB of the step or the exception of the instruction.
+ * So each step sets TF again, with an empty IDTR. Any delivery becomes a triple fault, which
+ * changes no guest memory. Its cause is the #DB of the step or the exception of the instruction.
  */
 #include "engine/kvm.h"
 
@@ -18,7 +18,7 @@
 #define DR6_BS	   (1ull << 14)
 #define VECTOR_DB  1
 
-/* Single steps, or breakpoints at what is watched, or neither. */
+/* Enable single steps, or breakpoints at watched instructions, or neither. */
 static int set_debug(struct engine_kvm_vcpu *v, bool stepping)
 {
 	struct kvm_guest_debug debug = {0};
@@ -64,7 +64,7 @@ static int save_msrs(struct engine_kvm_vcpu *v)
 
 	if (n < 0)
 		return -errno;
-	/* KVM stops at the first it does not have: keep those before it. */
+	/* KVM stops at the first missing MSR. Keep those before it. */
 	v->msrs.head.nmsrs = (uint32_t)n;
 	return 0;
 }
@@ -97,7 +97,9 @@ int engine_kvm_step_end(struct engine_kvm_vcpu *v)
 	return error;
 }
 
-/* DR6 collects BS from our steps; an instruction that looks must not see it. */
+/*
+ * Swap DR6 around an instruction that reads it. Our steps set DR6.BS, which the guest must not see.
+ */
 static int swap_dr6(struct engine_kvm_vcpu *v, bool before)
 {
 	v->state &= ~ENGINE_KVM_STEPPING;
@@ -106,7 +108,7 @@ static int swap_dr6(struct engine_kvm_vcpu *v, bool before)
 	return engine_kvm_get_dr(&v->base, 6, &v->dr6);
 }
 
-/* Hosts that reset the vCPU on a triple fault get its state back. */
+/* Restore the state on hosts that reset the vCPU on a triple fault. */
 static int restore(struct engine_kvm_vcpu *v)
 {
 	struct kvm_sync_regs *s = &v->run->s.regs;
@@ -122,7 +124,7 @@ static int restore(struct engine_kvm_vcpu *v)
 	return set_debug(v, true);
 }
 
-/* A breakpoint of the guest's: which one is in DR6, beside what our steps leave there. */
+/* Note a breakpoint of the guest. DR6 has its number, besides the bits of the steps. */
 static void note_breakpoint(struct engine_kvm_vcpu *v)
 {
 	struct kvm_debugregs dr;
@@ -154,7 +156,7 @@ static void on_shutdown(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 		engine_kvm_replay(v, exit);
 }
 
-/* Breakpoints that were met and that DR7 enables, as bits of DR6. */
+/* Return the breakpoints that were hit and that DR7 enables, as bits of DR6. */
 static uint64_t hits(const struct kvm_debug_exit_arch *debug)
 {
 	uint64_t met = 0;
@@ -167,8 +169,8 @@ static uint64_t hits(const struct kvm_debug_exit_arch *debug)
 }
 
 /*
- * The guest's own breakpoints come as DEBUG too: on execution before the instruction, on
- * data together with the step.
+ * Handle a DEBUG exit, which also reports the guest's own breakpoints. Execution breakpoints are
+ * reported before the instruction, and data breakpoints together with the step.
  */
 static void on_debug(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 {

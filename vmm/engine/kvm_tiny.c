@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* KVM: the probe's VM, in 64-bit mode from the start. */
+/* KVM: the VM of the probe, in 64-bit mode from the start. */
 #include "engine/kvm_tiny.h"
 
 #include <stdlib.h>
@@ -80,7 +80,7 @@ static void state(struct x86_sregs *s, unsigned int ring)
 	s->efer = 0xd01;
 }
 
-/* CPUID as the host would have it, with PT added. */
+/* Create a vCPU with the CPUID of the host and PT. */
 static int make_vcpu(struct engine_tiny *t)
 {
 	struct engine_cpuid_entry *list = calloc(MAX_CPUID, sizeof(*list));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* KVM: a vCPU's life, and the timer that ends a run. */
+/* KVM: create and destroy a vCPU, and the timer that ends a run. */
 #include "engine/kvm.h"
 
 #include <stdlib.h>
@@ -102,7 +102,7 @@ static int set_cpuid(struct engine_kvm_vcpu *v, const struct engine_cpuid_entry 
 	return error;
 }
 
-/* From here on the run page holds the registers. */
+/* Read the first state. From here on the run page holds the registers. */
 static int first_state(struct engine_kvm_vcpu *v)
 {
 	struct kvm_debugregs dr;

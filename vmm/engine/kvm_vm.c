@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define MAX_CPUID 256
-/* Where VMX without unrestricted guest mode keeps its TSS and page table. */
+/* The address of the TSS and page table that VMX needs without unrestricted guest mode. */
 #define TSS_GPA 0xfffbd000u
 
 int engine_kvm_open(struct engine_probe *probe)
@@ -32,7 +32,7 @@ int engine_kvm_vm_create(const struct engine_probe *probe, struct engine_vm **ou
 	vm->dev = open("/dev/kvm", O_RDWR | O_CLOEXEC);
 	if (vm->dev < 0)
 		goto fail;
-	/* The one call here that a signal can end. */
+	/* Only this call can be interrupted by a signal. */
 	do
 		vm->fd = ioctl(vm->dev, KVM_CREATE_VM, 0);
 	while (vm->fd < 0 && errno == EINTR);
@@ -42,7 +42,7 @@ int engine_kvm_vm_create(const struct engine_probe *probe, struct engine_vm **ou
 	if (size < (int)sizeof(struct kvm_run))
 		goto fail;
 	vm->run_bytes = (size_t)size;
-	/* Refused by hosts that do not need it. */
+	/* Hosts that do not need this refuse the call. */
 	(void)ioctl(vm->fd, KVM_SET_TSS_ADDR, TSS_GPA);
 	vm->base.engine = engine_find("kvm");
 	*out = &vm->base;
@@ -84,12 +84,12 @@ int engine_kvm_vm_map(struct engine_vm *base, uint32_t slot, uint64_t gpa, void 
 	return 0;
 }
 
-/* The MSRs of one direction that KVM lets pass: a bit for each of the two parts' numbers. */
+/* The MSRs of one direction that KVM passes through, with one bit for each MSR of two ranges. */
 #define PART_MSRS 0x2000u
 
 struct passing {
-	uint8_t low[PART_MSRS / 8];  /* from 0 on */
-	uint8_t high[PART_MSRS / 8]; /* from HIGH_PART on */
+	uint8_t low[PART_MSRS / 8];  /* from MSR 0 on */
+	uint8_t high[PART_MSRS / 8]; /* from MSR HIGH_PART on */
 };
 
 #define HIGH_PART 0xc0000000u

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Virtual time: an instruction is a core clock, and the TSC goes with the core clock by
- * the ratio of P1 to the core's own. What passes without an instruction, in HLT say, is
- * added. A ratio of 0 to 0 is that of one to one.
+ * Virtual time. One instruction takes one core clock. The TSC advances with the core clock by the
+ * ratio of P1 to the core's ratio. Time without instructions, such as in HLT, is added. A ratio of
+ * 0 to 0 means one to one.
  */
 #ifndef VMM_ENGINE_TIME_H
 #define VMM_ENGINE_TIME_H
@@ -12,15 +12,15 @@
 #include "vpt/clock.h"
 
 struct engine_time {
-	uint64_t retired; /* instructions as of which `tsc` is right */
-	uint64_t tsc;	  /* before software's changes to it */
-	uint64_t idle;	  /* core clocks that passed without an instruction */
-	uint64_t offset;  /* software's TSC less that one */
-	uint32_t ticks;	  /* of the TSC, in so many */
-	uint32_t clocks;  /* of the core */
+	uint64_t retired; /* the number of instructions at which `tsc` is valid */
+	uint64_t tsc;	  /* the TSC without the changes by software */
+	uint64_t idle;	  /* the core clocks that passed without an instruction */
+	uint64_t offset;  /* the TSC of software less `tsc` */
+	uint32_t ticks;	  /* TSC ticks per `clocks` */
+	uint32_t clocks;  /* core clocks per `ticks` */
 };
 
-/* The TSC before software's changes, after so many instructions. */
+/* Return the TSC without the changes by software, after `retired` instructions. */
 static inline uint64_t engine_time_tsc(const struct engine_time *t, uint64_t retired)
 {
 	uint64_t passed = retired - t->retired;
@@ -30,7 +30,7 @@ static inline uint64_t engine_time_tsc(const struct engine_time *t, uint64_t ret
 	return t->tsc + passed;
 }
 
-/* Instructions by which the TSC, before software's changes, is `tsc` or later. */
+/* Return the number of instructions after which that TSC is at least `tsc`. */
 static inline uint64_t engine_time_reach(const struct engine_time *t, uint64_t tsc)
 {
 	unsigned __int128 wait = tsc > t->tsc ? tsc - t->tsc : 0;
@@ -46,7 +46,7 @@ static inline uint64_t engine_time_read(const struct engine_time *t, uint64_t re
 	return engine_time_tsc(t, retired) + t->offset;
 }
 
-/* Software writes it. */
+/* Set the TSC that software reads. */
 static inline void engine_time_write(struct engine_time *t, uint64_t retired, uint64_t value)
 {
 	t->offset = value - engine_time_tsc(t, retired);
@@ -61,7 +61,7 @@ static inline struct vpt_clock engine_time_clock(const struct engine_time *t, ui
 	return clock;
 }
 
-/* So many core clocks pass in which nothing is executed. */
+/* Let core clocks pass without instructions. */
 static inline void engine_time_idle(struct engine_time *t, uint64_t retired, uint64_t clocks)
 {
 	uint64_t now = engine_time_tsc(t, retired + clocks);
@@ -71,7 +71,10 @@ static inline void engine_time_idle(struct engine_time *t, uint64_t retired, uin
 	t->idle += clocks;
 }
 
-/* From now on it is `ticks` to `clocks`; `stopped` ticks passed without a core clock. */
+/*
+ * Set the ratio of TSC ticks to core clocks. Before that, `stopped` ticks pass without a core
+ * clock.
+ */
 static inline void engine_time_ratio(struct engine_time *t, uint64_t retired, uint32_t ticks,
 				     uint32_t clocks, uint64_t stopped)
 {
