@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Gregorian dates. Years begin with March here, so that the day that comes and goes is
- * the last one; eras are 400 years, after which all repeats.
+ * Convert Gregorian dates. Years begin with March here, so that the leap day is the last day. The
+ * calendar repeats after an era of 400 years.
  */
 #include "dev/rtc.h"
 
 #define ERA_DAYS   146097
-#define EPOCH_DAYS 719468 /* from 0000-03-01 to 1970-01-01 */
+#define EPOCH_DAYS 719468 /* days from 0000-03-01 to 1970-01-01 */
 
 struct dev_date dev_date_of(int64_t days)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Virtual time of the devices: nanoseconds since the machine was made. A device
- * counts ticks of its own clock from that same moment, so that no rounding adds up.
+ * The virtual time of the devices: nanoseconds since the machine was created. A device counts ticks
+ * of its own clock from that same moment, so that rounding errors do not add up.
  */
 #ifndef VMM_DEV_CLOCK_H
 #define VMM_DEV_CLOCK_H
@@ -9,16 +9,16 @@
 #include <stdint.h>
 
 #define DEV_NS_PER_SECOND 1000000000ull
-/* A time that does not come. */
+/* A time that is never reached. */
 #define DEV_NEVER UINT64_MAX
 
-/* Ticks that have passed by then. */
+/* Return the number of ticks that have passed at `ns`. */
 static inline uint64_t dev_clock_ticks(uint64_t ns, uint64_t hz)
 {
 	return (uint64_t)((unsigned __int128)ns * hz / DEV_NS_PER_SECOND);
 }
 
-/* When so many ticks have passed: the least ns for which dev_clock_ticks() says so. */
+/* Return the least ns for which dev_clock_ticks() is at least `ticks`. */
 static inline uint64_t dev_clock_ns(uint64_t ticks, uint64_t hz)
 {
 	unsigned __int128 ns;

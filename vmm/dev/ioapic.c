@@ -26,7 +26,7 @@ static unsigned int mode(uint64_t entry)
 	return entry >> 8 & 7;
 }
 
-/* NMI and INIT are edges, and ExtINT is not sent at all. */
+/* NMI and INIT are edge-triggered, and ExtINT is never sent. */
 static bool is_level(uint64_t entry)
 {
 	return entry & ENTRY_LEVEL && mode(entry) <= DEV_APIC_LOWEST;
@@ -123,8 +123,10 @@ static uint32_t read_reg(const struct dev_ioapic *io)
 	}
 }
 
-/* Remote IRR goes when a pin becomes edge-triggered: so software ends an interrupt
- * that the local APIC will not end. */
+/*
+ * Write half of an entry. A change to edge-triggered clears Remote IRR. Software ends an interrupt
+ * without an EOI in this way.
+ */
 static void write_entry(struct dev_ioapic *io, unsigned int pin, bool high, uint32_t value)
 {
 	uint64_t *entry = &io->entry[pin], kept = *entry & ENTRY_REMOTE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * I/O APIC (82093AA, with the EOI register of its successors): 24 pins. A pin is
- * asserted or not: what that is as a voltage (the polarity bit) is not modelled.
+ * The I/O APIC (82093AA, with the EOI register of its successors) with 24 pins. A pin is asserted
+ * or not. The polarity bit has no effect.
  */
 #ifndef VMM_DEV_IOAPIC_H
 #define VMM_DEV_IOAPIC_H
@@ -16,8 +16,8 @@
 
 struct dev_ioapic {
 	uint64_t entry[DEV_IOAPIC_PINS];
-	uint32_t levels; /* of the pins */
-	uint32_t edges;	 /* to be sent */
+	uint32_t levels; /* the levels of the pins */
+	uint32_t edges;	 /* the edges still to send */
 	uint32_t id;
 	uint8_t select;
 	uint8_t spare[3];
@@ -26,17 +26,17 @@ struct dev_ioapic {
 void dev_ioapic_init(struct dev_ioapic *io);
 void dev_ioapic_set(struct dev_ioapic *io, unsigned int pin, bool level);
 
-/* The pins that have something to send. */
+/* Return the pins that have a message to send. */
 uint32_t dev_ioapic_requests(const struct dev_ioapic *io);
 /* Get the message of a pin that requests. Report afterwards whether it was accepted. */
 struct dev_apic_message dev_ioapic_message(const struct dev_ioapic *io, unsigned int pin);
 void dev_ioapic_sent(struct dev_ioapic *io, unsigned int pin, bool accepted);
-/* A local APIC has ended a level-triggered interrupt. */
+/* Handle the EOI of a level-triggered interrupt at a local APIC. */
 void dev_ioapic_eoi(struct dev_ioapic *io, uint8_t vector);
-/* Is this pin the way by which the 8259s interrupt? */
+/* Returns true if the interrupts of the 8259s are delivered through this pin. */
 bool dev_ioapic_takes_extint(const struct dev_ioapic *io, unsigned int pin);
 
-/* `offset` into the page. */
+/* Access the registers at `offset` in the page. */
 void dev_ioapic_read(const struct dev_ioapic *io, uint32_t offset, uint32_t len, void *data);
 void dev_ioapic_write(struct dev_ioapic *io, uint32_t offset, uint32_t len, const void *data);
 

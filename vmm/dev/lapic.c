@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Local APIC: what is accepted, in which order, and what ends it. */
+/* Local APIC: accept, prioritise and end interrupts. */
 #include "dev/lapic.h"
 
 #define ICR_LOGICAL   (1u << 11)
@@ -34,7 +34,7 @@ static int highest(const uint32_t *bits)
 	return -1;
 }
 
-/* Once until software has written to ESR (11.5.3). */
+/* Report an error with one interrupt until the next write to ESR (11.5.3). */
 void dev_lapic_error(struct dev_lapic *l, uint32_t error)
 {
 	l->errors |= error;
@@ -86,15 +86,17 @@ static bool deliver(struct dev_lapic *l, uint8_t mode, uint8_t vector, bool leve
 		l->init = true;
 		return true;
 	default:
-		/* No SMM here; a start-up message finds a processor that runs; the
-		 * vector of an ExtINT is the 8259s'. */
+		/*
+		 * SMM does not exist, a start-up message has no effect on a running processor, and
+		 * the 8259s supply the vector of an ExtINT.
+		 */
 		return false;
 	}
 }
 
 bool dev_lapic_message(struct dev_lapic *l, const struct dev_apic_message *m)
 {
-	/* It has eight bits for a destination, with whichever APIC. */
+	/* The destination has eight bits in each mode of the APIC. */
 	uint32_t dest = m->dest == BROADCAST && dev_lapic_x2(l) ? X2_BROADCAST : m->dest;
 
 	return dev_lapic_on(l) && is_for_us(l, dest, m->logical) &&
@@ -137,7 +139,7 @@ bool dev_lapic_takes_extint(const struct dev_lapic *l)
 	return !dev_lapic_on(l) || (!(lvt & DEV_LVT_MASKED) && (lvt >> 8 & 7) == DEV_APIC_EXTINT);
 }
 
-/* Processor priority (11.8.3.1). */
+/* Return the processor priority (11.8.3.1). */
 uint8_t dev_lapic_ppr(const struct dev_lapic *l)
 {
 	int in_service = highest(l->isr);
@@ -186,7 +188,7 @@ void dev_lapic_eoi(struct dev_lapic *l)
 	}
 }
 
-/* Nobody else is on the bus. */
+/* Send an IPI. There is no other processor on the bus. */
 void dev_lapic_send(struct dev_lapic *l, uint32_t icr)
 {
 	uint32_t dest = dev_lapic_x2(l) ? l->icr[1] : l->icr[1] >> 24;
@@ -196,7 +198,7 @@ void dev_lapic_send(struct dev_lapic *l, uint32_t icr)
 		dev_lapic_error(l, DEV_APIC_SEND_VECTOR);
 		return;
 	}
-	/* INIT level de-assert is for arbitration IDs only. */
+	/* INIT level de-assert only concerns arbitration IDs. */
 	if (mode == DEV_APIC_INIT && !(icr & ICR_ASSERT))
 		return;
 	if (to == 1 || to == 2 || (!to && is_for_us(l, dest, icr & ICR_LOGICAL)))

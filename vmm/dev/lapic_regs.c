@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Local APIC: its registers in memory (11.4.1) and as MSRs (11.12). */
+/* Local APIC: the registers in memory (11.4.1) and as MSRs (11.12). */
 #include "dev/lapic.h"
 
 #include <string.h>
 
 #include "dev/clock.h"
 
-/* Offset of a register divided by 16, which is also its MSR less 0x800. */
+/* The offset of a register divided by 16, which is also its MSR less 0x800. */
 enum reg {
 	REG_ID = 0x02,
 	REG_VERSION = 0x03,
@@ -49,7 +49,7 @@ static const uint32_t lvt_mask[DEV_LVT_COUNT] = {
 	[DEV_LVT_LINT0] = 0x1a7ff, [DEV_LVT_LINT1] = 0x1a7ff,	[DEV_LVT_ERROR] = 0x100ff,
 };
 
-/* The state after power-up, INIT or a time switched off, but for the base. */
+/* Set the state after power-up, INIT or a time switched off, but keep the base. */
 static void reset(struct dev_lapic *l)
 {
 	struct dev_lapic fresh = {
@@ -89,7 +89,7 @@ static uint32_t writable(const struct dev_lapic *l, unsigned int lvt)
 	return lvt_mask[lvt] & ~(lvt == DEV_LVT_TIMER && !l->has_deadline ? DEADLINE_MODE : 0);
 }
 
-/* False: there is no such register, or it cannot be read. */
+/* Returns false if there is no such register or it cannot be read. */
 static bool read_reg(struct dev_lapic *l, unsigned int reg, uint32_t *value)
 {
 	*value = 0;
@@ -163,7 +163,7 @@ static void write_lvt(struct dev_lapic *l, unsigned int lvt, uint32_t value)
 		dev_lapic_set_timer(l, value);
 		return;
 	}
-	/* Remote IRR stays while the entry is level-triggered. */
+	/* Remote IRR stays set while the entry is level-triggered. */
 	if (value & 1u << 15)
 		value |= l->lvt[lvt] & 1u << 14;
 	l->lvt[lvt] = value;
@@ -180,7 +180,7 @@ static void write_svr(struct dev_lapic *l, uint32_t value)
 		l->lvt[i] |= DEV_LVT_MASKED;
 }
 
-/* False: there is no such register, or it cannot be written. */
+/* Returns false if there is no such register or it cannot be written. */
 static bool write_reg(struct dev_lapic *l, unsigned int reg, uint32_t value)
 {
 	switch (reg) {
@@ -245,7 +245,7 @@ void dev_lapic_read(struct dev_lapic *l, uint32_t offset, uint32_t len, void *da
 	memcpy(data, lane + skip, len < 16 - skip ? len : 16 - skip);
 }
 
-/* Registers that are there for reading only swallow a write. */
+/* Write a register. Writes to read-only registers are ignored. */
 void dev_lapic_write(struct dev_lapic *l, uint32_t offset, uint32_t len, const void *data)
 {
 	uint32_t value;
@@ -257,7 +257,7 @@ void dev_lapic_write(struct dev_lapic *l, uint32_t offset, uint32_t len, const v
 		dev_lapic_error(l, DEV_APIC_REGISTER);
 }
 
-/* Bits of an x2APIC register that must be zero (11.12.1.2). */
+/* Return the bits of an x2APIC register that must be zero (11.12.1.2). */
 static uint64_t reserved(const struct dev_lapic *l, unsigned int reg)
 {
 	switch (reg) {

@@ -17,7 +17,7 @@ bool dev_lapic_in_deadline_mode(const struct dev_lapic *l)
 	return mode(l) & MODE_DEADLINE;
 }
 
-/* Bits 3, 1 and 0: 2, 4, ... 128, and 1 last. */
+/* Bits 3, 1 and 0 select 2, 4, ... 128, and 1 for the last value. */
 static uint64_t divisor(const struct dev_lapic *l)
 {
 	unsigned int n = (l->divide & 3) | (l->divide >> 1 & 4);
@@ -47,7 +47,7 @@ static void start(struct dev_lapic *l, uint32_t count)
 		disarm(l);
 }
 
-/* However many periods have passed, they are one interrupt. */
+/* Fire once, regardless of the number of periods that have passed. */
 static void fire(struct dev_lapic *l)
 {
 	uint64_t period = l->initial * divisor(l);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* 8259A pair. */
+/* The pair of 8259A interrupt controllers. */
 #include "dev/pic.h"
 
 #include <string.h>
@@ -15,7 +15,9 @@
 #define OCW3	    0x08
 #define OCW3_POLL   0x04
 
-/* The lines that ELCR can make level-triggered: all but timer, keyboard, cascade, RTC and FPU. */
+/*
+ * The lines that ELCR can make level-triggered: all except timer, keyboard, cascade, RTC and FPU.
+ */
 static const uint8_t elcr_mask[2] = {0xf8, 0xde};
 
 void dev_pic_init(struct dev_pic *pic)
@@ -24,7 +26,7 @@ void dev_pic_init(struct dev_pic *pic)
 	pic->chip[0].lowest = pic->chip[1].lowest = 7;
 }
 
-/* The first of these inputs by priority, -1 if there is none. */
+/* Return the input with the highest priority, or -1 if there is none. */
 static int first(const struct dev_pic_chip *c, uint8_t inputs)
 {
 	unsigned int i;
@@ -40,7 +42,7 @@ static unsigned int rank(const struct dev_pic_chip *c, int input)
 	return input < 0 ? 8 : (unsigned int)(input - c->lowest - 1) & 7;
 }
 
-/* The input that is to be served now, -1 if none. */
+/* Return the input to serve now, or -1 if there is none. */
 static int candidate(const struct dev_pic_chip *c, bool master)
 {
 	uint8_t blocking = c->isr;
@@ -48,10 +50,10 @@ static int candidate(const struct dev_pic_chip *c, bool master)
 
 	if (input < 0)
 		return -1;
-	/* In special mask mode an input in service that is masked blocks nothing. */
+	/* In special mask mode a masked input in service does not block others. */
 	if (c->special_mask)
 		blocking &= (uint8_t)~c->imr;
-	/* The second chip nests in itself, if the first one is told to let it. */
+	/* In special fully nested mode the second chip does not block itself. */
 	if (master && c->icw4 & ICW4_NESTED)
 		blocking &= (uint8_t) ~(1u << CASCADE);
 	return rank(c, input) < rank(c, first(c, blocking)) ? input : -1;
@@ -77,7 +79,7 @@ static void cascade(struct dev_pic *pic)
 {
 	bool intr = candidate(&pic->chip[1], false) >= 0;
 
-	/* The line falls when there is nothing, and what it asked for is gone. */
+	/* If no request is left, drop the line and the pending request. */
 	if (!intr)
 		pic->chip[0].irr &= (uint8_t) ~(1u << CASCADE);
 	set_input(&pic->chip[0], CASCADE, intr);
@@ -96,7 +98,10 @@ bool dev_pic_intr(const struct dev_pic *pic)
 	return candidate(&pic->chip[0], true) >= 0;
 }
 
-/* An input that is gone again is answered as input 7, which is not in service. */
+/*
+ * Acknowledge an input. A request that was withdrawn is answered as input 7, which is not in
+ * service.
+ */
 static unsigned int ack(struct dev_pic_chip *c, bool master)
 {
 	int input = candidate(c, master);
@@ -122,7 +127,10 @@ uint8_t dev_pic_ack(struct dev_pic *pic)
 	if (!real || input != CASCADE)
 		return (uint8_t)(pic->chip[0].base + input);
 	input = ack(&pic->chip[1], false);
-	/* Its line is low for the time of the acknowledge: another edge may follow. */
+	/*
+	 * The line of the second chip is low during the acknowledge, so that another edge can
+	 * follow.
+	 */
 	pic->chip[0].levels &= (uint8_t) ~(1u << CASCADE);
 	cascade(pic);
 	return (uint8_t)(pic->chip[1].base + input);
@@ -132,7 +140,7 @@ static void write_icw1(struct dev_pic_chip *c, uint8_t value)
 {
 	uint8_t elcr = c->elcr, levels = c->levels, base = c->base;
 
-	/* Edges seen so far are forgotten. */
+	/* This clears the edges seen so far. */
 	memset(c, 0, sizeof(*c));
 	c->elcr = elcr;
 	c->levels = levels;
@@ -154,7 +162,7 @@ static void write_icw(struct dev_pic_chip *c, uint8_t value)
 		c->base = value & 0xf8;
 		c->step = c->icw1 & ICW1_SINGLE ? (wants_icw4 ? 4 : 0) : 3;
 		break;
-	case 3: /* how they are wired is known */
+	case 3: /* the wiring is fixed */
 		c->step = wants_icw4 ? 4 : 0;
 		break;
 	default:
@@ -165,8 +173,8 @@ static void write_icw(struct dev_pic_chip *c, uint8_t value)
 }
 
 /*
- * End of interrupt and rotation. In special mask mode what is masked in service is not
- * ended unless it is named.
+ * Handle the end of interrupt and rotation. In special mask mode, only a specific EOI ends a masked
+ * input.
  */
 static void write_ocw2(struct dev_pic_chip *c, uint8_t value)
 {
@@ -182,7 +190,7 @@ static void write_ocw2(struct dev_pic_chip *c, uint8_t value)
 	case 6: /* set priority */
 		c->lowest = value & 7;
 		break;
-	case 1: /* EOI: of the first, of one; both with rotation */
+	case 1: /* EOI: non-specific, specific; both with rotation */
 	case 3:
 	case 5:
 	case 7:
@@ -220,7 +228,7 @@ static void write_chip(struct dev_pic_chip *c, bool odd, uint8_t value)
 		write_ocw2(c, value);
 }
 
-/* A poll acknowledges by reading. */
+/* Read a register. A read in poll mode acknowledges an interrupt. */
 static uint8_t read_chip(struct dev_pic_chip *c, bool master, bool odd)
 {
 	if (c->poll) {
@@ -234,7 +242,7 @@ static uint8_t read_chip(struct dev_pic_chip *c, bool master, bool odd)
 	return c->read_isr ? c->isr : c->irr;
 }
 
-/* Which chip, and is it its odd port? */
+/* Return the chip of a port, or -1. Sets *odd for its second port. */
 static int decode(uint16_t port, bool *odd)
 {
 	*odd = port & 1;

@@ -19,7 +19,7 @@ static uint64_t ticks(const struct dev_pit *pit)
 	return dev_clock_ticks(pit->now, DEV_PIT_HZ);
 }
 
-/* Modes 6 and 7 are 2 and 3. */
+/* Return the mode. Modes 6 and 7 are aliases of 2 and 3. */
 static unsigned int mode(const struct dev_pit_channel *c)
 {
 	return c->mode & 2 ? c->mode & 3 : c->mode & 7;
@@ -40,7 +40,7 @@ static uint64_t elapsed(const struct dev_pit_channel *c, uint64_t tick)
 	return c->passed + (c->counting && tick > c->base ? tick - c->base : 0);
 }
 
-/* 1 is no legal count for a period. */
+/* Return the period. A periodic count of 1 is not legal. */
 static uint32_t period(const struct dev_pit_channel *c)
 {
 	uint32_t least = is_periodic(c) ? 2 : 1;
@@ -67,7 +67,7 @@ static bool out(const struct dev_pit_channel *c, uint64_t tick)
 	}
 }
 
-/* The tick at which OUT rises next, after `tick`. */
+/* Return the tick of the next rise of OUT after `tick`. */
 static uint64_t next_rise(const struct dev_pit_channel *c, uint64_t tick)
 {
 	uint64_t n = period(c), e = elapsed(c, tick), at;
@@ -168,7 +168,7 @@ static void set_gate(struct dev_pit_channel *c, bool gate, uint64_t tick)
 	c->gate = gate;
 }
 
-/* The counting element as it reads. */
+/* Return the value of the counting element. */
 static uint16_t count(const struct dev_pit_channel *c, uint64_t tick)
 {
 	uint64_t n = period(c), e = elapsed(c, tick), half = (n + 1) / 2;
@@ -252,7 +252,7 @@ static void write_count(struct dev_pit_channel *c, uint8_t value, uint64_t tick)
 		return;
 	}
 	c->low = value;
-	/* Mode 0 does not count with half of a number. */
+	/* Mode 0 does not count after the first of two bytes. */
 	if (mode(c) == 0) {
 		c->started = false;
 		c->counting = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The devices joined: lines, messages, time. */
+/* Connect the devices: lines, messages, time. */
 #include "dev/platform.h"
 
 #include <string.h>
@@ -33,14 +33,14 @@ static void send_messages(struct dev_platform *p)
 
 void dev_platform_update(struct dev_platform *p)
 {
-	/* However short it was low. */
+	/* Pass an edge on even if the line was low only briefly. */
 	if (p->pit.rose) {
 		p->pit.rose = false;
 		line(p, LINE_TIMER, false);
 		line(p, LINE_TIMER, true);
 	}
 	line(p, LINE_TIMER, dev_pit_out(&p->pit, 0));
-	/* Its line falls while it sends, however fast. */
+	/* The line falls during each transmission, even if that takes no time. */
 	do
 		line(p, LINE_SERIAL, dev_serial_irq(&p->serial));
 	while (dev_serial_sent(&p->serial));
@@ -152,7 +152,7 @@ void dev_platform_set_cr8(struct dev_platform *p, uint8_t value)
 	p->lapic.tpr = (uint8_t)(value << 4);
 }
 
-/* By LINT0 or by the I/O APIC. */
+/* Returns true if the 8259s interrupt through LINT0 or the I/O APIC. */
 static bool extint(const struct dev_platform *p)
 {
 	return dev_pic_intr(&p->pic) && (dev_lapic_takes_extint(&p->lapic) ||
@@ -164,7 +164,7 @@ bool dev_platform_pending(const struct dev_platform *p)
 	return extint(p) || dev_lapic_pending(&p->lapic) >= 0;
 }
 
-/* An ExtINT has no priority in the local APIC: it goes first. */
+/* Acknowledge an interrupt. An ExtINT has no priority in the local APIC and is first. */
 uint8_t dev_platform_ack(struct dev_platform *p)
 {
 	uint8_t vector = extint(p) ? dev_pic_ack(&p->pic) : dev_lapic_ack(&p->lapic);

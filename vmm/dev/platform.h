@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The devices of a PC without buses: local APIC, I/O APIC, two 8259s, 8254, real-time
- * clock, COM1, and the ports that reset. Interrupt lines are those of the ISA bus;
- * line 0 is pin 2 of the I/O APIC, whose pin 0 the 8259s are at, as on most boards.
+ * The devices of a PC without buses: local APIC, I/O APIC, two 8259s, 8254, real-time clock, COM1,
+ * and the ports that reset. Interrupt lines are those of the ISA bus. As on most boards, line 0 is
+ * pin 2 of the I/O APIC, and the 8259s are at its pin 0.
  *
- * Time is what the caller says. Everything that happens follows from the calls and
- * what the callbacks return, so that the same calls make the same machine.
+ * The caller sets the time. All effects follow from the calls and the results of the callbacks. So
+ * the same calls create the same machine.
  */
 #ifndef VMM_DEV_PLATFORM_H
 #define VMM_DEV_PLATFORM_H
@@ -29,27 +29,29 @@ enum dev_reset {
 /* Callbacks from the devices to the machine. Any may be NULL. */
 struct dev_platform_host {
 	void (*serial_out)(void *opaque, uint8_t byte);
-	/* A byte for COM1, -1 if there is none now. */
+	/* Return a byte for COM1, or -1 if there is none now. */
 	int (*serial_in)(void *opaque);
 	void (*reset)(void *opaque, enum dev_reset kind);
-	/* The first time at which the TSC is `tsc` or later; NULL: the local APIC has
-	 * no TSC deadline mode. */
+	/*
+	 * Return the first time at which the TSC is at least `tsc`. NULL if the local APIC has no
+	 * TSC deadline mode.
+	 */
 	uint64_t (*tsc_time)(void *opaque, uint64_t tsc);
 	void *opaque;
 };
 
 struct dev_platform_config {
-	uint64_t mem_bytes; /* for the CMOS; RAM is [0, mem_bytes) */
+	uint64_t mem_bytes; /* the size of RAM for the CMOS; RAM is [0, mem_bytes) */
 	int64_t epoch;	    /* seconds since 1970 at time 0 */
-	uint64_t apic_hz;   /* of the local APIC's timer: the crystal clock */
+	uint64_t apic_hz;   /* the frequency of the local APIC's timer: the crystal clock */
 	uint8_t max_phy_addr;
 	bool x2apic;
 	struct dev_platform_host host;
 };
 
-/* All state, without pointers but for the callbacks. */
+/* The complete state. The callbacks are its only pointers. */
 struct dev_platform {
-	uint64_t now; /* ns */
+	uint64_t now; /* the current time in ns */
 	struct dev_lapic lapic;
 	struct dev_ioapic ioapic;
 	struct dev_pic pic;
@@ -68,47 +70,49 @@ void dev_platform_init(struct dev_platform *p, const struct dev_platform_config 
  */
 void dev_platform_virtual_wire(struct dev_platform *p);
 
-/* It is now this late; all that was due has happened. Earlier times are ignored. */
+/* Advance the time and handle all events that are due. Earlier times are ignored. */
 void dev_platform_advance(struct dev_platform *p, uint64_t now);
-/* When something will happen next by itself, DEV_NEVER if nothing will. */
+/* Return the time of the next event, or DEV_NEVER if there is none. */
 uint64_t dev_platform_next(const struct dev_platform *p);
-/* Take what input there is; input can also come when a guest looks for it. */
+/* Receive the available input. Input is also received when the guest polls for it. */
 void dev_platform_poll(struct dev_platform *p);
-/* Could input make an interrupt? */
+/* Returns true if input could cause an interrupt. */
 bool dev_platform_listens(const struct dev_platform *p);
-/* The TSC was set: when it gets to its deadline is to be asked anew. */
+/* Recompute the time of the TSC deadline after a write to the TSC. */
 void dev_platform_tsc_moved(struct dev_platform *p);
 
-/* Accesses, at the time of the last advance. False: nobody is there. */
+/* Access a device at the time of the last advance. Returns false if no device responds. */
 bool dev_platform_io(struct dev_platform *p, uint16_t port, uint8_t size, bool in, uint32_t *value);
 bool dev_platform_mmio(struct dev_platform *p, uint64_t gpa, uint32_t len, bool write, void *data);
 enum dev_platform_msr {
 	DEV_PLATFORM_DONE,
 	DEV_PLATFORM_GP,
-	DEV_PLATFORM_OTHER, /* no MSR of these devices */
+	DEV_PLATFORM_OTHER, /* the devices have no such MSR */
 };
 enum dev_platform_msr dev_platform_rdmsr(struct dev_platform *p, uint32_t msr, uint64_t *value);
 enum dev_platform_msr dev_platform_wrmsr(struct dev_platform *p, uint32_t msr, uint64_t value);
 uint8_t dev_platform_cr8(const struct dev_platform *p);
 void dev_platform_set_cr8(struct dev_platform *p, uint8_t value);
 
-/* Is there an interrupt that the processor takes if RFLAGS.IF is set? */
+/* Returns true if the processor would accept an interrupt with RFLAGS.IF set. */
 bool dev_platform_pending(const struct dev_platform *p);
-/* It takes it: the vector. Only if one is pending. */
+/* Acknowledge the pending interrupt and return its vector. Call this only if one is pending. */
 uint8_t dev_platform_ack(struct dev_platform *p);
 bool dev_platform_nmi(const struct dev_platform *p);
 void dev_platform_ack_nmi(struct dev_platform *p);
-/* A performance monitoring interrupt, through LVTPC. */
+/* Deliver a performance monitoring interrupt through LVTPC. */
 void dev_platform_pmi(struct dev_platform *p);
-/* An ISA line, by number; for devices that are not part of this. */
+/* Set an ISA line by number, for devices that are not part of the platform. */
 void dev_platform_line(struct dev_platform *p, unsigned int line, bool level);
 
-/* Bytes that dev_platform_save() writes. */
+/* Return the number of bytes that dev_platform_save() writes. */
 size_t dev_platform_saved_bytes(void);
-/* False: `room` is too small. */
+/* Save the state. Returns false if `room` is too small. */
 bool dev_platform_save(const struct dev_platform *p, void *to, size_t room);
-/* False: not what was saved by this version; nothing changed. The callbacks stay. Its
- * time goes on from `now` of what was loaded. */
+/*
+ * Load a saved state. Returns false, without changes, if the bytes are not from this version's
+ * dev_platform_save(). The callbacks stay. The time continues from `now` of the loaded state.
+ */
 bool dev_platform_load(struct dev_platform *p, const void *from, size_t bytes);
 
 #endif /* VMM_DEV_PLATFORM_H */

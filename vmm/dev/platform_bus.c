@@ -33,7 +33,7 @@ static void write_ioapic(struct dev_platform *p, uint32_t offset, uint32_t len, 
 	dev_ioapic_write(&p->ioapic, offset, len, data);
 }
 
-/* The memory bus. Each device has one page, and the guest can move the local APIC's. */
+/* The memory bus. Each device has one page, and the guest can move the page of the local APIC. */
 static const struct {
 	bool (*is_at)(const struct dev_platform *p, uint64_t gpa);
 	void (*read)(struct dev_platform *p, uint32_t offset, uint32_t len, void *data);

@@ -26,7 +26,7 @@ static void reset(struct dev_platform *p)
 		p->host.reset(p->host.opaque, DEV_RESET_SYSTEM);
 }
 
-/* The rise of its bit resets. A20 cannot be masked. */
+/* Reset at a rising edge of the reset bit. A20 cannot be masked. */
 static bool write_port92(struct dev_platform *p, uint16_t port, uint8_t value)
 {
 	bool rises = value & PORT_92_RESET && !(p->port92 & PORT_92_RESET);
@@ -119,13 +119,13 @@ static bool write_rtc(struct dev_platform *p, uint16_t port, uint8_t value)
 	return dev_rtc_write(&p->rtc, port, value);
 }
 
-/* The bytes of an access that a device decodes. */
+/* The accesses that a device decodes. */
 enum width {
 	EACH_BYTE,
 	BYTE_ONLY, /* a wider access is not for the device */
 };
 
-/* The port bus. NULL: nothing answers in this direction. */
+/* The port bus. NULL if the device does not respond in this direction. */
 static const struct port_row {
 	uint16_t first, last;
 	bool (*read)(struct dev_platform *p, uint16_t port, uint8_t *value);
@@ -141,7 +141,7 @@ static const struct port_row {
 	{PORT_RTC, PORT_RTC + 1, read_rtc, write_rtc, EACH_BYTE},
 	{PORT_KEYBOARD, PORT_KEYBOARD, NULL, write_keyboard, EACH_BYTE},
 	{PORT_92, PORT_92, read_port92, write_port92, EACH_BYTE},
-	/* Wider accesses are for the PCI configuration address. */
+	/* Wider accesses belong to the PCI configuration address. */
 	{PORT_CF9, PORT_CF9, read_cf9, write_cf9, BYTE_ONLY},
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the parts of the platform. */
+/* Functions shared by the parts of the platform. */
 #ifndef VMM_DEV_PLATFORM_PORTS_H
 #define VMM_DEV_PLATFORM_PORTS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A snapshot: a head, then the state as it is in memory. */
+/* Save and load a snapshot: a head, followed by the state in its memory layout. */
 #include "dev/platform.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #define VERSION 1u
 /* The callbacks come last and are not saved. */
 #define STATE_BYTES offsetof(struct dev_platform, host)
-/* Seconds from 1970, either way, that a calendar is made of. */
+/* The maximum distance from 1970 in seconds, which keeps dates within range. */
 #define MAX_EPOCH (1ll << 40)
 
 struct head {
@@ -32,7 +32,10 @@ bool dev_platform_save(const struct dev_platform *p, void *to, size_t room)
 	return true;
 }
 
-/* The devices take any state but this: a day must come of it. */
+/*
+ * Returns true if the state is usable. The devices accept any state, except for an epoch outside
+ * the calendar.
+ */
 static bool makes_sense(const struct dev_platform *p)
 {
 	return p->rtc.epoch > -MAX_EPOCH && p->rtc.epoch < MAX_EPOCH;

@@ -9,7 +9,7 @@
 #define PORT_INDEX 0x70
 #define PORT_DATA  0x71
 #define CRYSTAL_HZ 32768u
-/* How long before an update the clock says that one comes. */
+/* The time before an update at which the clock announces it. */
 #define UPDATE_NS 244000u
 
 enum byte {
@@ -48,7 +48,7 @@ enum byte {
 
 #define DAY_SECONDS 86400
 
-/* Does the time go on? */
+/* Returns true if the clock runs. */
 static bool runs(const struct dev_rtc *rtc)
 {
 	return !(rtc->cmos[REG_B] & B_SET) && (rtc->cmos[REG_A] & A_DIVIDER) == A_RUNS;
@@ -85,7 +85,7 @@ static unsigned int decode_hour(const struct dev_rtc *rtc, uint8_t value)
 	return decode(rtc, value & (uint8_t)~PM) % 12 + (value & PM ? 12 : 0);
 }
 
-/* The time as bytes. */
+/* Write the time to the CMOS bytes. */
 static void show(struct dev_rtc *rtc, int64_t time)
 {
 	int64_t days = time / DAY_SECONDS, of_day = time % DAY_SECONDS;
@@ -99,7 +99,7 @@ static void show(struct dev_rtc *rtc, int64_t time)
 	rtc->cmos[SECOND] = encode(rtc, (uint64_t)of_day % 60);
 	rtc->cmos[MINUTE] = encode(rtc, (uint64_t)of_day / 60 % 60);
 	rtc->cmos[HOUR] = encode_hour(rtc, (unsigned int)(of_day / 3600));
-	/* Sunday is 1; the epoch was a Thursday. */
+	/* Sunday is 1. The epoch was a Thursday. */
 	rtc->cmos[WEEKDAY] = encode(rtc, (uint64_t)(((days + 4) % 7 + 7) % 7 + 1));
 	rtc->cmos[DAY] = encode(rtc, date.day);
 	rtc->cmos[MONTH] = encode(rtc, date.month);
@@ -107,7 +107,7 @@ static void show(struct dev_rtc *rtc, int64_t time)
 	rtc->cmos[CENTURY] = encode(rtc, (uint64_t)(date.year / 100 % 100 + 100));
 }
 
-/* The time that the bytes say. What is out of range counts on from what is in it. */
+/* Return the time in the CMOS bytes. Values out of range carry over. */
 static int64_t told(const struct dev_rtc *rtc)
 {
 	unsigned int month = decode(rtc, rtc->cmos[MONTH]);
@@ -123,7 +123,7 @@ static int64_t told(const struct dev_rtc *rtc)
 	       60 * decode(rtc, rtc->cmos[MINUTE]) + decode(rtc, rtc->cmos[SECOND]);
 }
 
-/* Ticks between periodic interrupts, 0 if there are none. */
+/* Return the ticks between periodic interrupts, or 0 if there are none. */
 static uint64_t pulse_ticks(const struct dev_rtc *rtc)
 {
 	unsigned int rate = rtc->cmos[REG_A] & A_RATE;
@@ -197,7 +197,7 @@ static bool alarm_at(const struct dev_rtc *rtc, int64_t time)
 		cmos[HOUR_ALARM] == encode_hour(rtc, of_day / 3600));
 }
 
-/* Seconds began. An alarm comes every day at least, if at all. */
+/* Update the flags for the seconds that began. An alarm is due at least once a day, if at all. */
 static void update(struct dev_rtc *rtc)
 {
 	uint64_t passed = seconds(rtc), n;
@@ -222,7 +222,7 @@ void dev_rtc_advance(struct dev_rtc *rtc, uint64_t now)
 	}
 }
 
-/* A flag that is set already makes no difference when it is set again. */
+/* Return the time of the next interrupt. Flags that are already set cause no further interrupt. */
 uint64_t dev_rtc_next(const struct dev_rtc *rtc)
 {
 	uint8_t wanted = rtc->cmos[REG_B] & (uint8_t)~rtc->cmos[REG_C] & C_ALL;
@@ -253,7 +253,10 @@ static int64_t time_now(const struct dev_rtc *rtc)
 	return rtc->epoch + (int64_t)seconds(rtc);
 }
 
-/* The time goes on from what the bytes say. `since`: when that second began. */
+/*
+ * Restart the clock with the time in the CMOS bytes. `since` is the time at which that second
+ * began.
+ */
 static void restart(struct dev_rtc *rtc, uint64_t since)
 {
 	rtc->epoch = told(rtc);
@@ -261,7 +264,7 @@ static void restart(struct dev_rtc *rtc, uint64_t since)
 	rtc->seen = seconds(rtc);
 }
 
-/* The second in progress began then. */
+/* Return the time at which the current second began. */
 static uint64_t this_second(const struct dev_rtc *rtc)
 {
 	return rtc->base + seconds(rtc) * DEV_NS_PER_SECOND;
@@ -281,7 +284,7 @@ static void write_control(struct dev_rtc *rtc, unsigned int n, uint8_t value)
 	rtc->cmos[n] = value;
 	if (n == REG_A)
 		plan_pulse(rtc);
-	/* A divider that is let go takes half a second to the first update. */
+	/* After a divider reset, the first update is due after half a second. */
 	if (!ran && runs(rtc))
 		restart(rtc, n == REG_A ? rtc->now - half : this_second(rtc));
 }
@@ -332,7 +335,7 @@ bool dev_rtc_read(struct dev_rtc *rtc, uint16_t port, uint8_t *value)
 	return true;
 }
 
-/* Bit 7 of the index is a switch for NMI, of which there is no source here. */
+/* Write a port. Bit 7 of the index masks NMI, but nothing here raises an NMI. */
 bool dev_rtc_write(struct dev_rtc *rtc, uint16_t port, uint8_t value)
 {
 	if (port == PORT_INDEX)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* MC146818 real-time clock with 128 bytes of CMOS memory: IRQ 8. */
+/* The MC146818 real-time clock with 128 bytes of CMOS memory, at IRQ 8. */
 #ifndef VMM_DEV_RTC_H
 #define VMM_DEV_RTC_H
 
@@ -11,22 +11,22 @@
 struct dev_rtc {
 	uint64_t now;
 	int64_t epoch;	/* seconds since 1970 at time `base` */
-	uint64_t base;	/* ns at which that second began; not while the clock is set */
-	uint64_t seen;	/* seconds since `base` that have been looked at */
-	uint64_t pulse; /* tick of the periodic interrupt that comes next */
+	uint64_t base;	/* the time in ns at which that second began; invalid in a stopped clock */
+	uint64_t seen;	/* the number of seconds since `base` that have been handled */
+	uint64_t pulse; /* the tick of the next periodic interrupt */
 	uint8_t cmos[DEV_RTC_BYTES];
 	uint8_t index;
 	uint8_t spare[7];
 };
 
-/* `epoch`: what time it is at the start. */
+/* Initialise the clock. `epoch` is the time of the start. */
 void dev_rtc_init(struct dev_rtc *rtc, int64_t epoch, uint64_t mem_bytes);
 void dev_rtc_advance(struct dev_rtc *rtc, uint64_t now);
-/* When it will interrupt, or may. */
+/* Return the earliest time of the next interrupt. */
 uint64_t dev_rtc_next(const struct dev_rtc *rtc);
 bool dev_rtc_irq(const struct dev_rtc *rtc);
 
-/* 70H and 71H; false: not ours. */
+/* Access ports 70H or 71H. Returns false for other ports. */
 bool dev_rtc_read(struct dev_rtc *rtc, uint16_t port, uint8_t *value);
 bool dev_rtc_write(struct dev_rtc *rtc, uint16_t port, uint8_t value);
 

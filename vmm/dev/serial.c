@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* 16550A. */
+/* 16550A serial port. */
 #include "dev/serial.h"
 
 #include <string.h>
 
 #include "dev/clock.h"
 
-/* Registers; 0 and 1 are the divisor while LCR.DLAB is set. */
+/* The registers. Registers 0 and 1 are the divisor while LCR.DLAB is set. */
 enum reg { REG_DATA, REG_IER, REG_IIR_FCR, REG_LCR, REG_MCR, REG_LSR, REG_MSR, REG_SCRATCH };
 
 #define IER_RECEIVED 0x01
@@ -29,14 +29,14 @@ enum reg { REG_DATA, REG_IER, REG_IIR_FCR, REG_LCR, REG_MCR, REG_LSR, REG_MSR, R
 #define MCR_LOOP   0x10
 #define LSR_READY  0x01
 #define LSR_OVER   0x02
-#define LSR_EMPTY  0x60 /* holding register and shift register */
+#define LSR_EMPTY  0x60 /* the holding register and the shift register */
 
-/* Somebody is there, ready, and the line is up: DCD, DSR, CTS. */
+/* A connected device is ready and the line is up: DCD, DSR, CTS. */
 #define MSR_PRESENT 0xb0
 #define MSR_RI	    0x40
 #define MSR_TERI    0x04
 
-/* Bits of a character on the line, and of the clock: 1.8432 MHz / 16. */
+/* The bits of a character on the line, and the clock: 1.8432 MHz / 16. */
 #define CHARACTER_BITS	   10u
 #define BIT_HZ		   115200u
 #define TIMEOUT_CHARACTERS 4u
@@ -70,7 +70,7 @@ unsigned int dev_serial_room(const struct dev_serial *s)
 	return s->mcr & MCR_LOOP || s->count >= capacity(s) ? 0 : capacity(s) - s->count;
 }
 
-/* A pause of four characters (never none at all: it is a divisor). */
+/* Restart the timeout of four characters. A divisor of 0 counts as 1. */
 static void restart_timeout(struct dev_serial *s)
 {
 	uint64_t bits = (uint64_t)CHARACTER_BITS * TIMEOUT_CHARACTERS;
@@ -119,7 +119,7 @@ uint64_t dev_serial_next(const struct dev_serial *s)
 	return wanted ? s->timeout : DEV_NEVER;
 }
 
-/* The first by priority. */
+/* Return the cause with the highest priority. */
 static uint8_t cause(const struct dev_serial *s)
 {
 	if (s->ier & IER_LINE && s->errors)
@@ -145,7 +145,7 @@ bool dev_serial_listens(const struct dev_serial *s)
 	return s->ier & IER_RECEIVED && reaches_processor(s) && dev_serial_room(s);
 }
 
-/* In loopback the four outputs are the four inputs. */
+/* Return the modem inputs. In loopback the four outputs are the four inputs. */
 static uint8_t modem(const struct dev_serial *s)
 {
 	uint8_t m = s->mcr;
@@ -162,14 +162,14 @@ static void write_mcr(struct dev_serial *s, uint8_t value)
 	s->mcr = value & 0x1f;
 	changed = old ^ modem(s);
 	s->delta |= (changed >> 4) & (uint8_t)~MSR_TERI;
-	/* The ring indicator tells its end only. */
+	/* The ring indicator only reports its trailing edge. */
 	if (changed & old & MSR_RI)
 		s->delta |= MSR_TERI;
 }
 
 static void write_fcr(struct dev_serial *s, uint8_t value)
 {
-	/* The FIFO is emptied when it comes and when it goes, too. */
+	/* Enabling or disabling the FIFO also empties it. */
 	if ((s->fcr ^ value) & FCR_ENABLE || value & FCR_CLEAR)
 		s->first = s->count = 0;
 	s->fcr = value & FCR_ENABLE ? value & 0xc9 : 0;
@@ -178,7 +178,7 @@ static void write_fcr(struct dev_serial *s, uint8_t value)
 
 static void write_ier(struct dev_serial *s, uint8_t value)
 {
-	/* Asking to be told of an empty transmitter tells so at once. */
+	/* Enabling the interrupt of an empty transmitter raises it at once. */
 	if (value & (uint8_t)~s->ier & IER_THRE)
 		s->thre = true;
 	s->ier = value & 15;
@@ -190,7 +190,7 @@ static uint8_t read_data(struct dev_serial *s)
 
 	if (!s->count)
 		return has_fifo(s) ? 0 : byte;
-	/* Without the FIFO the byte stays to be read again. */
+	/* Without the FIFO the byte can be read again. */
 	if (has_fifo(s))
 		s->first = (s->first + 1) % DEV_SERIAL_FIFO;
 	s->count--;
