@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The decoder of a flow of RTIT: give it the registers of sessions, and their packets. */
+/* The decoder of a flow of RTIT. It gets the registers and the packets of sessions. */
 #include <errno.h>
 
 #include "decode/pt_flow.h"
@@ -40,7 +40,7 @@ static void begin_session(struct decode_pt_flow *f)
 	trace_atom_session_get(start, &regs);
 	dec_atom_begin(&a->atom, &regs, start->insns);
 	decode_atom_follow_space(f, false);
-	a->flow.limit = 0; /* on_limit() is called, and sets it. */
+	a->flow.limit = 0; /* on_limit() sets the limit. */
 }
 
 static bool is_last(const struct decode_pt_flow *f)
@@ -56,7 +56,7 @@ static void end_session(struct decode_pt_flow *f)
 	const struct trace_session *end = session_end(f);
 	struct vpt_atom_regs regs;
 
-	/* A packet that is not whole where the file may end too early is no error. */
+	/* An incomplete packet is no error at a place where the file may be cut. */
 	if (!end || (a->atom.carry.n && !a->atom.skips && a->segment->cut && is_last(f)))
 		return;
 	trace_atom_session_get(end, &regs);
@@ -80,10 +80,10 @@ static void begin(struct decode_pt_flow *f, const struct decode_segment *segment
 	a->atom.offset = segment->begin;
 	a->offset = &a->atom.offset;
 	start = session_start(f);
-	/* If packets were lost, the segment before may have counted too many instructions. */
+	/* If packets were lost, the previous segment may have counted too many instructions. */
 	while (a->next_cr3 && start && f->cr3s[a->next_cr3 - 1].insns > start->insns)
 		a->next_cr3--;
-	/* The record that counted at the end of the segment before still counts here. */
+	/* The last applied record of the previous segment still applies here. */
 	if (a->next_cr3)
 		a->next_cr3--;
 	decode_pt_select_space(f, DECODE_CR3_UNKNOWN);

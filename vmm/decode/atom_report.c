@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The callbacks of the decoder of RTIT: queue runs and events, and follow the code and the address
- * spaces of the file.
+ * The callbacks of the decoder of RTIT. They queue runs and events, and follow the code and the
+ * address spaces of the file.
  *
- * RTIT has no packets for the address space and the code size where a trace begins. CR3 blocks of
- * the file have both, by the counter of instructions.
+ * RTIT has no packets for the address space and the code size at the start of a trace. CR3 blocks
+ * of the file have both, by the instruction counter.
  */
 #include "decode/pt_flow.h"
 
@@ -24,7 +24,7 @@ void decode_atom_end_run(struct decode_pt_flow *f)
 	last->to = f->ahead.flow.ip;
 }
 
-/* Did the last instruction of the block send the packet at hand? */
+/* Returns true if the last instruction of the block sent the current packet. */
 static bool sent_it(const struct decode_pt_ahead *a, const struct dec_block *block)
 {
 	switch ((enum dec_end)block->end) {
@@ -108,7 +108,10 @@ static bool guess_space(struct decode_pt_flow *f, uint64_t ip)
 	return true;
 }
 
-/* CR3 was loaded where packets were lost, and with it the PIP; or the file does not say the space. */
+/*
+ * Find the space with the missing code. The PIP of a new CR3 may be lost, or the file may lack the
+ * space.
+ */
 static bool on_hole(void *context, uint64_t ip)
 {
 	struct decode_pt_flow *f = of(context);
@@ -122,7 +125,7 @@ static bool on_hole(void *context, uint64_t ip)
 	return true;
 }
 
-/* A PIP. Only the SPACE blocks, if there are any, tell whose CR3 it has. */
+/* Handle a PIP. If the file has SPACE blocks, only they identify the space of its CR3. */
 static uint64_t on_space(void *context, uint64_t cr3)
 {
 	struct decode_pt_flow *f = of(context);
@@ -134,7 +137,7 @@ static uint64_t on_space(void *context, uint64_t cr3)
 	return decode_pt_space_key(a->cr3);
 }
 
-/* CR3 blocks have a mark where an overflow was over. */
+/* Resume after an overflow. CR3 blocks have a mark at its end. */
 static bool on_resumed(void *context, uint64_t *insns)
 {
 	struct decode_pt_flow *f = of(context);
@@ -154,7 +157,10 @@ static void on_event(void *context, const struct vptd_event *event)
 	struct decode_told *told;
 
 	decode_atom_end_run(f);
-	/* Before the event, as before an instruction. The flow finds the limit reached later on. */
+	/*
+	 * Apply the space before the event, as before an instruction. The flow only checks the
+	 * limit later.
+	 */
 	if (f->ahead.flow.limit <= f->ahead.flow.insns)
 		decode_atom_follow_space(f, false);
 	told = decode_pt_queue_event(f, event);

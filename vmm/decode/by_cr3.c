@@ -10,12 +10,12 @@
 
 #define PTI_USER 0x1000ull
 
-/* The number of a space of trace/code_source.h: which guest it is of, and its CR3. */
+/* The number of a space in trace/code_source.h has the guest and the CR3. */
 #define GUEST_BITS 0xfff0000000000000ull
 #define CR3_BITS   (~GUEST_BITS)
 
 struct decode_by_cr3 {
-	struct trace_pairs all; /* (number, 0) to the pointer of its space */
+	struct trace_pairs all; /* maps (number, 0) to the pointer of its space */
 	struct trace_space *last;
 	bool pti;
 };

@@ -9,46 +9,46 @@
 #include "text/text.h"
 #include "trace/vec.h"
 
-/* Deeper calls are counted where the depth is reached, so that recursion ends. */
+/* Deeper calls are counted in the node of this depth, so that recursion ends. */
 #define DEPTH_MAX 512
 
-/* An INT n is not as long as this: where its handler may return to. */
+/* A handler may return to the end of its INT n, which has at most this length. */
 #define INSN_MAX 15
 
 #define ROOT 0
 
 struct node {
 	uint32_t parent;
-	uint32_t child, last_child, next; /* ROOT: none */
-	uint32_t recent;		  /* the child that was entered last */
+	uint32_t child, last_child, next; /* ROOT if there is none */
+	uint32_t recent;		  /* the last entered child */
 	uint32_t depth;
-	uint64_t func; /* its first address, or where it was entered */
+	uint64_t func; /* the first address of the function, or the address of its entry */
 	uint64_t count;
-	uint64_t insns; /* its own, in the end also those it called */
-	uint64_t ticks; /* the same of time */
+	uint64_t insns; /* its own instructions, at the end including those of its callees */
+	uint64_t ticks; /* the same for time */
 };
 
 struct frame {
 	uint64_t ret;
 	uint32_t node;
-	bool event; /* `ret` is where the event came */
+	bool event; /* `ret` is the IP of the event */
 	bool below; /* the caller, too, is deeper than its node */
 };
 
-/* How the next block is come to. */
+/* How execution reaches the next block. */
 enum arrival {
 	BY_FALLING,
 	BY_CALL,
 	BY_EVENT,
 	BY_RETURN,
 	BY_JUMP,
-	BY_RESUMING, /* after a stretch that is not traced */
-	BY_STARTING, /* after who knows what */
+	BY_RESUMING, /* after an interval that was not traced */
+	BY_STARTING, /* after an unknown transfer */
 };
 
 struct decode_calls {
 	const struct debug_symbols *symbols;
-	const struct decode_pace *pace; /* NULL: no time */
+	const struct decode_pace *pace; /* NULL without time */
 	struct {
 		struct node *at;
 		size_t n, room;
@@ -59,9 +59,9 @@ struct decode_calls {
 	} stack;
 	uint64_t insns;
 	uint32_t now;
-	bool below; /* what runs is deeper than `now`, which has DEPTH_MAX */
+	bool below; /* execution is deeper than `now`, which has DEPTH_MAX */
 	enum arrival arrival;
-	uint64_t ret; /* BY_CALL, BY_EVENT */
+	uint64_t ret; /* BY_CALL, BY_EVENT: the return address */
 };
 
 static bool new_node(struct decode_calls *c, uint32_t parent, uint64_t func, uint32_t *index)
@@ -109,7 +109,7 @@ void decode_calls_free(struct decode_calls *c)
 	free(c);
 }
 
-/* The function an address is in, as in a part. */
+/* Return the function of an address, as in a part. */
 static uint64_t function(const struct decode_calls *c, uint64_t ip)
 {
 	const struct debug_symbol *symbol = debug_symbols_find(c->symbols, ip);
@@ -150,7 +150,7 @@ static bool call(struct decode_calls *c, uint64_t func, bool event)
 	return enter(c, c->now, func);
 }
 
-/* The function is another one than a moment ago, without a call. */
+/* Change the current function without a call. */
 static bool jump(struct decode_calls *c, uint64_t func)
 {
 	if (c->now == ROOT)
@@ -179,11 +179,11 @@ static bool return_to(struct decode_calls *c, uint64_t ip, uint64_t func)
 			break;
 		}
 	}
-	/* An event can have come where a function goes on into another one. */
+	/* The event may have occurred where one function continues into another. */
 	return jump(c, func == DECODE_NO_FUNCTION ? here : func);
 }
 
-/* The trace goes on after a gap: perhaps in a function that is still being called. */
+/* Resume after a gap, possibly in a function that is still active. */
 static bool resume(struct decode_calls *c, uint64_t func)
 {
 	size_t i;
@@ -204,7 +204,7 @@ static bool resume(struct decode_calls *c, uint64_t func)
 	return enter(c, ROOT, func);
 }
 
-/* Execution comes to @ip, in the function @func or DECODE_NO_FUNCTION. */
+/* Record that execution reaches @ip, in the function @func or DECODE_NO_FUNCTION. */
 static bool reach(struct decode_calls *c, uint64_t ip, uint64_t func)
 {
 	const bool known = func != DECODE_NO_FUNCTION;
@@ -221,12 +221,12 @@ static bool reach(struct decode_calls *c, uint64_t ip, uint64_t func)
 	case BY_STARTING:
 		return resume(c, known ? func : ip);
 	default:
-		/* Without symbols there is no telling where a function ends. */
+		/* Without symbols the end of a function is unknown. */
 		return jump(c, known ? func : here);
 	}
 }
 
-/* How a part leads to the next one, by the class of its last instruction. */
+/* Return how a part leads to the next part, by the class of its last instruction. */
 static enum arrival arrival_by(uint8_t class)
 {
 	switch ((enum decode_insn_class) class) {
@@ -274,7 +274,7 @@ static bool take_block(struct decode_calls *c, const struct decode_item *item)
 static bool take_event(struct decode_calls *c, const struct decode_item *item)
 {
 	if (item->event == DECODE_FLOW_ASYNC_BRANCH) {
-		/* An event at the first instruction of what was just come to. */
+		/* The event is at the first instruction of the place just reached. */
 		if (c->arrival != BY_FALLING && !reach(c, item->ip, function(c, item->ip)))
 			return false;
 		c->arrival = BY_EVENT;
@@ -297,7 +297,7 @@ uint64_t decode_calls_insns(const struct decode_calls *c)
 	return c->insns;
 }
 
-/* Events before which there was what is traced; a BLOCK is seen to where it belongs. */
+/* Returns true for events at the end of traced time. take_block() adds the time of a BLOCK. */
 static bool takes_time(const struct decode_item *item)
 {
 	return item->kind == DECODE_ITEM_EVENT && item->event != DECODE_FLOW_ENABLED &&
@@ -336,8 +336,8 @@ static void name(const struct decode_calls *c, const struct node *node, char *te
 }
 
 /*
- * No timing packet came while a node without ticks ran. Its time is not known, which is not the
- * same as 0.
+ * Print the time. A node without ticks ran without a timing packet. Its time is unknown, which is
+ * not the same as 0.
  */
 static void text_ticks(const struct decode_pace *pace, uint64_t ticks, FILE *out)
 {
@@ -396,7 +396,7 @@ uint64_t decode_calls_print(struct decode_calls *c, FILE *out, bool json, const 
 	uint64_t lines = 0;
 	size_t i;
 
-	/* A child comes after its parent in the array. */
+	/* In the array, a child follows its parent. */
 	for (i = c->nodes.n; i-- > 1;) {
 		c->nodes.at[c->nodes.at[i].parent].insns += c->nodes.at[i].insns;
 		c->nodes.at[c->nodes.at[i].parent].ticks += c->nodes.at[i].ticks;

@@ -3,9 +3,9 @@
  * A tree of calls: which function called which, how often, and how many instructions ran. The nodes
  * are chains of callers.
  *
- * A RET returns to the CALL that it matches by address, however many CALLs that skips. A jump into
- * another function replaces the function that jumped. Interrupts and exceptions are calls of their
- * handlers.
+ * A RET returns to the CALL that it matches by address, and can skip any number of CALLs. A jump
+ * into another function replaces the function that jumped. Interrupts and exceptions are calls of
+ * their handlers.
  */
 #ifndef VMM_DECODE_CALLS_H
 #define VMM_DECODE_CALLS_H
@@ -21,18 +21,21 @@ struct decode_calls;
 struct decode_calls *decode_calls_new(const struct debug_symbols *symbols);
 void decode_calls_free(struct decode_calls *calls);
 
-/* Before the first item: what takes which time too. `pace` has had each item before. */
+/*
+ * Measure the time too. Call this function before the first item. Each item must be passed to
+ * `pace` first.
+ */
 void decode_calls_keep_time(struct decode_calls *calls, const struct decode_pace *pace);
 
-/* Items of a flow of blocks, merged or not, in order. False if there is no memory. */
+/* Add an item of a flow of blocks, merged or not, in order. Returns false if there is no memory. */
 bool decode_calls_item(struct decode_calls *calls, const struct decode_item *item);
 
-/* Returns how many instructions ran in all. */
+/* Return the total number of instructions. */
 uint64_t decode_calls_insns(const struct decode_calls *calls);
 
 /*
- * Write the tree, `limit` lines of it at most; returns how many. JSON has `space`, if it
- * is not NULL, in each.
+ * Write the tree, with at most `limit` lines. Returns the number of lines. If `space` is not NULL,
+ * each JSON line has it.
  */
 uint64_t decode_calls_print(struct decode_calls *calls, FILE *out, bool json, const char *space,
 			    uint64_t limit);

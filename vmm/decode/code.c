@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Pages by address space and address, of which each refers to its bytes as they are
- * now: another version is another reference.
+ * Store pages by address space and address. Each page refers to its current bytes. Another version
+ * is another reference.
  */
 #include "decode/code.h"
 
@@ -16,7 +16,7 @@ struct version {
 	uint64_t cr3;
 	uint64_t vaddr;
 	uint64_t insns;
-	size_t order; /* in the trace file */
+	size_t order; /* the index in the trace file */
 	const uint8_t *bytes;
 };
 
@@ -29,46 +29,46 @@ struct page {
 
 struct space {
 	uint64_t cr3;
-	bool common; /* it has the pages of the common one too */
+	bool common; /* the space includes the pages of the common space */
 };
 
-/* A space that the file tells of, as the source has it. */
+/* A space of the file, and its number in the source. */
 struct other {
-	uint64_t id, number; /* TRACE_SOURCE_NONE: the source does not have it */
+	uint64_t id, number; /* TRACE_SOURCE_NONE if the source does not have the space */
 };
 
 struct content {
 	uint64_t hash;
-	const uint8_t *bytes; /* NULL: the slot is free */
+	const uint8_t *bytes; /* NULL in a free slot */
 };
 
 struct decode_code_store {
 	struct page *pages; /* sorted by CR3 and address */
 	size_t npages;
-	uint32_t *buckets;    /* indices of pages plus 1, 0: free */
-	size_t mask;	      /* their number less 1 */
+	uint32_t *buckets;    /* indices of pages plus 1; 0 if free */
+	size_t mask;	      /* the number of buckets less 1 */
 	struct space *spaces; /* sorted by CR3 */
 	size_t nspaces;
-	uint64_t common; /* the space that is part of all of the host's; 0: none */
+	uint64_t common; /* the space that is part of all spaces of the host; 0 if none */
 
-	/* Contents that decode_code_same() was given, by their hashes. */
+	/* The contents passed to decode_code_same(), by their hashes. */
 	struct content *contents;
-	size_t most, ncontents; /* slots less 1, and those that are used */
+	size_t most, ncontents; /* the number of slots less 1; the number of used slots */
 
-	/* Versions that replace others, sorted by their counter. */
+	/* The versions that replace others, sorted by their counter. */
 	struct version *later;
 	size_t nlater;
 	size_t next;
 
-	/* Code that the file does not have, NULL: there is none. */
+	/* The source of code that is not in the file, or NULL. */
 	const struct trace_code_source *source;
-	struct other *others; /* spaces of SPACE blocks, sorted by id */
+	struct other *others; /* the spaces of SPACE blocks, sorted by id */
 	size_t nothers;
 
-	/* The space that decode_code_fetch() reads, and the last page of it that was read. */
+	/* The space that decode_code_fetch() reads, and the last page read in it. */
 	uint64_t selected;
 	uint64_t last_vaddr;
-	const uint8_t *last_bytes; /* NULL: none */
+	const uint8_t *last_bytes; /* NULL if there is none */
 };
 
 static int compare_u64(uint64_t a, uint64_t b)
@@ -103,7 +103,7 @@ static size_t bucket(const struct decode_code_store *store, uint64_t cr3, uint64
 	return (size_t)(x >> 32) & store->mask;
 }
 
-/* Index of the page, or -1. */
+/* Return the index of the page, or -1. */
 static ssize_t find_page(const struct decode_code_store *store, uint64_t cr3, uint64_t vaddr)
 {
 	size_t b = bucket(store, cr3, vaddr);
@@ -117,7 +117,7 @@ static ssize_t find_page(const struct decode_code_store *store, uint64_t cr3, ui
 	return -1;
 }
 
-/* Half of the buckets stay free. */
+/* Make the hash tables. At least half of the slots stay free. */
 static int make_buckets(struct decode_code_store *store)
 {
 	size_t n = 16, i;
@@ -164,7 +164,7 @@ static const struct space *find_space(const struct decode_code_store *store, uin
 	return NULL;
 }
 
-/* The bytes of a page as a space has it, by itself or in common with others; or NULL. */
+/* Return the bytes of a page of a space, from its own or the common pages, or NULL. */
 static const uint8_t *page_bytes(const struct decode_code_store *store, const struct space *space,
 				 uint64_t vaddr)
 {
@@ -182,7 +182,7 @@ static int by_id(const void *a, const void *b)
 	return compare_u64(x->id, y->id);
 }
 
-/* The number of a space of the store in the source, or TRACE_SOURCE_NONE. */
+/* Return the number in the source of a space of the store, or TRACE_SOURCE_NONE. */
 static uint64_t source_number(const struct decode_code_store *store, uint64_t id)
 {
 	const struct other key = {.id = id}, *other;
@@ -194,7 +194,7 @@ static uint64_t source_number(const struct decode_code_store *store, uint64_t id
 	return other ? other->number : id;
 }
 
-/* The bytes of a page, of the file or else of the source; or NULL. */
+/* Return the bytes of a page from the file, or else from the source, or NULL. */
 static const uint8_t *bytes_at(const struct decode_code_store *store, uint64_t id, uint64_t vaddr)
 {
 	const struct space *space = find_space(store, id);
@@ -209,7 +209,7 @@ static const uint8_t *bytes_at(const struct decode_code_store *store, uint64_t i
 		       : store->source->page(store->source->context, number, vaddr);
 }
 
-/* Ask the source which of its spaces the file's are. */
+/* Ask the source for the numbers of the file's spaces. */
 static int list_others(struct decode_code_store *store, const struct trace_space *all, size_t n)
 {
 	size_t i;
@@ -247,7 +247,7 @@ static int by_space(const void *a, const void *b)
 	return compare_u64(x->cr3, y->cr3);
 }
 
-/* Spaces of the host that have nothing but what is common have that. */
+/* Add the common pages to the spaces of the host, including spaces without other pages. */
 static void share_common(struct decode_code_store *store, const struct trace_space *all, size_t n)
 {
 	size_t i, pages = store->nspaces;
@@ -271,7 +271,7 @@ static void share_common(struct decode_code_store *store, const struct trace_spa
 	}
 }
 
-/* First versions become pages, the others wait in `later`. */
+/* Make pages of the first versions, and keep the others in `later`. */
 static void sort_out(struct decode_code_store *store, struct version *all, size_t n)
 {
 	size_t i;
@@ -290,7 +290,7 @@ static void sort_out(struct decode_code_store *store, struct version *all, size_
 	qsort(store->later, store->nlater, sizeof(*store->later), by_time);
 }
 
-/* The space that others share, 0: none. */
+/* Return the space that others share, or 0. */
 static uint64_t find_common(const struct trace_space *spaces, size_t n)
 {
 	size_t i;
@@ -303,7 +303,10 @@ static uint64_t find_common(const struct trace_space *spaces, size_t n)
 	return 0;
 }
 
-/* The code of a vCPU, and what it has in common with vCPU 0. NULL: memory. */
+/*
+ * List the code of a vCPU, and the code that it shares with vCPU 0. Returns NULL if there is no
+ * memory.
+ */
 static struct version *list_code(const struct trace_reader *reader, unsigned int vcpu,
 				 uint64_t common, size_t *count)
 {
@@ -321,7 +324,7 @@ static struct version *list_code(const struct trace_reader *reader, unsigned int
 					  code[i].page->insns, i, code[i].bytes};
 	*count = n;
 	for (i = 0; i < nfirst; i++) {
-		/* The versions that a vCPU has later are its own. */
+		/* Each vCPU has its own later versions. */
 		if (first[i].page->cr3 == common && !first[i].page->insns)
 			all[(*count)++] = (struct version){common, first[i].page->vaddr, 0, i,
 							   first[i].bytes};
@@ -404,7 +407,7 @@ struct decode_code_changes decode_code_advance_told(struct decode_code_store *st
 	return changes;
 }
 
-/* Find the next space that has a changed page in common with others. Returns false if none is left. */
+/* Find the next space that shares the changed page. Returns false if none is left. */
 static bool find_sharer(const struct decode_code_store *store, struct decode_code_changes *changes,
 			const struct version *v)
 {
@@ -487,7 +490,7 @@ uint64_t decode_code_space_by(const struct decode_code_store *store, uint64_t id
 	if (space || !store->source)
 		return space ? space->cr3 : DECODE_CR3_UNKNOWN;
 	number = source_number(store, id);
-	/* The file tells of it, so that its id stands for it. */
+	/* The file describes the space, so its id identifies it. */
 	if (number != id)
 		return number == TRACE_SOURCE_NONE ? DECODE_CR3_UNKNOWN : id;
 	number = store->source->space(store->source->context, key);
@@ -554,7 +557,7 @@ size_t decode_code_fetch(struct decode_code_store *store, uint64_t ip, uint8_t *
 {
 	size_t in_page = ip % TRACE_CODE_BYTES;
 
-	/* The second page of one that crosses is seldom the next to be read. */
+	/* The second page of a crossing read is rarely the next page to be read. */
 	if (len > TRACE_CODE_BYTES - in_page)
 		return decode_code_read(store, store->selected, ip, bytes, len);
 	if (!store->last_bytes || store->last_vaddr != ip - in_page) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The code that one vCPU ran: pages by address space, each in the version that
- * counts at the point that has been reached. Pages that the file does not have come from the
- * reader's source of code, if it has one.
+ * The code that one vCPU ran: pages by address space, each in the version of the current position.
+ * Pages that are not in the file come from the reader's source of code, if it has one.
  */
 #ifndef VMM_DECODE_CODE_H
 #define VMM_DECODE_CODE_H
@@ -13,24 +12,24 @@ struct decode_code_store;
 
 #define DECODE_CR3_UNKNOWN UINT64_MAX
 
-/* 0 or -errno. The reader outlives the store. */
+/* Open the store. The reader must outlive it. Returns 0 or -errno. */
 int decode_code_open(const struct trace_reader *reader, unsigned int vcpu,
 		     struct decode_code_store **store);
 void decode_code_close(struct decode_code_store *store);
 
-/* The counter at which a page next changes, UINT64_MAX: never again. */
+/* Return the instruction counter at which a page next changes, or UINT64_MAX. */
 uint64_t decode_code_next_change(const struct decode_code_store *store);
 
-/* Let the versions up to `insns` take effect. */
+/* Apply the versions up to `insns`. */
 void decode_code_advance(struct decode_code_store *store, uint64_t insns);
 
 /*
- * Let the versions up to @insns count, and list the pages that they replace, in each space that has
- * such a page. Call decode_code_changed() until it returns false.
+ * Apply the versions up to @insns, and list the replaced pages in each space that has such a page.
+ * Call decode_code_changed() until it returns false.
  */
 struct decode_code_changes {
-	size_t next, end; /* versions */
-	size_t sharer;	  /* of the spaces that share the page of a version */
+	size_t next, end; /* the range of versions */
+	size_t sharer;	  /* the next of the spaces that share the page of a version */
 	bool told;	  /* the version was listed for its own space */
 };
 
@@ -44,38 +43,38 @@ struct decode_code_changes decode_code_advance_told(struct decode_code_store *st
 bool decode_code_changed(const struct decode_code_store *store, struct decode_code_changes *changes,
 			 struct decode_code_change *change);
 
-/* The page at @vaddr, TRACE_CODE_BYTES bytes as they are now; NULL: there is no code. */
+/* Return the current TRACE_CODE_BYTES bytes of the page at @vaddr, or NULL if there is no code. */
 const uint8_t *decode_code_page(const struct decode_code_store *store, uint64_t space,
 				uint64_t vaddr);
 
 /*
- * Returns the first page that was given to this function and has the content of @bytes. A CODE
- * block is of one space, so a kernel's code is in the file once for each process.
+ * Returns the first page that was passed to this function and has the content of @bytes. A CODE
+ * block belongs to one space, so a kernel's code is in the file once for each process.
  */
 const uint8_t *decode_code_same(struct decode_code_store *store, const uint8_t *bytes);
 
 /*
- * The address space that a CR3 names. PIPs carry CR3[51:5], and pages are known
- * by 63:12 unless paging is PAE. DECODE_CR3_UNKNOWN: no code is known for it.
+ * Return the address space that a CR3 selects, or DECODE_CR3_UNKNOWN if no code is known for it.
+ * PIPs have CR3[51:5]. Pages are known by CR3[63:12] unless paging is PAE.
  */
 uint64_t decode_code_space(const struct decode_code_store *store, uint64_t cr3);
 
 /*
- * The address space of a PIP: @id is what decode_spaces_resolve() returned, or its CR3. If the file
- * has no code for it, the reader's source of code decides by @key whether it has some. Returns
- * DECODE_CR3_UNKNOWN if nobody has.
+ * Return the address space of a PIP. @id is the result of decode_spaces_resolve(), or the CR3 of
+ * the PIP. If the file has no code for it, the reader's source of code is asked with @key. Returns
+ * DECODE_CR3_UNKNOWN if neither has code.
  */
 uint64_t decode_code_space_by(const struct decode_code_store *store, uint64_t id,
 			      const struct trace_source_key *key);
 
 /*
- * Returns true if the flow leaves out execution in spaces without code. The file has no code at all
- * then. The source has only some spaces, such as those of a guest in a trace of its host.
+ * Returns true if the flow leaves out execution in spaces without code. In that case the file has
+ * no code at all. The source has only some spaces, such as those of a guest in a trace of its host.
  */
 bool decode_code_leaves_out(const struct decode_code_store *store);
 
 /*
- * The address space, without a PIP to tell: the only one that has code at `ip`.
+ * Find the address space without a PIP: the only space that has code at `ip`. Returns
  * DECODE_CR3_UNKNOWN if there is none or more than one.
  */
 uint64_t decode_code_guess(const struct decode_code_store *store, uint64_t ip);
@@ -85,7 +84,7 @@ void decode_code_select(struct decode_code_store *store, uint64_t space);
 /* Copy code of the selected space, see decode_code_read(). */
 size_t decode_code_fetch(struct decode_code_store *store, uint64_t ip, uint8_t *bytes, size_t len);
 
-/* Copy code as it is now. Returns the bytes there are, up to `len`. */
+/* Copy the current code. Returns the number of available bytes, at most `len`. */
 size_t decode_code_read(const struct decode_code_store *store, uint64_t space, uint64_t ip,
 			uint8_t *bytes, size_t len);
 

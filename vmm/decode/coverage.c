@@ -10,21 +10,22 @@
 #include "text/text.h"
 #include "trace/vec.h"
 
-/* A line, or the one a function begins at. */
+/* A line, or the first line of a function. */
 struct place {
 	const char *file;
 	unsigned int line;
-	const char *function; /* NULL: a line */
+	const char *function; /* NULL for a line */
 	uint64_t count;
 };
 
-/* The counts of all blocks that begin, or end, up to an address. */
+/* The sum of the counts of all blocks that begin, or end, up to an address. */
 struct step {
 	uint64_t addr, sum;
 };
 
 /*
- * An address lies in as many blocks as begin at it or before, less the blocks that end before it.
+ * The count of an address is the sum for blocks that begin at or before it, less the sum for blocks
+ * that end before it.
  */
 struct sums {
 	struct step *begin, *end; /* sorted by address */
@@ -43,7 +44,10 @@ static int by_addr(const void *a, const void *b)
 	return (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-/* The counts of a tally, by where blocks begin or by their last instructions. NULL: memory. */
+/*
+ * List the counts of a tally, by the first or by the last instructions of blocks. Returns NULL if
+ * there is no memory.
+ */
 static struct step *steps_make(const struct decode_tally *tally, bool last)
 {
 	struct step *steps = calloc(tally->used + 1, sizeof(*steps));
@@ -64,7 +68,7 @@ static struct step *steps_make(const struct decode_tally *tally, bool last)
 	return steps;
 }
 
-/* The counts of what lies before `limit`. */
+/* Return the sum of the counts before `limit`. */
 static uint64_t sum_before(const struct step *steps, size_t n, uint64_t limit)
 {
 	size_t before = trace_vec_before(steps, n, e, e->addr < limit);
@@ -72,7 +76,7 @@ static uint64_t sum_before(const struct step *steps, size_t n, uint64_t limit)
 	return before ? steps[before - 1].sum : 0;
 }
 
-/* How often the instruction at an address ran. */
+/* Return the number of times that the instruction at an address ran. */
 static uint64_t ran(const struct sums *s, uint64_t addr)
 {
 	return sum_before(s->begin, s->n, addr + 1) - sum_before(s->end, s->n, addr);
@@ -85,7 +89,7 @@ static int by_place(const void *a, const void *b)
 
 	if (d)
 		return d;
-	/* Functions before lines. */
+	/* Sort functions before lines. */
 	if (!x->function != !y->function)
 		return x->function ? -1 : 1;
 	if (x->line != y->line)
@@ -129,7 +133,7 @@ static int find_places(struct debug_symbols *symbols, const struct sums *sums, s
 	return 0;
 }
 
-/* A line has rows for each piece of its code: what counts is the busiest. */
+/* Merge the rows of a line. Each piece of its code has a row, and the highest count is kept. */
 static void merge(struct places *p)
 {
 	size_t i, n = 0;
@@ -153,7 +157,7 @@ static void write_name(FILE *out, const char *before, const char *name)
 	fprintf(out, "%s%s\n", before, text);
 }
 
-/* Write the places of one file. Returns how many they were. */
+/* Write the places of one file. Returns the number of places. */
 static size_t write_file(const struct place *at, size_t n, FILE *out, struct decode_coverage *sum)
 {
 	size_t lines = 0, lines_hit = 0, functions = 0, functions_hit = 0, i;

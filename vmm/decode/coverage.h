@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lines and functions that ran, as an lcov tracefile (geninfo(1)). They are derived from counted
- * blocks and from the debug information of the images in the trace file.
+ * Write the lines and functions that ran as an lcov tracefile (geninfo(1)). They are derived from
+ * counted blocks and from the debug information of the images in the trace file.
  */
 #ifndef VMM_DECODE_COVERAGE_H
 #define VMM_DECODE_COVERAGE_H
@@ -17,7 +17,10 @@ struct decode_coverage {
 	size_t functions, functions_hit;
 };
 
-/* Write what was sorted by decode_tally_sort(). 0 or -ENOMEM; *sum what it comes to. */
+/*
+ * Write the coverage of a tally that decode_tally_sort() has sorted. *sum is the total. Returns 0
+ * or -ENOMEM.
+ */
 int decode_coverage_write(struct debug_symbols *symbols, const struct decode_tally *tally,
 			  FILE *out, struct decode_coverage *sum);
 

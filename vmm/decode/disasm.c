@@ -20,7 +20,7 @@ static ZydisDecoder *decoder(struct decode_disasm *d, unsigned int mode)
 	return &d->decoder[mode == 16 ? 0 : mode == 32 ? 1 : 2];
 }
 
-/* Append the name of the address that the instruction has in it, as objdump does. */
+/* Append the name of the address in the instruction, as objdump does. */
 static void append_name(const struct decode_disasm *d, const ZydisDecodedInstruction *insn,
 			const ZydisDecodedOperand *operands, uint64_t ip, char *text, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Instructions as text (Intel syntax), with names for addresses. */
+/* Format instructions as text (Intel syntax), with names for addresses. */
 #ifndef VMM_DECODE_DISASM_H
 #define VMM_DECODE_DISASM_H
 
@@ -9,25 +9,28 @@
 
 struct decode_disasm;
 
-/* NULL: memory. `symbols` may be NULL, else it outlives the disassembler. */
+/*
+ * Create a disassembler. `symbols` may be NULL, and otherwise must outlive it. Returns NULL if
+ * there is no memory.
+ */
 struct decode_disasm *decode_disasm_new(const struct debug_symbols *symbols);
 void decode_disasm_free(struct decode_disasm *d);
 
 /*
- * The instruction at `ip` in `mode` (16, 32, 64). `text` receives it, or
- * "(bad)". Returns its length, 0 if it is not valid.
+ * Format the instruction at `ip` in `mode` (16, 32, 64). `text` receives the instruction, or
+ * "(bad)". Returns its length, or 0 if it is not valid.
  */
 unsigned int decode_disasm_format(struct decode_disasm *d, uint64_t ip, unsigned int mode,
 				  const uint8_t *bytes, size_t len, char *text, size_t size);
 
-/* Read an instruction in the way of libvptdecode, see dec_x86_read(). */
+/* Read an instruction as libvptdecode does, see dec_x86_read(). */
 int decode_disasm_read(struct decode_disasm *d, unsigned int mode, const uint8_t *bytes, size_t len,
 		       struct dec_insn *insn);
 
 /* Returns the target of a direct branch at @ip. */
 uint64_t decode_disasm_target(const struct dec_insn *insn, unsigned int mode, uint64_t ip);
 
-/* The class that libipt has for such an instruction. */
+/* Return libipt's class of an instruction. */
 enum decode_insn_class decode_disasm_class_of(enum dec_insn_kind kind);
 
 #endif /* VMM_DECODE_DISASM_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Call the flow of the decoder that was opened. */
+/* Call the flow of the opened decoder. */
 #include "decode/flow.h"
 
 #include "decode/flow_ops.h"

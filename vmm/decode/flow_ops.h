@@ -11,19 +11,19 @@
 struct decode_flow {
 	const struct decode_flow_ops *ops;
 	bool timed;			/* see decode_flow_keep_time() */
-	struct decode_timeline_sum sum; /* of the segments that have ended */
+	struct decode_timeline_sum sum; /* the sum over all segments that have ended */
 };
 
-/* The functions of flow.h. close() is also called for a flow that is only partly made. */
+/* The functions of flow.h. close() is also called for an incomplete flow. */
 struct decode_flow_ops {
 	void (*close)(struct decode_flow *flow);
-	/* NULL: nothing is merged. */
+	/* NULL if the flow does not merge. */
 	int (*merge)(struct decode_flow *flow, decode_flow_function *function, void *context);
-	/* NULL: nothing is counted. */
+	/* NULL if the flow does not count. */
 	int (*counts)(struct decode_flow *flow, struct decode_tally *tally,
 		      struct decode_flow_sum *sum);
 	int (*next)(struct decode_flow *flow, struct decode_item *item);
-	/* NULL: no run is offered. */
+	/* NULL if the flow does not offer runs. */
 	int (*runs)(struct decode_flow *flow, const struct decode_flow_takers *takers,
 		    void *context);
 	const struct decode_segment *(*segment)(const struct decode_flow *flow);

@@ -13,8 +13,8 @@ struct state {
 	const struct decode_guest_tsc_input *input;
 	struct vpt_parser parser;
 	struct decode_space_key key;
-	const struct trace_space *space; /* that runs, as far as packets tell */
-	size_t vmcs;			 /* blocks of VMCSs that count by now */
+	const struct trace_space *space; /* the current space, as far as packets report it */
+	size_t vmcs;			 /* the number of VMCS blocks up to the current position */
 };
 
 static void take_pip(struct state *st, const struct vpt_packet *p)
@@ -27,11 +27,11 @@ static void take_pip(struct state *st, const struct vpt_packet *p)
 
 static void take_vmcs(struct state *st, const struct vpt_packet *p)
 {
-	/* All ones: no VMCS is current (33.4.2.15). */
+	/* All ones means that no VMCS is current (33.4.2.15). */
 	st->key.vmcs = p->value == TRACE_SPACE_ID_MASK ? TRACE_SPACE_ANY_VMCS : p->value;
 }
 
-/* A PSB+ tells the space of all of it: look behind its TSC. */
+/* Read a PSB+ ahead. Its space applies to the whole PSB+, including its TSC. */
 static void take_psb(struct state *st, const uint8_t *in, size_t len)
 {
 	struct vpt_packet pip = {.kind = VPT_PKT_PAD}, p;
@@ -50,7 +50,10 @@ static void take_psb(struct state *st, const uint8_t *in, size_t len)
 		take_pip(st, &pip);
 }
 
-/* How the TSC of the guest that runs is made, at @at. False: none does, or who knows. */
+/*
+ * Get the TSC offset and multiplier of the current guest at @at. Returns false if no guest runs, or
+ * if they are unknown.
+ */
 static bool find_tsc(struct state *st, uint64_t at, struct vpt_tsc *tsc)
 {
 	const struct trace_vmcs *all = st->input->vmcs;
@@ -69,7 +72,7 @@ static bool find_tsc(struct state *st, uint64_t at, struct vpt_tsc *tsc)
 	return false;
 }
 
-/* A TSC packet at @out, which ends @at bytes into the stream. */
+/* Rewrite a TSC packet at @out, which ends @at bytes into the stream. */
 static void tsc_packet(struct state *st, const struct vpt_packet *p, uint8_t *out, uint64_t at)
 {
 	struct vpt_packet made = *p;
@@ -77,7 +80,7 @@ static void tsc_packet(struct state *st, const struct vpt_packet *p, uint8_t *ou
 	struct vpt_tsc tsc;
 	uint64_t last;
 
-	/* No TSC has got to bits 63:56. */
+	/* Assume 0 in bits 63:56, which no TSC has reached. */
 	if (!find_tsc(st, at, &tsc) ||
 	    vpt_tsc_host_packet(&tsc, p->value, 0, &made.value, &last) != VPT_OK)
 		return;
@@ -94,7 +97,7 @@ static void rewrite(struct state *st, uint8_t *bytes, size_t len)
 
 	while (at < len) {
 		if (vpt_packet_read(&st->parser, bytes + at, len - at, &p) != VPT_OK) {
-			/* A decoder goes on at the next PSB, too. */
+			/* Resume at the next PSB, like a decoder. */
 			memset(&st->parser, 0, sizeof(st->parser));
 			at++;
 			at += vpt_packet_find_psb(bytes + at, len - at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A ring of the calls that came last. */
+/* Keep the last calls in a ring. */
 #include "decode/last_calls.h"
 
 #include <stddef.h>
@@ -11,7 +11,7 @@ static void add(struct decode_last_calls *c, uint64_t from, uint64_t to, bool ev
 
 void decode_last_calls_item(struct decode_last_calls *c, const struct decode_item *item)
 {
-	/* A called function need not retire an instruction. */
+	/* The callee may be interrupted before it retires an instruction. */
 	const bool arrived =
 		item->kind == DECODE_ITEM_BLOCK ||
 		(item->kind == DECODE_ITEM_EVENT && (item->event == DECODE_FLOW_ASYNC_BRANCH ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* List instructions, blocks and events. */
+/* Print instructions, blocks and events. */
 #include "decode/listing.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ static void json_address(struct decode_listing *l, const char *name, uint64_t ad
 	text_json_address(l->out, addr);
 }
 
-/* The longest beginning of a line: times of 20 digits, an address and what is between. */
+/* The maximum length of the head of a line: times of 20 digits, an address and spaces. */
 #define HEAD_MAX 96
 
 static char *put_text(char *to, const char *text)
@@ -41,7 +41,7 @@ static char *put_text(char *to, const char *text)
 	return to + len;
 }
 
-/* TSC and nanoseconds since the first that is known; columns stay where they are. */
+/* Write the TSC, and the nanoseconds since the first known time, in fixed columns. */
 static char *put_time(const struct decode_listing *l, const struct decode_item *item, char *to)
 {
 	const struct decode_pace *p = l->pace;
@@ -98,7 +98,7 @@ static void json_symbol(struct decode_listing *l, uint64_t ip)
 	json_field(l, "symbol", name);
 }
 
-/* The source line, if it is another than the one before. */
+/* Return the source line if it differs from the last one, else NULL. */
 static const struct debug_line *source_line(struct decode_listing *l, uint64_t ip)
 {
 	const struct debug_line *line;
@@ -136,11 +136,11 @@ static void json_line(struct decode_listing *l, uint64_t ip)
 	fprintf(l->out, ",\"line\":%u", line->line);
 }
 
-/* Text of instructions that were shown: loops show them again and again. */
+/* The texts of printed instructions, which loops print again. */
 struct decode_listing_cache {
 	struct cached {
 		uint64_t ip;
-		uint8_t mode, len; /* len 0: empty */
+		uint8_t mode, len; /* len is 0 in an empty slot */
 		uint8_t raw[15];
 		char text[DECODE_LISTING_TEXT];
 	} at[8192];
@@ -165,7 +165,7 @@ static const char *insn_text(struct decode_listing *l, uint64_t ip, unsigned int
 
 	if (!l->cache)
 		l->cache = calloc(1, sizeof(*l->cache));
-	/* Without a cache each text is formatted anew. */
+	/* Without a cache, format each text again. */
 	if (!l->cache) {
 		format_insn(l, ip, mode, bytes, len, l->text, sizeof(l->text));
 		return l->text;
@@ -181,7 +181,7 @@ static const char *insn_text(struct decode_listing *l, uint64_t ip, unsigned int
 	return c->text;
 }
 
-/* Write @head, of which there is some already up to @to, and an instruction behind it. */
+/* Write @head, which is filled up to @to, and an instruction after it. */
 static void show_insn(struct decode_listing *l, uint64_t ip, unsigned int mode,
 		      const uint8_t *bytes, size_t len, char *head, char *to)
 {
@@ -216,7 +216,7 @@ static void json_space(struct decode_listing *l, const struct decode_item *item)
 	json_field(l, "space", text);
 }
 
-/* Print the vCPU and the space, if they have changed. */
+/* Print the space, if it has changed. */
 static void show_space(struct decode_listing *l, const struct decode_item *item)
 {
 	char text[128];
@@ -281,7 +281,7 @@ static void block(struct decode_listing *l, const struct decode_item *item)
 	putc_unlocked('\n', l->out);
 }
 
-/* Which of ip, to and value an event has. */
+/* Returns true if the event has a valid `ip`. */
 static bool has_from(const struct decode_item *item)
 {
 	switch (item->event) {
@@ -330,7 +330,7 @@ static const char *cfe_text(unsigned int type)
 	return type < sizeof(texts) / sizeof(texts[0]) && texts[type] ? texts[type] : "?";
 }
 
-/* Types of CFE whose vector counts (table 33-50). */
+/* Returns true for types of CFE with a valid vector (table 33-50). */
 static bool has_vector(unsigned int type)
 {
 	return type == 1 || type == 5 || type == 9 || type == 12;
@@ -457,13 +457,13 @@ static void json_event(struct decode_listing *l, const struct decode_item *item)
 	fputs("}\n", l->out);
 }
 
-/* MWAIT's hints, and PWRE after them, have C1 as 0 and C0 as 15. */
+/* Return the number of a C-state. MWAIT's hints and PWRE encode C1 as 0 and C0 as 15. */
 static unsigned int c_state(uint64_t state)
 {
 	return (unsigned int)(state + 1) & 0xf;
 }
 
-/* Events whose names are more than what they are called in JSON. False: it is none. */
+/* Print an event whose text differs from its name in JSON. Returns false for other events. */
 static bool text_named(struct decode_listing *l, const struct decode_item *item)
 {
 	switch (item->event) {
@@ -506,7 +506,7 @@ static bool text_named(struct decode_listing *l, const struct decode_item *item)
 	default:
 		return false;
 	}
-	/* Not known where there was no FUP. */
+	/* The IP is not known without a FUP. */
 	if (has_from(item) && item->ip)
 		event_ip(l, "at", item->ip);
 	return true;
@@ -586,7 +586,7 @@ bool decode_listing_item(struct decode_listing *l, const struct decode_item *ite
 		block(l, item);
 		return true;
 	case DECODE_ITEM_EVENT:
-		/* A PSB+ says again what is known. */
+		/* A PSB+ repeats the known state. */
 		if (item->status)
 			return false;
 		if (item->event != DECODE_FLOW_PAGING)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Items one by one, as lines of text or of JSON. */
+/* Print items one by one, as lines of text or of JSON. */
 #ifndef VMM_DECODE_LISTING_H
 #define VMM_DECODE_LISTING_H
 
@@ -15,27 +15,26 @@
 struct decode_listing {
 	FILE *out;
 	bool json;
-	bool lines;			/* with source file and line */
-	const struct decode_pace *pace; /* with the time of each item, NULL: without */
+	bool lines;			/* print source file and line */
+	const struct decode_pace *pace; /* the time of each item, or NULL to print no time */
 	unsigned int vcpu;
 	struct debug_symbols *symbols;
 	struct decode_disasm *disasm;
-	const struct trace_space *space; /* of what was shown last; used while that is shown */
-	const struct debug_line *last;	 /* line table row that was shown last */
+	const struct trace_space *space; /* the space that was printed last */
+	const struct debug_line *last;	 /* the line table row that was printed last */
 	struct decode_listing_cache *cache;
-	char text
-		[DECODE_LISTING_TEXT]; /* of an instruction; used if there is no memory for a cache */
+	char text[DECODE_LISTING_TEXT]; /* the text of an instruction if there is no cache */
 };
 
-/* Free the allocations of a listing. A listing begins as zeros, without an initialiser. */
+/* Free the allocations of a listing. Initialise a listing with zeros. */
 void decode_listing_fini(struct decode_listing *l);
 
-/* Show an item, if it is one to show: false if it is not. */
+/* Print an item. Returns false if the item is not printed. */
 bool decode_listing_item(struct decode_listing *l, const struct decode_item *item);
 
 /*
- * An instruction as text: address, symbol, disassembly. No newline. Also for
- * instructions that were not decoded but are known by their bytes.
+ * Print an instruction as text: address, symbol, disassembly, without a newline. The instruction
+ * need not come from the decoder.
  */
 void decode_listing_insn(struct decode_listing *l, uint64_t ip, unsigned int mode,
 			 const uint8_t *bytes, size_t len);

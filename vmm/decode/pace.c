@@ -42,7 +42,7 @@ static void take_tsc(struct decode_pace *p, const struct decode_item *item)
 	p->has_last = true;
 }
 
-/* Clocks up to this item count if what it ends was traced. */
+/* Take the clocks up to this item. They only count if the time before the item was traced. */
 static void take_cycles(struct decode_pace *p, const struct decode_item *item, bool counts)
 {
 	if (counts && item->when.cycles > p->at_cycles)
@@ -83,7 +83,7 @@ void decode_pace_item(struct decode_pace *p, const struct decode_item *item)
 		p->insns += item->insns;
 		break;
 	case DECODE_ITEM_EVENT:
-		/* Time before this item was not traced, or was lost. */
+		/* Time before this item may be untraced or lost. */
 		take_cycles(p, item,
 			    p->running && item->event != DECODE_FLOW_OVERFLOW &&
 				    item->event != DECODE_FLOW_CFE &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counts PIPs, without decoding the flow. */
+/* Count PIPs without decoding the flow. */
 #include "decode/pips.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static bool may_have_pip(const uint8_t *at, const uint8_t *end)
 	return false;
 }
 
-/* Those between @at and @end, where a session or a gap between sessions lies. */
+/* Count the PIPs between @at and @end, which enclose a session or a gap between sessions. */
 static uint64_t count_in(const uint8_t *at, const uint8_t *end)
 {
 	struct vpt_parser parser = {0};
@@ -49,7 +49,7 @@ static uint64_t count_in(const uint8_t *at, const uint8_t *end)
 		else if (packet.kind == VPT_PKT_PIP && !in_psb)
 			count++;
 		at += packet.size;
-		/* Most of a trace has no PIP: skip to the next PSB if these bytes have none. */
+		/* Most of a trace has no PIP. Skip to the next PSB if these bytes have none. */
 		if (packet.kind == VPT_PKT_PSBEND) {
 			const uint8_t *psb = at + vpt_packet_find_psb(at, (size_t)(end - at));
 
@@ -72,7 +72,7 @@ int decode_pips_count(struct trace_reader *reader, unsigned int vcpu, uint64_t *
 	if (!bytes)
 		return -ENOMEM;
 	periods = trace_reader_sessions(reader, vcpu, &n);
-	/* The last packet of a session may be cut: each session is parsed by itself. */
+	/* Parse each session by itself, because its last packet may be cut. */
 	for (i = 0; i < n; i++) {
 		uint64_t start = periods[i].start->offset;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The decoder of a flow of Intel PT: give it the sessions and the packets of a segment. */
+/* The decoder of a flow of Intel PT. It gets the sessions and the packets of a segment. */
 #include <errno.h>
 
 #include "decode/pt_errata.h"
@@ -8,7 +8,7 @@
 #include "vpt/msr.h"
 #include "vpt/packet.h"
 
-/* The last switch up to a place, which is to be the next one. 0 if there is none. */
+/* Return the last switch up to a position, which is then the next to apply. 0 if there is none. */
 static size_t last_switch(const struct decode_pt_flow *f, uint64_t at)
 {
 	size_t n = trace_vec_before(f->switches, f->nswitches, e, e->offset <= at);
@@ -17,8 +17,8 @@ static size_t last_switch(const struct decode_pt_flow *f, uint64_t at)
 }
 
 /*
- * Let the switches up to a->at count. Returns the place of the next one, UINT64_MAX if there is
- * none.
+ * Apply the switches up to a->at. Returns the position of the next switch, or UINT64_MAX if there
+ * is none.
  */
 static uint64_t follow_switches(struct decode_pt_flow *f)
 {
@@ -73,7 +73,7 @@ static void keep_time(struct decode_pt_flow *f, const struct trace_session *s)
 	const struct dec_time_config config = time_of(f, s);
 
 	dec_timing_init(&f->ahead.timing, &config, f->base.timed);
-	/* Events have a TSC, which nobody sees who only counts. */
+	/* Events have a TSC, which is unused in a flow that only counts. */
 	f->ahead.pt.timing = f->base.timed || !f->counts.wanted ? &f->ahead.timing : NULL;
 }
 
@@ -131,7 +131,7 @@ static void begin(struct decode_pt_flow *f, const struct decode_segment *segment
 	a->next_switch = last_switch(f, segment->begin);
 }
 
-/* Another session of the segment: TraceEn was cleared and set. */
+/* Start another session of the segment, after TraceEn was cleared and set. */
 static void next_session(struct decode_pt_flow *f)
 {
 	struct decode_pt_ahead *a = &f->ahead;
@@ -148,10 +148,10 @@ static void next_session(struct decode_pt_flow *f)
 	decode_pt_errata(f->reader, start, &config);
 	dec_pt_configure(&a->pt, &config);
 	a->timing.config = time_of(f, start);
-	/* Put right what the decoder cannot count. */
+	/* Correct the instruction counter, because the decoder cannot count everything. */
 	if (start->insns)
 		a->flow.insns = start->insns;
-	a->flow.limit = 0; /* on_limit() is called, and sets it. */
+	a->flow.limit = 0; /* on_limit() sets the limit. */
 }
 
 static int push(struct decode_pt_flow *f)

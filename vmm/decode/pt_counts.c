@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Runs that are counted. Tracelets count whole blocks, and this file counts those that the decoder
- * runs one by one. Parts of blocks are rare and go into a tally.
+ * Count runs. Tracelets count whole blocks, and this file counts the blocks that the decoder runs
+ * one by one. Parts of blocks are rare and are added to a tally.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static bool has_room(struct decode_pt_counts *c, size_t id)
 	return true;
 }
 
-/* Instructions of a block that do not all run, at their addresses. */
+/* Count a part of a block, at the addresses of its instructions. */
 static bool add_part(struct decode_pt_flow *f, const struct dec_block *block, unsigned int first,
 		     unsigned int count)
 {
@@ -64,7 +64,7 @@ void decode_pt_counts_break(struct decode_pt_flow *f)
 {
 	struct decode_pt_counts *c = &f->counts;
 
-	/* Else tracelets went on from there, and they end with blocks. */
+	/* Otherwise tracelets continued from there, and tracelets end with blocks. */
 	if (c->open && c->until == f->ahead.flow.insns)
 		c->blocks++;
 	c->open = false;

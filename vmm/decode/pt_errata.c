@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From a file's signature of a processor to the errata of its traces. */
+/* Find the errata of a trace by the processor's signature in the file. */
 #include "decode/pt_errata.h"
 
 #include "trace/origin.h"

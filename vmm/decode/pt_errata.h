@@ -7,8 +7,8 @@
 #include "trace/reader.h"
 
 /*
- * Add what a file tells of errata to a session's configuration: which ones the processor has,
- * and the ranges that some of them need. A trace that no processor wrote has none.
+ * Add the errata in a file to a session's configuration: the errata of the processor, and the
+ * ranges that some of them need. A trace that no processor wrote has none.
  */
 void decode_pt_errata(const struct trace_reader *reader, const struct trace_session *session,
 		      struct dec_pt_config *config);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Items of Intel PT and of RTIT, by libvptdecode. */
+/* Make items of Intel PT and of RTIT with libvptdecode. */
 #include "decode/pt_flow.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "vpt/msr.h"
 #include "vpt/packet.h"
 
-/* The address of no page. */
+/* An address that no page has. */
 #define NO_PAGE UINT64_MAX
 
 static struct decode_pt_flow *of(struct decode_flow *flow)
@@ -76,7 +76,10 @@ static int start_bytes(struct decode_pt_flow *f, const struct decode_segment *s)
 	return err;
 }
 
-/* Bytes in front of the first that can be decoded. The file has RTIT's registers from the first on. */
+/*
+ * Return the number of bytes before the first that can be decoded. RTIT can be decoded from the
+ * first session on, because the file has its registers.
+ */
 static uint64_t skipped(const struct decode_pt_flow *f, const struct decode_segment *s)
 {
 	if (decode_pt_is_atom(f) && s->count)
@@ -111,7 +114,7 @@ static int start_segment(struct decode_pt_flow *f, struct decode_item *item)
 	return 0;
 }
 
-/* The decoder knows better than the place in the stream what belongs to which time. */
+/* Prefer the decoder's time, which is more exact than a time by stream offset. */
 static void set_time(const struct dec_point *point, struct decode_when *when)
 {
 	if (!point->known)
@@ -123,13 +126,13 @@ static void set_time(const struct dec_point *point, struct decode_when *when)
 	when->hi = when->until = point->hi;
 }
 
-/* Add the place that was reached to an item. */
+/* Add the current position to an item. */
 static void place(struct decode_pt_flow *f, const struct decode_told *told,
 		  struct decode_item *item)
 {
 	uint64_t read = told->offset - segment(&f->base)->begin;
 
-	/* An overflow is told with the offset of its OVF, which other packets may follow. */
+	/* An overflow is reported with the offset of its OVF, which other packets may follow. */
 	if (read > f->read)
 		f->read = read;
 	item->cr3 = f->cr3;
@@ -154,10 +157,7 @@ static void start_run(struct decode_pt_flow *f, struct decode_told *told)
 	f->change = decode_code_next_change(f->store);
 }
 
-/*
- * Clear an item. memset() of the whole size would be an instruction that is slower than all else
- * here.
- */
+/* Clear an item in parts. A memset() of the whole size would be the slowest instruction here. */
 static void clear(struct decode_item *item)
 {
 	memset(item, 0, offsetof(struct decode_item, ip));
@@ -165,7 +165,9 @@ static void clear(struct decode_item *item)
 	memset(&item->when, 0, sizeof(item->when));
 }
 
-/* The bytes of an instruction. Most are of the page that the one before was of. */
+/*
+ * Copy the bytes of an instruction. Most instructions are in the page of the previous instruction.
+ */
 static void copy_code(struct decode_pt_flow *f, uint64_t ip, struct decode_item *item)
 {
 	uint64_t in_page = ip % TRACE_CODE_BYTES;
@@ -203,7 +205,7 @@ static void one_insn(struct decode_pt_flow *f, struct decode_item *item)
 		f->run = NULL;
 }
 
-/* All of the run. */
+/* Return the whole run as an item. */
 static void whole_run(struct decode_pt_flow *f, struct decode_item *item)
 {
 	const struct decode_told *run = f->run;
@@ -233,7 +235,7 @@ static void parts(struct decode_pt_flow *f, const struct decode_told *told,
 	place(f, told, item);
 }
 
-/* Returns 1: there is an item; 0: none yet; or -errno. */
+/* Process an entry of the queue. Returns 1 if there is an item, 0 if not, or -errno. */
 static int take_told(struct decode_pt_flow *f, struct decode_item *item)
 {
 	struct decode_told *told = &f->told.at[f->head++];
@@ -273,7 +275,10 @@ static int push(struct decode_pt_flow *f)
 	return more;
 }
 
-/* The decoder has told nothing more: let it go on. */
+/*
+ * Let the decoder continue, because the queue is empty. Returns 1 if there is an item, 0 if not, or
+ * -errno.
+ */
 static int decode_more(struct decode_pt_flow *f, struct decode_item *item)
 {
 	int more;
@@ -325,7 +330,7 @@ static int next_item(struct decode_pt_flow *f, struct decode_item *item)
 	return some < 0 ? some : 0;
 }
 
-/* A block goes on from run to run, up to the next branch. */
+/* Combine consecutive runs into a block, up to the next branch. */
 static int next_block(struct decode_pt_flow *f, struct decode_item *item)
 {
 	struct decode_item *more = &f->behind;
@@ -427,7 +432,7 @@ static const struct decode_flow_ops pt_flow_ops = {
 	.code = code,
 };
 
-/* The code as it is where items are given out: another one than where the decoder is. */
+/* Open the code at the position of returned items, which differs from the decoder's position. */
 static int open_store(struct decode_pt_flow *f)
 {
 	f->change = decode_code_next_change(f->ahead.store);

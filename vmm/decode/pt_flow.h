@@ -2,10 +2,10 @@
 /*
  * The flow of Intel PT and of RTIT by libvptdecode, for its own files.
  *
- * Two places count. The decoder is pushed a few bytes of the stream at a time, and reports what
- * ran and what happened into a queue. From there items are given out, one by one. So the decoder
- * is ahead, and what depends on the place (the address space, the session, the code as it is) is
- * kept for both.
+ * The flow has two positions. The decoder gets a few bytes of the stream at a time, and queues the
+ * runs and events that it reports. The flow returns items from that queue, one by one. So the
+ * decoder is ahead. The state of a position (the address space, the session, the current code)
+ * exists for both.
  */
 #ifndef VMM_DECODE_PT_FLOW_H
 #define VMM_DECODE_PT_FLOW_H
@@ -21,15 +21,15 @@
 #include "decode/cfe.h"
 
 enum decode_told_kind {
-	DECODE_TOLD_RUN,   /* `block` from `first` on, `count` instructions */
-	DECODE_TOLD_EVENT, /* `event` */
-	DECODE_TOLD_SPACE, /* `cr3` and `space` run from here on */
+	DECODE_TOLD_RUN,   /* `count` instructions of `block`, from number `first` on */
+	DECODE_TOLD_EVENT, /* an `event` */
+	DECODE_TOLD_SPACE, /* `cr3` and `space` apply from here on */
 	DECODE_TOLD_PARTS, /* `count` merged parts, from number `first` on */
 };
 
 struct decode_told {
 	uint8_t kind;
-	uint8_t class; /* RUN: of its last instruction */
+	uint8_t class; /* RUN: the class of its last instruction */
 	uint8_t mode;
 	bool has_tsc;
 	bool has_to;  /* RUN: `to` is known */
@@ -38,92 +38,93 @@ struct decode_told {
 	uint32_t session;
 	uint32_t first, count;
 	const struct dec_block *block;
-	uint64_t ip;	 /* RUN: of its first instruction */
-	uint64_t insns;	 /* the counter of format.h, before it */
-	uint64_t offset; /* in the stream, behind the last packet that was read */
-	uint64_t to;	 /* RUN: where execution went from there */
+	uint64_t ip;	 /* RUN: the IP of its first instruction */
+	uint64_t insns;	 /* the instruction counter of format.h, before the entry */
+	uint64_t offset; /* the stream offset after the last packet that was read */
+	uint64_t to;	 /* RUN: the next IP after the run */
 	uint64_t tsc;	 /* EVENT */
 	uint64_t cr3;	 /* SPACE */
 	const struct trace_space *space;
 	struct vptd_event event;
 };
 
-/* The decoder, and where it is. */
+/* The decoder and its position. */
 struct decode_pt_ahead {
 	const struct decode_ahead_system *system;
 	struct decode_code_store *store;
 	struct dec_code *code;
 	struct dec_flow flow;
-	const uint64_t *offset; /* in the stream, behind what was read: pt's or atom's */
+	const uint64_t
+		*offset; /* the stream offset after the read packets: that of `pt` or `atom` */
 	struct dec_pt pt;
 	struct dec_atom atom;
 	struct dec_timing timing;
 	struct dec_pt_ops ops;
-	const struct decode_segment *segment; /* NULL: between two */
-	uint64_t at;			      /* in the stream */
-	uint64_t piece;			      /* bytes that are decoded at once */
+	const struct decode_segment *segment; /* NULL between two segments */
+	uint64_t at;			      /* the stream offset of the next bytes */
+	uint64_t piece;			      /* the number of bytes to decode at once */
 	size_t session;
 	size_t next_cr3;
 	size_t next_switch;
-	size_t next_resumed; /* of the CR3 blocks, where the next overflow is looked for */
-	uint64_t cr3;	     /* of decode_code_space() */
+	size_t next_resumed; /* the CR3 block at which the search for the next overflow begins */
+	uint64_t cr3;	     /* a space of decode_code_space() */
 	const struct trace_space *space;
-	bool pip;      /* PIPs tell the address space */
-	bool all_read; /* no packet is at hand: a session ends */
+	bool pip;      /* PIPs report the address space */
+	bool all_read; /* no packet is pending, because a session ends */
 	bool no_memory;
 };
 
-/* Runs that are only counted, in no order (pt_counts.c). */
+/* Runs that are only counted, in any order (pt_counts.c). */
 struct decode_pt_counts {
 	bool wanted;
 	struct dec_flow_ops ops;
-	bool open;	/* a block has begun and is not over, */
-	uint64_t until; /* if the counter of instructions is still this */
+	bool open;	/* a block has begun and has not ended */
+	uint64_t until; /* valid if the instruction counter still has this value */
 	struct {
 		uint64_t *at;
 		size_t n, room;
-	} runs; /* of whole blocks outside of tracelets, by id */
+	} runs; /* counts of whole blocks outside of tracelets, by id */
 	struct decode_tally parts;
-	uint64_t blocks; /* outside of tracelets */
+	uint64_t blocks; /* the number of blocks outside of tracelets */
 };
 
-/* An array of parts, of which the last one may be open: the next block may continue it. */
+/* An array of parts. The last part may be open, so that the next block can continue it. */
 struct decode_pt_parts {
 	struct decode_part *at;
 	size_t n, room;
-	uint64_t function; /* of the first block of the last part */
+	uint64_t function; /* the function of the first block of the last part */
 	bool open;
 };
 
-/* See decode_flow_merge(). */
+/* The state of decode_flow_merge(). */
 struct decode_pt_merge {
-	decode_flow_function *function; /* NULL: nothing is merged */
+	decode_flow_function *function; /* NULL if blocks are not merged */
 	void *context;
 	struct dec_flow_ops ops;
 	struct {
 		uint64_t *at;
 		size_t room;
-	} functions;		      /* of blocks, by id */
-	struct decode_pt_parts parts; /* since the last push, */
-	size_t told;		      /* and how many of these are queued */
+	} functions;		      /* the functions of blocks, by id */
+	struct decode_pt_parts parts; /* the parts since the last push */
+	size_t told;		      /* the number of these parts that are queued */
 	struct dec_tracelets *tracelets;
-	struct decode_pt_parts walks; /* parts of walks, by their marks */
-	uint16_t filling;	      /* of @walks, from 1 */
+	struct decode_pt_parts walks; /* the parts of walks, by their marks */
+	uint16_t filling;	      /* the generation of @walks, from 1 */
 };
 
-/* The takers that are offered runs, see decode_flow_runs(). */
+/* The takers to which runs are offered, see decode_flow_runs(). */
 struct decode_pt_offer {
-	const struct decode_flow_takers *takers; /* NULL: nobody */
+	const struct decode_flow_takers *takers; /* NULL if there are none */
 	void *context;
 	struct dec_flow_ops ops;
-	struct dec_tracelets *tracelets; /* NULL: not made yet */
+	struct dec_tracelets *tracelets; /* NULL until created */
 };
 
 struct decode_pt_flow {
 	struct decode_flow base;
 	struct trace_reader *reader;
 	unsigned int vcpu;
-	bool blocks; /* BLOCKs are wanted, else INSNs */
+	bool blocks; /* the caller wants BLOCKs, else INSNs */
 	const struct vpt_caps *caps;
 	const struct trace_period *periods;
 	size_t nperiods;
@@ -136,64 +137,64 @@ struct decode_pt_flow {
 	size_t len;
 	struct decode_segment *segments;
 	size_t nsegments, next;
-	const uint8_t *bytes; /* of the segment, */
-	uint8_t *own_bytes;   /* or with the host's TSCs; NULL: it has no other ones */
+	const uint8_t *bytes; /* the bytes of the segment */
+	uint8_t *own_bytes;   /* a copy with the host's TSCs, or NULL if the segment needs none */
 
 	struct decode_pt_ahead ahead;
 	struct {
 		struct decode_told *at;
 		size_t n, room;
 	} told;
-	/* The time of each; only if `base.timed`. */
+	/* The times of the entries of `told`. Only used if `base.timed` is set. */
 	struct {
 		struct dec_point *at;
 		size_t n, room;
 	} points;
-	size_t head; /* of these, the next to be given out */
+	size_t head; /* the next entry of `told` to process */
 
 	struct decode_pt_counts counts;
 	struct decode_pt_merge merge;
 	struct decode_pt_offer offer;
 
-	/* The state of the items that are given out. */
+	/* The state at the returned items. */
 	struct decode_code_store
-		*store;	 /* the code as it is there; the decoder's if none changes */
-	uint64_t change; /* the counter at which code next does */
+		*store; /* the code at this position; the decoder's store if code does not change */
+	uint64_t change; /* the instruction counter of the next code change */
 	uint64_t cr3;
 	const struct trace_space *space;
-	uint64_t page_at;	   /* the page of the last instruction, */
-	const uint8_t *page;	   /* and its bytes */
-	struct decode_told *run;   /* of which instructions are left; NULL: none */
-	uint64_t read;		   /* of the segment */
-	struct decode_item behind; /* a block that was given out, if has_behind */
+	uint64_t page_at;	   /* the address of the page of the last instruction */
+	const uint8_t *page;	   /* the bytes of that page */
+	struct decode_told *run;   /* the run with remaining instructions, or NULL */
+	uint64_t read;		   /* the number of bytes of the segment that were read */
+	struct decode_item behind; /* the item after a returned block, if has_behind */
 	bool has_behind;
 	struct decode_cfe cfe;	 /* EVDs that wait for their CFE */
-	struct decode_cfe given; /* the CFE or block that was given out last */
+	struct decode_cfe given; /* the last returned CFE or block */
 	struct {
 		struct decode_block_item *at;
 		size_t n, room;
-	} cfe_items;	  /* of a block, */
-	bool items_given; /* and the next item is of another one */
+	} cfe_items;	  /* the items of a block */
+	bool items_given; /* these items were returned, and the next one is of another block */
 	bool told_bare;
 
 	struct decode_timeline *line;
 	struct decode_timeline_session *line_sessions;
 };
 
-/* A trace system. */
+/* The operations of a trace system. */
 struct decode_ahead_system {
 	const struct dec_flow_ops *flow;
 	decode_psb_test *is_psb;
 	size_t (*find_psb)(const uint8_t *bytes, size_t len);
 	void (*begin)(struct decode_pt_flow *f, const struct decode_segment *segment);
-	/* Decode some of the segment. Returns 1, 0 if there is no more of it, or -ENOMEM. */
+	/* Decode a piece of the segment. Returns 1, 0 at its end, or -ENOMEM. */
 	int (*push)(struct decode_pt_flow *f);
 };
 
 /* pt_ahead.c and atom_ahead.c: the decoders. */
 extern const struct decode_ahead_system decode_ahead_pt, decode_ahead_atom;
 
-/* Returns 0 or -errno. */
+/* Open the decoder. Returns 0 or -errno. */
 int decode_pt_ahead_open(struct decode_pt_flow *f, const struct decode_ahead_system *system);
 void decode_pt_ahead_close(struct decode_pt_flow *f);
 static inline bool decode_pt_is_atom(const struct decode_pt_flow *f)
@@ -201,26 +202,26 @@ static inline bool decode_pt_is_atom(const struct decode_pt_flow *f)
 	return f->ahead.system == &decode_ahead_atom;
 }
 
-/* Bytes of the stream that are decoded at once: before what they led to is given out, or counted. */
+/* The number of stream bytes to decode before their items are returned, counted or merged. */
 #define DECODE_AHEAD_PIECE   256u
 #define DECODE_AHEAD_COUNTED 16384u
 #define DECODE_AHEAD_MERGED  1024u
-/* The same where runs are offered: those behind an event are queued up to the end of the piece. */
+/* The same if runs are offered. Runs after an event are queued up to the end of the piece. */
 #define DECODE_AHEAD_OFFERED 32u
 
-/* Bytes of each of the three arrays of tracelets, as libvptdecode has it. */
+/* The size in bytes of each of the three arrays of tracelets in libvptdecode. */
 #define DECODE_PT_CACHE ((size_t)128 << 20)
 
 /* pt_told.c: the queue. Functions return NULL if there is no memory. */
 
-/* Append an entry with the place and the counter that the decoder has reached. */
+/* Append an entry with the decoder's position and instruction counter. */
 struct decode_told *decode_pt_queue(struct decode_pt_flow *f, enum decode_told_kind kind);
 /* Append a run that has just ended. */
 struct decode_told *decode_pt_queue_run(struct decode_pt_flow *f, const struct dec_block *block,
 					unsigned int first, unsigned int count);
 enum decode_insn_class decode_pt_class(const struct dec_block *block);
 
-/* pt_report.c: callbacks of the decoder of Intel PT, and what both decoders need. */
+/* pt_report.c: callbacks of the decoder of Intel PT, and functions of both decoders. */
 extern const struct dec_flow_ops decode_pt_flow_reports;
 extern const struct dec_pt_ops decode_pt_reports;
 
@@ -228,7 +229,7 @@ extern const struct dec_pt_ops decode_pt_reports;
 bool decode_pt_fetch(void *context, uint64_t space, uint64_t vaddr);
 /* Append an event. Returns NULL if there is no memory. */
 struct decode_told *decode_pt_queue_event(struct decode_pt_flow *f, const struct vptd_event *event);
-/* Give the decoder the code as it is at the counter. */
+/* Give the decoder the code for its instruction counter. */
 void decode_pt_follow_code(struct decode_pt_flow *f);
 /* Returns the argument of dec_code_select() for a space of decode_code_space(). */
 uint64_t decode_pt_space_key(uint64_t cr3);
@@ -236,13 +237,13 @@ uint64_t decode_pt_space_key(uint64_t cr3);
 void decode_pt_select_space(struct decode_pt_flow *f, uint64_t cr3);
 void decode_pt_use_space(struct decode_pt_flow *f, uint64_t cr3);
 /*
- * A concealed VM entry or exit sends no PIP. If the selected space has no code at @ip and only one
- * other space has, use that one. Returns false if the space is not known.
+ * Handle a concealed VM entry or exit, which sends no PIP. If the selected space has no code at @ip
+ * and only one other space has, use that space. Returns false if the space is not known.
  */
 bool decode_pt_find_concealed(struct decode_pt_flow *f, uint64_t ip);
 /*
- * An overflow is over. Take the counter from the CR3 block with a mark for the overflow, and set *at
- * to the number of that block. Returns false if the file has no such block.
+ * Resume after an overflow. Take the counter from the CR3 block with a mark for the overflow, and
+ * set *at to the index of that block. Returns false if the file has no such block.
  */
 bool decode_pt_find_resumed(struct decode_pt_flow *f, size_t *at);
 
@@ -250,11 +251,14 @@ bool decode_pt_find_resumed(struct decode_pt_flow *f, size_t *at);
 extern const struct dec_flow_ops decode_atom_flow_reports;
 extern const struct dec_atom_ops decode_atom_reports;
 
-/* Set where execution went from the last run of the queue. A far transfer's TIP is yet to come. */
+/*
+ * Set the next IP of the last run in the queue. Far transfers are excluded, because their TIP
+ * follows.
+ */
 void decode_atom_end_run(struct decode_pt_flow *f);
 /*
- * Use the address space and the code size that the file has for the counter. If packets were lost, the
- * counter lags, and a PIP overrides the file unless @always is set.
+ * Use the address space and the code size that the file has for the counter. If packets were lost,
+ * the counter lags. A PIP then overrides the file unless @always is set.
  */
 void decode_atom_follow_space(struct decode_pt_flow *f, bool always);
 
@@ -264,17 +268,17 @@ static inline bool decode_pt_ends_block(unsigned int class)
 	return class != DECODE_INSN_OTHER && class != DECODE_INSN_PTWRITE;
 }
 
-/* pt_counts.c: runs that are counted instead of told. */
+/* pt_counts.c: runs that are counted instead of reported. */
 
-/* Have the flow of the decoder, which is set up, count. Returns 0 or -ENOMEM. */
+/* Make the initialised flow of the decoder count. Returns 0 or -ENOMEM. */
 int decode_pt_counts_open(struct decode_pt_flow *f);
 void decode_pt_counts_close(struct decode_pt_flow *f);
-/* An item comes next, which a block does not go on behind. */
+/* End the open block, because another item follows. */
 void decode_pt_counts_break(struct decode_pt_flow *f);
 int decode_pt_counts_sum(struct decode_pt_flow *f, struct decode_tally *tally,
 			 struct decode_flow_sum *sum);
 
-/* pt_merge.c: blocks that are told together. */
+/* pt_merge.c: blocks that are reported together. */
 int decode_pt_merge(struct decode_flow *flow, decode_flow_function *function, void *context);
 /* Close the open part and queue the parts, before another entry is queued. */
 void decode_pt_merge_flush(struct decode_pt_flow *f);
@@ -286,21 +290,21 @@ void decode_pt_merge_close(struct decode_pt_flow *f);
 
 /* pt_runs.c: runs that are offered. */
 
-/* Returns how many instructions were taken of a run that has just ended. */
+/* Offer a run that has just ended. Returns the number of accepted instructions. */
 uint32_t decode_pt_offer(struct decode_pt_flow *f, const struct dec_block *block,
 			 unsigned int first, unsigned int count);
-/* Make the tracelets that @takers needs. Returns 0 or -ENOMEM. */
+/* Create the tracelets that @takers needs. Returns 0 or -ENOMEM. */
 int decode_pt_offer_open(struct decode_pt_flow *f, const struct decode_flow_takers *takers);
-/* Offer the queued runs. Returns false if not all of the queue is taken. */
+/* Offer the queued runs. Returns false if a part of the queue is left. */
 bool decode_pt_offer_queued(struct decode_pt_flow *f);
 void decode_pt_runs_close(struct decode_pt_flow *f);
 
-/* pt_item.c: what the decoder told, as items. */
+/* pt_item.c: conversion of the decoder's events to items. */
 
 /* Returns true if an event of this kind is an item of its own. */
 bool decode_pt_is_item(enum vptd_event_kind kind);
 
-/* Make an item of an event. Returns 1, 0 if there is nothing to be given out, or -ENOMEM. */
+/* Make an item of an event. Returns 1, 0 if there is no item, or -ENOMEM. */
 int decode_pt_item(struct decode_pt_flow *f, const struct decode_told *told,
 		   struct decode_item *item);
 

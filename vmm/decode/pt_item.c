@@ -8,10 +8,10 @@
 
 enum { EVD_FAULT_ADDRESS, EVD_QUALIFICATION, EVD_REASON }; /* table 33-51 */
 
-/* PWRE and PWRX: the resolved state, and the last one (33.4.2.23, 33.4.2.24). */
+/* PWRE and PWRX: the shift to the resolved state, and to the last state (33.4.2.23, 33.4.2.24). */
 #define STATE_SHIFT 4
 
-/* TRIG: above them is VPT_TRIG_MULT. */
+/* TRIG: the bits of the triggers. VPT_TRIG_MULT is above them. */
 #define TRIGGERS 0xffu
 
 static void take_evd(struct decode_cfe *cfe, const struct vptd_event *e)
@@ -36,7 +36,7 @@ static void take_evd(struct decode_cfe *cfe, const struct vptd_event *e)
 
 static int take_block_item(struct decode_pt_flow *f, const struct vptd_event *e)
 {
-	/* Those of the block before were given out with it. */
+	/* The items of the previous block were returned with it. */
 	if (f->items_given)
 		f->cfe_items.n = 0;
 	f->items_given = false;
@@ -47,7 +47,7 @@ static int take_block_item(struct decode_pt_flow *f, const struct vptd_event *e)
 	return 0;
 }
 
-/* A CFE with the EVDs before it, or a block with its items. */
+/* Complete a CFE with the EVDs before it, or a block with its items. */
 static void complete(struct decode_pt_flow *f, const struct decode_told *told,
 		     struct decode_item *item)
 {
@@ -88,7 +88,7 @@ static int error_item(struct decode_pt_flow *f, const struct vptd_event *e,
 	return 1;
 }
 
-/* Those of which the item says no more than the event. */
+/* The events whose items have the same content. */
 static const uint8_t same[VPTD_EVENT_COUNT] = {
 	[VPTD_EVENT_ENABLED] = DECODE_FLOW_ENABLED,
 	[VPTD_EVENT_DISABLED] = DECODE_FLOW_DISABLED,
@@ -123,7 +123,7 @@ static void plain_item(const struct decode_pt_flow *f, const struct vptd_event *
 		item->insns = (uint32_t)e->value;
 		item->value = e->aux & TRIGGERS;
 	}
-	/* A space has a name of its own for what is in CR3. */
+	/* A described space has its own value of CR3. */
 	if (e->kind == VPTD_EVENT_PAGING && f->space && !decode_pt_is_atom(f))
 		item->value = f->space->cr3;
 	item->shown = e->flags & VPTD_EV_RAN;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Merge blocks that follow each other within a function. A tree of calls changes at CALLs, RETs and
- * jumps to other functions only, and there are some four blocks between two of these. The parts of
- * a walk of tracelets are made once and copied each time that the walk runs.
+ * Merge consecutive blocks of a function. A tree of calls only changes at CALLs, RETs and jumps to
+ * other functions, about every four blocks. The parts of a walk of tracelets are made once, and
+ * copied each time that the walk runs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,13 +12,13 @@
 #include "decode/pt_flow.h"
 #include "trace/vec.h"
 
-/* The most parts of walks that are kept. */
+/* The maximum number of kept parts of walks. */
 #define WALK_PARTS_MAX ((size_t)1 << 20)
 
 /* The function of a block that was not looked up yet. No function starts there. */
 #define NOT_LOOKED_UP UINT64_MAX
 
-/* A counter of parts has 32 bits. */
+/* The maximum number of instructions in a part, whose counter has 32 bits. */
 #define INSNS_MAX (UINT32_MAX / 2)
 
 static uint64_t function_of(struct decode_pt_flow *f, const struct dec_block *block)
@@ -45,7 +45,10 @@ static uint64_t function_of(struct decode_pt_flow *f, const struct dec_block *bl
 	return *at;
 }
 
-/* Does a block of @function continue the open part? Without symbols every function is the same. */
+/*
+ * Returns true if a block of @function continues the open part. Without a symbol, a jump is assumed
+ * to stay in the function.
+ */
 static bool continues(const struct decode_pt_parts *to, uint64_t function)
 {
 	if (!to->open)
@@ -62,7 +65,9 @@ static bool continues(const struct decode_pt_parts *to, uint64_t function)
 	}
 }
 
-/* Add @part to the open part, or behind it. @function is that of the first block of @part. */
+/*
+ * Add @part to the open part, or after it. @function is the function of the first block of @part.
+ */
 static void append(struct decode_pt_flow *f, struct decode_pt_parts *to,
 		   const struct decode_part *part, uint64_t function)
 {
@@ -126,13 +131,15 @@ static void add_blocks(struct decode_pt_flow *f, struct decode_pt_parts *to,
 	}
 }
 
-/* A mark: which filling of the array, how many parts and the index of the first. */
+/*
+ * Return a mark: the generation of the array, the number of parts and the index of the first part.
+ */
 static uint64_t mark_of(const struct decode_pt_merge *m, size_t first)
 {
 	return (uint64_t)m->filling << 48 | (uint64_t)(m->walks.n - first) << 32 | first;
 }
 
-/* Returns the parts of a walk, @n of them. */
+/* Returns the @n parts of a walk. */
 static const struct decode_part *parts_of(struct decode_pt_flow *f, const struct dec_walk *walk,
 					  unsigned int *n)
 {
@@ -161,7 +168,7 @@ static bool on_walk(void *context, const struct dec_walk *walk)
 
 	if (f->ahead.no_memory || !n)
 		return !f->ahead.no_memory;
-	/* Another function counts for the blocks of the first part than when the part was made. */
+	/* The walk now continues another function than when its parts were made. */
 	if (continues(to, part->function) && to->function != part->function) {
 		add_blocks(f, to, walk);
 		return true;

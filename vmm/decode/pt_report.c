@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The callbacks of the decoder of Intel PT: queue runs and events, and follow the code and the address
- * spaces of the file.
+ * The callbacks of the decoder of Intel PT. They queue runs and events, and follow the code and the
+ * address spaces of the file.
  */
 #include "decode/pt_flow.h"
 
-/* Selected where no space is known. No space of a file has this number, and it has no code. */
+/*
+ * The key that is selected if no space is known. No space of a file has this number, and it has no
+ * code.
+ */
 #define NO_SPACE 1u
 
 static struct decode_pt_flow *of(void *context)
@@ -26,7 +29,7 @@ static void on_run(void *context, const struct dec_block *block, unsigned int fi
 static void map(struct decode_pt_flow *f, uint64_t space, uint64_t vaddr, const uint8_t *bytes)
 {
 	const uint8_t *page = decode_code_same(f->ahead.store, bytes);
-	const uint64_t key = (uintptr_t)page; /* of all pages that have this content */
+	const uint64_t key = (uintptr_t)page; /* the key of all pages with this content */
 	struct dec_code *code = f->ahead.code;
 
 	if ((!dec_code_has(code, key) && dec_code_lend(code, key, page)) ||
@@ -54,7 +57,10 @@ void decode_pt_follow_code(struct decode_pt_flow *f)
 	uint64_t key;
 
 	while (decode_code_changed(a->store, &changes, &change)) {
-		/* A page that the decoder has not fetched yet is fetched as it is then. */
+		/*
+		 * A page that the decoder has not fetched yet will be fetched in its version of
+		 * that time.
+		 */
 		if (dec_code_at_page(a->code, change.space, change.vaddr, &key, &is))
 			map(f, change.space, change.vaddr, change.bytes);
 	}
@@ -92,21 +98,21 @@ void decode_pt_use_space(struct decode_pt_flow *f, uint64_t cr3)
 	told->space = f->ahead.space;
 }
 
-/* A PIP, before its event is reported. Returns what dec_code_select() is to be given. */
+/* Handle a PIP before its event is reported. Returns the argument of dec_code_select(). */
 static uint64_t on_space(void *context, uint64_t cr3, bool nr, uint64_t vmcs)
 {
 	struct decode_pt_flow *f = of(context);
 	struct decode_pt_ahead *a = &f->ahead;
 	const struct decode_space_key key = {
 		.cr3 = cr3,
-		/* All ones: no VMCS is current (33.4.2.15). */
+		/* All ones means that no VMCS is current (33.4.2.15). */
 		.vmcs = vmcs == TRACE_SPACE_ID_MASK ? TRACE_SPACE_ANY_VMCS : vmcs,
 		.non_root = nr,
 	};
 	const struct trace_source_key source = {key.cr3, key.vmcs, nr};
 	uint64_t id = f->spaces ? decode_spaces_resolve(f->spaces, &key) : cr3;
 
-	/* The side-band tells the spaces of this side (trace/format.h). */
+	/* The side-band data identifies the spaces of this side (trace/format.h). */
 	if (f->nswitches && !nr) {
 		id = f->ahead.next_switch ? f->switches[f->ahead.next_switch - 1].space : 0;
 		a->cr3 = id ? decode_code_space(a->store, id) : DECODE_CR3_UNKNOWN;
@@ -156,12 +162,15 @@ bool decode_pt_find_resumed(struct decode_pt_flow *f, size_t *at)
 	a->next_resumed = i + 1;
 	a->next_cr3 = i;
 	a->flow.insns = f->cr3s[i].insns;
-	a->flow.limit = 0; /* on_limit() is called, and sets it. */
+	a->flow.limit = 0; /* on_limit() sets the limit. */
 	*at = i;
 	return true;
 }
 
-/* With packets a change of CR3 was lost, and the counter of what changes code. */
+/*
+ * Resume after an overflow. Lost packets may include a change of CR3, and the instruction counter
+ * lags.
+ */
 static bool resume(struct decode_pt_flow *f)
 {
 	struct decode_pt_ahead *a = &f->ahead;
@@ -182,7 +191,7 @@ bool decode_pt_find_concealed(struct decode_pt_flow *f, uint64_t ip)
 	struct decode_pt_ahead *a = &f->ahead;
 	uint64_t cr3;
 
-	/* A PIP or a switch to where nothing is known is another matter. */
+	/* A space without any code in the file is no sign of a concealed entry or exit. */
 	if (!f->spaces || f->nswitches ||
 	    (a->space && (decode_spaces_learned(f->spaces, a->space) ||
 			  (a->space->flags & TRACE_SPACE_NO_CODE))))
@@ -198,7 +207,7 @@ static bool on_hole(void *context, uint64_t ip)
 {
 	struct decode_pt_flow *f = of(context);
 
-	/* A stream is joined where the trace is on already. */
+	/* The stream is joined while tracing is on. */
 	if (f->ahead.cr3 == DECODE_CR3_UNKNOWN) {
 		find_space(f, ip);
 		if (f->ahead.cr3 != DECODE_CR3_UNKNOWN)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Offer runs as a whole: as the decoder reports them, or those that are queued. */
+/* Offer whole runs, as the decoder reports them or from the queue. */
 #include <errno.h>
 
 #include "libdecode/tracelet.h"
@@ -21,10 +21,10 @@ static uint32_t offer(struct decode_pt_flow *f, const struct dec_block *block, u
 	return f->offer.takers->take(f->offer.context, &run);
 }
 
-/* Something must be queued before the run that comes next. */
+/* Returns true if the next run must be queued, behind other entries or before a change of code. */
 static bool must_queue(const struct decode_pt_flow *f, uint64_t insns)
 {
-	/* decode_flow_code() can be older than the code that the decoder has. */
+	/* decode_flow_code() can be older than the decoder's code. */
 	return f->told.n || insns >= f->change;
 }
 
@@ -36,13 +36,13 @@ uint32_t decode_pt_offer(struct decode_pt_flow *f, const struct dec_block *block
 	if (!must_queue(f, f->ahead.flow.insns - count))
 		taken = offer(f, block, dec_code_ip(f->ahead.code, block, first), first, count,
 			      *f->ahead.offset);
-	/* Walks would be refused from here on, up to the next push. */
+	/* From here on walks would be refused up to the next push. */
 	if (taken < count)
 		f->ahead.flow.tracelets = NULL;
 	return taken;
 }
 
-/* The blocks of a walk, which either are all taken or run one by one. */
+/* Offer the blocks of a walk. Either all are accepted, or the decoder runs them one by one. */
 static bool on_walk(void *context, const struct dec_walk *walk)
 {
 	struct decode_pt_flow *f = context;
@@ -66,7 +66,7 @@ static bool on_walk(void *context, const struct dec_walk *walk)
 	return whole;
 }
 
-/* Offer a queued run. Returns false if some of it is left. */
+/* Offer a queued run. Returns false if a part is left. */
 static bool offer_queued(struct decode_pt_flow *f, struct decode_told *run)
 {
 	uint32_t taken = offer(f, run->block, run->ip, run->first, run->count, run->offset);
@@ -81,7 +81,7 @@ static bool offer_queued(struct decode_pt_flow *f, struct decode_told *run)
 	return true;
 }
 
-/* Offer the queued runs. Returns false if not all of the queue is taken. */
+/* Offer the queued runs. Returns false if a part of the queue is left. */
 bool decode_pt_offer_queued(struct decode_pt_flow *f)
 {
 	if (f->run && !offer_queued(f, f->run))
@@ -98,7 +98,7 @@ bool decode_pt_offer_queued(struct decode_pt_flow *f)
 	return true;
 }
 
-/* Walks are for Intel PT alone: RTIT is told of each run where it ends. */
+/* Create tracelets only for Intel PT, because the flow of RTIT must see the end of each run. */
 int decode_pt_offer_open(struct decode_pt_flow *f, const struct decode_flow_takers *takers)
 {
 	if (f->offer.tracelets || !takers->again || decode_pt_is_atom(f))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The queue of what the decoder has reported. */
+/* The queue of the decoder's reports. */
 #include "decode/disasm.h"
 #include "decode/pt_flow.h"
 #include "trace/vec.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Cut the sessions of a stream into segments. */
+/* Divide the sessions of a stream into segments. */
 #include "decode/segment.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static bool ends_cut(const struct trace_period *period)
 	       period->end->end == TRACE_END_ERROR || period->end->end == TRACE_END_LOST;
 }
 
-/* Returns true if session @i is the one before with a register written. */
+/* Returns true if session @i continues session @i - 1 after a write to a register. */
 static bool continues(const struct trace_period *periods, size_t i)
 {
 	return i && periods[i - 1].end && periods[i - 1].end->end == TRACE_END_CHANGED;

@@ -3,9 +3,9 @@
  * Segments of a stream, which are decoded one by one.
  *
  * A decoder continues from session to session, since a session that starts with PacketByteCnt above
- * 0 has no PSB of its own (33.2.8.4). It starts anew where a session has a PSB, and where the last
- * packet before may be cut off. With RTIT each session has a PSB, unless the session only changes
- * registers (TRACE_END_CHANGED).
+ * 0 has no PSB of its own (33.2.8.4). The decoder starts anew where a session has a PSB, and where
+ * the last packet before may be cut off. With RTIT each session has a PSB, unless the session only
+ * changes registers (TRACE_END_CHANGED).
  */
 #ifndef VMM_DECODE_SEGMENT_H
 #define VMM_DECODE_SEGMENT_H
@@ -14,19 +14,19 @@
 #include "trace/reader.h"
 
 struct decode_segment {
-	uint64_t begin, end; /* in the stream */
-	size_t first, count; /* sessions; count 0: there are none */
-	bool fresh;	     /* its first byte is that of a PSB */
-	bool cut;	     /* its last packet may not be whole */
+	uint64_t begin, end; /* the range in the stream */
+	size_t first, count; /* the range of sessions; count may be 0 */
+	bool fresh;	     /* the first byte begins a PSB */
+	bool cut;	     /* the last packet may be incomplete */
 };
 
-/* Is there a PSB at these bytes? */
+/* Returns true if these bytes begin with a PSB. */
 typedef bool decode_psb_test(const uint8_t *bytes, size_t len);
 decode_psb_test decode_is_psb, decode_is_atom_psb;
 
 /*
- * A list from malloc(), NULL: memory. A stream without bytes has no segments. `psb`: that of the
- * trace system.
+ * Divide a stream into segments. The list is from malloc(), or NULL if there is no memory. A stream
+ * without bytes has no segments. `psb` is the test of the trace system.
  */
 struct decode_segment *decode_segments(const struct trace_period *periods, size_t nperiods,
 				       const uint8_t *stream, size_t len, decode_psb_test *psb,
@@ -38,7 +38,10 @@ struct decode_segment *decode_segments(const struct trace_period *periods, size_
  */
 bool decode_segment_no_tnt(const struct decode_segment *s, const struct trace_period *periods);
 
-/* The sessions of the segment for a timeline, from malloc(). Returns NULL if there is no memory. */
+/*
+ * Return the sessions of the segment for a timeline, from malloc(). Returns NULL if there is no
+ * memory.
+ */
 struct decode_timeline_session *decode_segment_sessions(const struct decode_segment *s,
 							const struct trace_period *periods);
 

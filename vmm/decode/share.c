@@ -26,7 +26,7 @@ static bool same(const struct decode_space_share *share, const struct trace_spac
 	return share->known && decode_space_is(&share->space, space);
 }
 
-/* The share of a space, NULL: memory. */
+/* Return the share of a space, or NULL if there is no memory. */
 static struct decode_space_share *find(struct decode_shares *s, const struct trace_space *space)
 {
 	struct decode_space_share *share;
@@ -48,7 +48,7 @@ static struct decode_space_share *find(struct decode_shares *s, const struct tra
 	return share;
 }
 
-/* Time since the last event belongs to what ran until now. */
+/* Add the time since the last event to the space that ran until now. */
 static void take_time(struct decode_shares *s, const struct decode_item *item)
 {
 	if (!item->has_tsc)
@@ -62,7 +62,7 @@ static void take_time(struct decode_shares *s, const struct decode_item *item)
 	s->has_tsc = true;
 }
 
-/* Execution goes from one side to the other. */
+/* Count a VM entry or a VM exit. */
 static void cross(struct decode_shares *s, struct decode_space_share *to)
 {
 	struct decode_space_share *from = &s->spaces.at[s->now];
@@ -80,7 +80,7 @@ static bool take_event(struct decode_shares *s, const struct decode_item *item)
 	struct decode_space_share *share;
 
 	take_time(s, item);
-	/* Where there is a PIP it has told already. */
+	/* A PIP would have counted this entry already. */
 	if (item->vm_entry && s->in && !non_root(&s->spaces.at[s->now].space))
 		s->spaces.at[s->now].entries++;
 	if (item->event != DECODE_FLOW_PAGING && item->event != DECODE_FLOW_ENABLED)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A trace that spans address spaces, taken apart: how much of it each one has. */
+/* Divide a trace that spans address spaces: the share of each space. */
 #ifndef VMM_DECODE_SHARE_H
 #define VMM_DECODE_SHARE_H
 
@@ -7,34 +7,34 @@
 #include "trace/reader.h"
 
 struct decode_space_share {
-	struct trace_space space; /* all zero but the flags where nothing is known of it */
+	struct trace_space space; /* zero except for the flags if nothing is known of the space */
 	bool known;
 	uint64_t insns, blocks;
-	uint64_t entries, exits; /* VM entries to it, or from a host whose guests are not
-				  * traced; VM exits from it */
-	uint64_t time;		 /* host TSC ticks */
+	uint64_t entries,
+		exits; /* VM entries to it, or from a host with untraced guests; VM exits from it */
+	uint64_t time; /* the time in host TSC ticks */
 };
 
-/* All zero is empty. */
+/* Initialise with zeros. */
 struct decode_shares {
 	struct {
 		struct decode_space_share *at;
 		size_t n, room;
 	} spaces;
-	uint64_t time; /* all of it, also what is nobody's */
+	uint64_t time; /* the total time, including that of unknown spaces */
 
-	/* Of the vCPU that is being decoded. */
-	size_t now; /* index, where `in` */
+	/* The state of the current vCPU. */
+	size_t now; /* the index of the current space, if `in` is set */
 	bool in;
 	bool has_tsc;
-	uint64_t tsc; /* that was seen last */
+	uint64_t tsc; /* the last TSC */
 };
 
-/* Begin another vCPU, to which the items that follow belong. */
+/* Start another vCPU. The items that follow belong to it. */
 void decode_shares_begin(struct decode_shares *s);
-/* False: memory. */
+/* Add an item. Returns false if there is no memory. */
 bool decode_shares_item(struct decode_shares *s, const struct decode_item *item);
-/* Sort: most instructions first. */
+/* Sort by the number of instructions, in descending order. */
 void decode_shares_sort(struct decode_shares *s);
 void decode_shares_free(struct decode_shares *s);
 

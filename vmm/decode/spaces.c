@@ -15,21 +15,21 @@
 /* The bits of CR3 that a PIP has (33.4.2.7). */
 #define PIP_MASK 0x000fffffffffffe0ull
 
-/* Spaces that no block tells of, beyond which they are one. */
+/* The maximum number of spaces without a SPACE block. Further spaces share the last entry. */
 #define LEARNED_MAX 1024
 
 struct entry {
 	const struct trace_space *space;
-	bool has_code; /* that the vCPU ran */
+	bool has_code; /* the vCPU ran code of the space */
 };
 
 struct decode_spaces {
 	struct entry *by_cr3;
 	size_t n;
-	struct trace_pairs by_id; /* (id, 0) to the pointer of the space */
+	struct trace_pairs by_id; /* maps (id, 0) to the pointer of the space */
 	struct trace_space learned[LEARNED_MAX];
 	size_t nlearned;
-	uint64_t next_id; /* for the next one to be learned */
+	uint64_t next_id; /* the id of the next learned space */
 };
 
 static int compare_u64(uint64_t a, uint64_t b)
@@ -93,7 +93,7 @@ static bool non_root(const struct trace_space *space)
 	return space->flags & TRACE_SPACE_NON_ROOT;
 }
 
-/* How well an entry fits a PIP of its CR3; 0: it does not. */
+/* Return how well an entry fits a PIP of its CR3. 0 means not at all. */
 static unsigned int fitness(const struct entry *e, const struct decode_space_key *key)
 {
 	const struct trace_space *space = e->space;
@@ -101,7 +101,7 @@ static unsigned int fitness(const struct entry *e, const struct decode_space_key
 
 	if (non_root(space) != key->non_root)
 		return !key->non_root && e->has_code ? code : 0;
-	/* A host's spaces are the same whatever VMCS is current. */
+	/* A host's spaces do not depend on the current VMCS. */
 	if (!key->non_root || space->vmcs == key->vmcs)
 		return code | 4;
 	if (space->vmcs == TRACE_SPACE_ANY_VMCS)
@@ -109,7 +109,7 @@ static unsigned int fitness(const struct entry *e, const struct decode_space_key
 	return key->vmcs == TRACE_SPACE_ANY_VMCS ? code | 1 : 0;
 }
 
-/* The only one that fits best, NULL: there is none. */
+/* Return the entry that fits best. NULL if none fits, or if several fit equally well. */
 static const struct trace_space *best(const struct decode_spaces *s,
 				      const struct decode_space_key *key)
 {
@@ -170,7 +170,7 @@ uint64_t decode_spaces_resolve(struct decode_spaces *s, const struct decode_spac
 
 	if (!key->non_root)
 		bare.vmcs = TRACE_SPACE_ANY_VMCS;
-	/* Without PAE paging bits 11:5 are no part of it. */
+	/* Without PAE paging, bits 11:5 are not part of the address. */
 	if (!space) {
 		bare.cr3 &= TRACE_SPACE_ID_MASK;
 		space = best(s, &bare);

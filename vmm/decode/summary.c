@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Print how much ran, and which functions took the most instructions. */
+/* Count instructions and events, and find the functions with the most instructions. */
 #include "decode/summary.h"
 
 #include <inttypes.h>
@@ -36,7 +36,7 @@ void decode_summary_item(struct decode_summary *s, unsigned int vcpu,
 	}
 }
 
-/* Put a function in its place among those found so far. */
+/* Insert a function at its place among those found so far. */
 static size_t insert(struct decode_hot *hot, size_t n, size_t max, struct decode_hot one)
 {
 	size_t i = n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A trace in a few lines: how much of what there is, and where the time went. */
+/* Summarise a trace in a few lines: counts of instructions and events, and the hot functions. */
 #ifndef VMM_DECODE_SUMMARY_H
 #define VMM_DECODE_SUMMARY_H
 
@@ -11,10 +11,10 @@
 
 struct decode_summary {
 	uint64_t insns, blocks;
-	uint64_t events[DECODE_FLOW_COUNT]; /* those that repeat nothing */
+	uint64_t events[DECODE_FLOW_COUNT]; /* events, except for those that repeat the state */
 	uint64_t errors;
-	uint64_t skipped;      /* bytes before a PSB */
-	char first_error[256]; /* with its place, for people */
+	uint64_t skipped;      /* the number of bytes before a PSB */
+	char first_error[256]; /* the text of the first error, with its place */
 };
 
 /* Count an item of vCPU `vcpu`. */
@@ -22,13 +22,13 @@ void decode_summary_item(struct decode_summary *s, unsigned int vcpu,
 			 const struct decode_item *item);
 
 struct decode_hot {
-	uint64_t start; /* of the function, or of the code without one */
+	uint64_t start; /* the address of the function, or of code without a function */
 	uint64_t insns;
 };
 
 /*
- * The functions with the most instructions, most first: up to `max` of them in
- * `hot`. Returns how many; `tally` is sorted.
+ * List up to `max` functions with the most instructions in `hot`, in descending order. Returns
+ * their number. `tally` must be sorted.
  */
 size_t decode_summary_hot(const struct debug_symbols *symbols, const struct decode_tally *tally,
 			  struct decode_hot *hot, size_t max);

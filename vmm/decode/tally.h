@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How often each block of code ran. */
+/* The number of times that each block of code ran. */
 #ifndef VMM_DECODE_TALLY_H
 #define VMM_DECODE_TALLY_H
 
@@ -9,18 +9,21 @@
 
 struct decode_block_count {
 	uint64_t ip;
-	uint64_t last;	/* IP of the last instruction */
-	uint64_t count; /* 0: an empty slot */
-	uint64_t insns; /* of all times together */
+	uint64_t last;	/* the IP of the last instruction */
+	uint64_t count; /* 0 in an empty slot */
+	uint64_t insns; /* the total number of instructions */
 };
 
-/* All-zero is empty. */
+/* Initialise with zeros. */
 struct decode_tally {
 	struct decode_block_count *slots;
 	size_t nslots, used;
 };
 
-/* Count a block that ran @count times, with @insns instructions in all. False: no memory. */
+/*
+ * Count a block that ran @count times, with @insns instructions in all. Returns false if there is
+ * no memory.
+ */
 bool decode_tally_add_count(struct decode_tally *t, uint64_t ip, uint64_t last, uint64_t count,
 			    uint64_t insns);
 static inline bool decode_tally_add(struct decode_tally *t, uint64_t ip, uint64_t last,
@@ -29,7 +32,7 @@ static inline bool decode_tally_add(struct decode_tally *t, uint64_t ip, uint64_
 	return decode_tally_add_count(t, ip, last, 1, insns);
 }
 
-/* Pack the counts at the beginning of `slots`, sorted by IP; adding ends here. */
+/* Pack the counts at the beginning of `slots`, sorted by IP. No count can be added afterwards. */
 void decode_tally_sort(struct decode_tally *t);
 
 void decode_tally_free(struct decode_tally *t);

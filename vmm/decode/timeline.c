@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Find the time at an offset of a stream by its marks. */
 #include "decode/timeline.h"
 
 #include <stdlib.h>
@@ -6,28 +7,28 @@
 
 #include "decode/timeline_scan.h"
 
-/* Marks that are looked ahead for the next time that is known. */
+/* The maximum number of marks to read ahead for the next known time. */
 #define MARKS 16384
-/* Those that are used up are dropped this many at a time. */
+/* The number of used marks that are dropped at once. */
 #define DROP (MARKS / 2)
 
 #define NEVER DECODE_NEVER
 
 struct decode_timeline {
 	struct decode_timeline_scan scan;
-	bool end;     /* of the stream was seen */
-	size_t n, at; /* marks, and those before the offset that was asked for last */
+	bool end;     /* the end of the stream was reached */
+	size_t n, at; /* the number of marks; the first mark after the last requested offset */
 	struct {
-		size_t from, to; /* the first anchor from `from` on is mark `to` */
+		size_t from, to; /* mark `to` is the first anchor at or after `from` */
 	} found[2];
-	size_t none_from, none_to; /* there is no anchor in between */
-	struct decode_mark last;   /* before `at` */
+	size_t none_from, none_to; /* no anchor is in this range */
+	struct decode_mark last;   /* the mark before `at` */
 	struct decode_mark from;   /* the anchor before `at` */
 	bool has_last, has_from;
-	struct decode_mark flow, flow_from; /* the same for the last packet of the flow, */
+	struct decode_mark flow, flow_from; /* the same marks for the last packet of the flow */
 	bool has_flow, flow_has_from;
-	bool flow_new;	  /* whose time has yet to be made; */
-	size_t flow_next; /* the mark after it, as long as that is so */
+	bool flow_new;	  /* flow_time must still be computed */
+	size_t flow_next; /* the mark after `flow`, while flow_new is set */
 	struct decode_when flow_time;
 	struct decode_timeline_sum sum;
 	struct decode_mark marks[MARKS];
@@ -49,7 +50,7 @@ void decode_timeline_free(struct decode_timeline *c)
 	free(c);
 }
 
-/* Mark `i`, or NULL: the stream has no such, or it is too far ahead. */
+/* Return mark `i`. NULL if the stream has no such mark, or if it is too far ahead. */
 static const struct decode_mark *mark(struct decode_timeline *c, size_t i)
 {
 	while (i >= c->n) {
@@ -63,7 +64,7 @@ static const struct decode_mark *mark(struct decode_timeline *c, size_t i)
 	return &c->marks[i];
 }
 
-/* The first anchor from mark `i` on, or NULL. */
+/* Return the first anchor at or after mark `i`, or NULL. */
 static const struct decode_mark *next_anchor(struct decode_timeline *c, size_t i)
 {
 	const struct decode_mark *m;
@@ -105,7 +106,10 @@ static uint64_t ticks_up(uint64_t part)
 	return part / DECODE_TICK + (part % DECODE_TICK != 0);
 }
 
-/* No later than that is `m`, which is eligible, with `a` before and `b` (or NULL) after. */
+/*
+ * Return the upper bound for `m`, which is eligible. `a` is the anchor before it, and `b` the
+ * anchor after it or NULL.
+ */
 static uint64_t upper(const struct decode_mark *m, const struct decode_mark *a,
 		      const struct decode_mark *b)
 {
@@ -140,20 +144,20 @@ static uint64_t lower(const struct decode_mark *m, const struct decode_mark *a,
 	return lo;
 }
 
-/* No later than that is what comes before mark `i` or with it; `a`: the anchor before. */
+/* Return the upper bound for instructions before or at mark `i`. `a` is the anchor before it. */
 static uint64_t upper_from(struct decode_timeline *c, size_t i, const struct decode_mark *a)
 {
 	const struct decode_mark *m;
 
 	while ((m = mark(c, i)) && !m->anchor && !m->eligible)
 		i++;
-	if (!m) /* That no MTC has come may still tell. */
+	if (!m) /* The absence of an MTC can still bound the time. */
 		return i && c->marks[i - 1].lost == a->lost ? sub(a->next, a->next != NEVER)
 							    : NEVER;
 	return m->anchor ? m->tsc_hi : upper(m, a, next_anchor(c, i + 1));
 }
 
-/* The same for what comes before the next packet of the flow, from mark `i` on. */
+/* Return the upper bound for instructions before the next packet of the flow, from mark `i` on. */
 static uint64_t upper_flow(struct decode_timeline *c, size_t i, struct decode_mark a)
 {
 	const struct decode_mark *m;
@@ -181,7 +185,7 @@ static uint64_t estimate(const struct decode_mark *m, const struct decode_mark *
 	return add(begin, ticks / DECODE_TICK);
 }
 
-/* The packet that has the CYC of the event that `m` begins, or `m`. */
+/* Return the packet that has the CYC of the event that `m` begins, or `m` itself. */
 static const struct decode_mark *joined(struct decode_timeline *c, const struct decode_mark *m,
 					size_t i)
 {
@@ -192,7 +196,7 @@ static const struct decode_mark *joined(struct decode_timeline *c, const struct 
 	return next && next->eligible && next->lost == m->lost ? next : m;
 }
 
-/* Mark `m`, with `a` before it; what comes after begins with mark `i`. */
+/* Compute the time of mark `m`. `a` is the anchor before it. Later marks begin with `i`. */
 static void make_time(struct decode_timeline *c, const struct decode_mark *m,
 		      const struct decode_mark *a, size_t i, struct decode_when *t)
 {
@@ -216,7 +220,7 @@ static void make_time(struct decode_timeline *c, const struct decode_mark *m,
 	}
 	t->lo = lower(m, a, b);
 	t->hi = m->eligible ? upper(m, a, b) : upper_from(c, i, a);
-	/* The core clock is not what CBR says. */
+	/* The core clock does not match CBR. */
 	if (t->lo > t->hi) {
 		t->lo = a->tsc_lo;
 		t->hi = b && b->tsc_hi >= t->lo ? b->tsc_hi : NEVER;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The timing packets of the Atom trace unit (4.2.12 to 4.2.15). STS has 40 bits of the TSC, MTC
- * has 8. Cycle counts are parts of packets. They need ContextEn, and FilterEn unless LESS_PKTS.
+ * The timing packets of the Atom trace unit (4.2.12 to 4.2.15). STS has 40 bits of the TSC, and MTC
+ * has 8 bits. Cycle counts are parts of packets. They need ContextEn, and FilterEn unless LESS_PKTS
+ * is set.
  */
 #include "decode/timeline_scan.h"
 #include "vpt/atom.h"
@@ -104,7 +105,7 @@ static bool packet(struct decode_timeline_scan *s, const struct vpt_atom_packet 
 	return true;
 }
 
-/* Without STS and MTC, time is relative to here. */
+/* Without STS and MTC, time is relative to this point. */
 static void begin_relative(struct decode_timeline_scan *s)
 {
 	if (s->has_tsc || s->has_relative ||

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counters of the timeline: core clocks to TSC ticks, and the marks that anchor them in time. */
+/*
+ * The counters of the timeline, which convert core clocks to TSC ticks, and the marks that anchor
+ * them in time.
+ */
 #include "decode/timeline_scan.h"
 
 __extension__ typedef unsigned __int128 u128;
 
-/* From so many core clocks on, measured spans give a better ratio than CBR. */
+/* The number of core clocks from which measured spans give a better ratio than CBR. */
 #define CALIBRATED 1024
 /* A hostile stream has more core clocks than this in one packet. */
 #define CYC_MAX (UINT64_C(1) << 40)

@@ -18,7 +18,7 @@ static unsigned int mtc_freq(const struct decode_timeline_scan *s)
 	return (unsigned int)VPT_CTL_GET(s->ctl, MTC_FREQ);
 }
 
-/* The least clocks between two CYCs (33.3.6.3). */
+/* Return the least number of clocks between two CYCs (33.3.6.3). */
 static uint64_t threshold(const struct decode_timeline_scan *s)
 {
 	unsigned int enc = (unsigned int)VPT_CTL_GET(s->ctl, CYC_THRESH);
@@ -202,7 +202,7 @@ static bool packet(struct decode_timeline_scan *s, const struct vpt_packet *p)
 	return true;
 }
 
-/* Without TSC and MTC, CYC counts time relative to here. */
+/* Without TSC and MTC, CYC counts time relative to this point. */
 static void begin_relative(struct decode_timeline_scan *s)
 {
 	if (s->has_tsc || s->has_relative || !s->config.nsessions ||
@@ -228,7 +228,7 @@ static size_t take(struct decode_timeline_scan *s, const uint8_t *bytes, size_t 
 	return p.size;
 }
 
-/* TraceEn was clear for some time. */
+/* Start a session. TraceEn was clear before it. */
 static void enter(struct decode_timeline_scan *s, const struct decode_timeline_session *session)
 {
 	(void)session;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The scan over a stream: feed each packet to its trace system, and return its mark. */
+/* Scan a stream: pass each packet to its trace system, and return its mark. */
 #include "decode/timeline_scan.h"
 
 #include <string.h>

@@ -56,7 +56,7 @@ struct decode_timeline_scan {
 	const struct decode_timeline_system *system;
 	struct vpt_parser parser;
 	size_t at;
-	size_t session; /* index of the next one */
+	size_t session; /* index of the next session */
 	uint64_t ctl;
 	bool in_psb;
 	bool bound; /* a FUP belongs to the packet before it */
@@ -80,8 +80,8 @@ struct decode_timeline_scan {
 	/* Core clocks to TSC ticks. */
 	unsigned int cbr;
 	bool cbr_sure;
-	unsigned int cbr_min, cbr_max;	/* since the last CYC, 0: not known */
-	uint64_t cal_cycles, cal_ticks; /* of spans at this ratio */
+	unsigned int cbr_min, cbr_max;	/* the range of ratios since the last CYC, 0 if not known */
+	uint64_t cal_cycles, cal_ticks; /* the sums of spans at this ratio */
 	struct decode_mark span;	/* the last anchor */
 	bool has_span;
 
