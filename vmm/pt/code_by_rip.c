@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code of segments whose base is not 0, for traces whose payloads are RIPs (33.3.1.1). A decoder
- * looks code up at the RIPs that the packets give it, so the file has it there.
+ * Record code of segments whose base is not 0, for traces whose payloads are RIPs (33.3.1.1). A
+ * decoder looks up code at the RIPs in the packets, so the file has the code at these addresses.
  */
 #include "pt/code_by_rip.h"
 
@@ -9,7 +9,10 @@
 
 #define PAGE_MASK (X86_PAGE_SIZE - 1)
 
-/* The part of @page, at RIP @rip, that the frame at @gpa holds; its first byte is at RIP @at. */
+/*
+ * Copy the part of @page, at RIP @rip, that the frame at @gpa holds. The first byte of the frame is
+ * at RIP @at. Returns false if the frame is not in RAM.
+ */
 static bool copy_frame(struct tracer *t, uint8_t *page, uint64_t rip, uint64_t at, uint64_t gpa)
 {
 	const uint8_t *frame = x86_mem_at(t->config.mem, gpa & ~PAGE_MASK, X86_PAGE_SIZE);
@@ -24,7 +27,7 @@ static bool copy_frame(struct tracer *t, uint8_t *page, uint64_t rip, uint64_t a
 	return true;
 }
 
-/* The code's bytes in the page at RIP @rip: bytes of other frames are 0 until they run. */
+/* Record the code's bytes in the page at RIP @rip. Bytes of other frames are 0 until they run. */
 static void note(struct tracer *t, const struct tracer_code_by_rip *code, uint64_t rip,
 		 unsigned int offset, unsigned int len)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two hash tables. One has the contents of each frame, the newest first. The other has the places
- * where frames are executed, each with the content that was recorded for it.
+ * Track recorded code in two hash tables. One has the contents of each frame, the newest first. The
+ * other has the places where frames are executed, each with the content that was recorded for it.
  *
- * Only bytes that run are compared. A page is recorded again when a changed byte of it is executed,
+ * Only executed bytes are compared. A page is recorded again when a changed byte of it is executed,
  * and not when it is written. Decoding needs no more.
  */
 #include "pt/code_pages.h"
@@ -17,29 +17,29 @@
 
 #define PAGE	   4096u
 #define FIRST_MAPS 1024u
-#define FRAMES	   (2 * TRACER_CODE_CONTENTS) /* buckets, so that half of them stay free */
+#define FRAMES	   (2 * TRACER_CODE_CONTENTS) /* the number of buckets; half of them stay free */
 
 struct content {
 	uint64_t id, gpa;
-	uint32_t older; /* content of the same frame before this one, plus 1; 0: none */
-	uint32_t use;	/* counts what this place of the table has held */
+	uint32_t older; /* the previous content of the same frame, plus 1; 0 if none */
+	uint32_t use;	/* counts the contents that this entry has held */
 };
 
 struct map {
 	uint64_t cr3, vaddr;
-	uint32_t content; /* index plus 1, 0: an empty slot */
-	uint32_t use;	  /* that of the content, else it is stale */
+	uint32_t content; /* index plus 1; 0 in an empty slot */
+	uint32_t use;	  /* `use` of the content; otherwise the mapping is stale */
 };
 
 struct tracer_code_pages {
-	uint8_t *copies; /* of the contents, a page each */
+	uint8_t *copies; /* the contents, a page each */
 	struct content content[TRACER_CODE_CONTENTS];
-	uint32_t contents, latest; /* latest: where a content was put last, plus 1 */
-	uint32_t newest[FRAMES];   /* content of the frame, plus 1; 0: an empty slot */
+	uint32_t contents, latest; /* latest: the entry of the last added content, plus 1 */
+	uint32_t newest[FRAMES];   /* the newest content of the frame, plus 1; 0 in an empty slot */
 
 	struct map *map;
 	size_t slots, maps; /* slots: a power of two */
-	struct map *last;   /* the place that ran last, NULL: none */
+	struct map *last;   /* the place that ran last, or NULL */
 };
 
 struct tracer_code_pages *tracer_code_pages_create(void)
@@ -80,7 +80,7 @@ static size_t hash(uint64_t a, uint64_t b)
 	return (size_t)(x >> 32);
 }
 
-/* The slot of a place, or the free one that it would take. */
+/* Return the slot of a place, or the free slot for it. */
 static struct map *find(struct map *map, size_t slots, uint64_t cr3, uint64_t vaddr)
 {
 	size_t i = hash(cr3, vaddr) & (slots - 1);
@@ -126,7 +126,7 @@ static int grow(struct tracer_code_pages *pages)
 	return 0;
 }
 
-/* See to it that there is room for one more mapping. */
+/* Make room for one more mapping. Returns 0 or -ENOMEM. */
 static int make_room(struct tracer_code_pages *pages)
 {
 	if (pages->maps == TRACER_CODE_MAPS)
@@ -134,7 +134,7 @@ static int make_room(struct tracer_code_pages *pages)
 	return pages->maps * 2 >= pages->slots ? grow(pages) : 0;
 }
 
-/* A version of the frame in which these bytes are as they are now; 0: none is known. */
+/* Find a version of the frame in which these bytes are current. Returns 0 if there is none. */
 static uint32_t find_version(struct tracer_code_pages *pages, uint64_t gpa, const uint8_t *now,
 			     size_t offset, size_t len)
 {
@@ -145,7 +145,10 @@ static uint32_t find_version(struct tracer_code_pages *pages, uint64_t gpa, cons
 	return content;
 }
 
-/* Take the oldest of the frame's versions out of the table if there are as many as can be. */
+/*
+ * Remove the oldest version of the frame if the frame has the maximum number. Returns its entry, or
+ * 0.
+ */
 static uint32_t take_oldest(struct tracer_code_pages *pages, uint32_t *newest)
 {
 	uint32_t *link = newest, content, n = 1;
@@ -170,7 +173,7 @@ static void forget_all(struct tracer_code_pages *pages)
 	forget_maps(pages);
 }
 
-/* The id is not known yet. */
+/* Add a content, whose id is not known yet. */
 static uint32_t add_content(struct tracer_code_pages *pages, uint64_t gpa, const uint8_t *bytes)
 {
 	uint32_t *newest = find_frame(pages, gpa), content = take_oldest(pages, newest);
@@ -296,7 +299,7 @@ int tracer_code_pages_add(struct tracer_code_pages *pages,
 
 	if (!content->id || content->gpa % PAGE || pages->contents == TRACER_CODE_CONTENTS)
 		return -EINVAL;
-	/* Newer ones have larger ids. */
+	/* Newer contents have larger ids. */
 	for (; *link; link = &pages->content[*link - 1].older, n++)
 		if (pages->content[*link - 1].id <= content->id)
 			break;

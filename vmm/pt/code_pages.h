@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which code the trace file already has: the contents of physical pages, and where those
- * pages are mapped.
+ * The code that the trace file already has: the contents of physical pages, and the places where
+ * they are mapped.
  *
- * A guest decides how many there are of both, so both tables have a bound. A table that
- * is full is emptied, and what the guest goes on to execute is recorded once more. The
- * tables depend on what was executed and on nothing else, so that a guest makes the same
- * file each time.
+ * The guest determines the number of both, so both tables are bounded. A full table is emptied, and
+ * code that is executed later is recorded again. The tables depend only on the executed code, so
+ * that a guest produces the same file each time.
  */
 #ifndef VMM_PT_CODE_PAGES_H
 #define VMM_PT_CODE_PAGES_H
@@ -36,23 +35,23 @@ enum tracer_code_news {
 };
 
 /*
- * Note that @len bytes at @offset of the page at this place are about to run. @now is the
- * whole page. Returns enum tracer_code_news, or -ENOMEM. *id is the content's number, valid
- * only for TRACER_CODE_MAPPED.
+ * Note that @len bytes at @offset of the page at this place will run next. @now is the whole page.
+ * Returns enum tracer_code_news, or -ENOMEM. *id is the content's number, valid only for
+ * TRACER_CODE_MAPPED.
  */
 int tracer_code_pages_note(struct tracer_code_pages *pages, uint64_t cr3, uint64_t vaddr,
 			   uint64_t gpa, const uint8_t *now, size_t offset, size_t len,
 			   uint64_t *id);
-/* Give the content that the last call of tracer_code_pages_note() found its number. */
+/* Set the number of the content that the last call of tracer_code_pages_note() added. */
 void tracer_code_pages_number(struct tracer_code_pages *pages, uint64_t id);
 /* Returns true if some content is recorded for the place. */
 bool tracer_code_pages_has(const struct tracer_code_pages *pages, uint64_t cr3, uint64_t vaddr,
 			   uint64_t gpa);
 
 /*
- * For snapshots. Contents are in the order of the table, mappings in that of their
- * addresses. Contents are passed to @fn until one call does not return 0, and the result is
- * what that call returned.
+ * Read the tables for snapshots. Contents are in the order of the table, and mappings in the order
+ * of their addresses. @fn is called for each content until a call returns nonzero. The function
+ * returns the result of the last call.
  */
 struct tracer_code_content {
 	uint64_t id, gpa;
@@ -64,8 +63,8 @@ int tracer_code_pages_contents(const struct tracer_code_pages *pages,
 
 struct tracer_code_map {
 	uint64_t cr3, vaddr, gpa; /* as in struct trace_code_page */
-	uint32_t content;	  /* its place among the contents, from 0 on */
-	uint32_t stale;		  /* 1: the version that ran there is no longer kept */
+	uint32_t content;	  /* the index of its content */
+	uint32_t stale;		  /* 1 if the version that ran there is no longer kept */
 };
 /* Copy the mappings to *maps, which the caller frees. Returns 0 or -ENOMEM. */
 int tracer_code_pages_maps(const struct tracer_code_pages *pages, struct tracer_code_map **maps,
@@ -73,8 +72,8 @@ int tracer_code_pages_maps(const struct tracer_code_pages *pages, struct tracer_
 
 /*
  * Fill empty tables: add all contents first, then all mappings. Returns 0, -ENOMEM or -EINVAL. An
- * id is not valid if it is 0 or its frame has it already. A mapping is not valid if it comes
- * twice, or names a content that is missing or of another frame. Tables that are full refuse more.
+ * id is not valid if it is 0 or its frame has it already. A mapping is not valid if it is repeated,
+ * or names a content that is missing or of another frame. Full tables accept no more entries.
  */
 int tracer_code_pages_add(struct tracer_code_pages *pages,
 			  const struct tracer_code_content *content, const uint8_t *bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The walk over a guest's buffer, for the bytes that the processor's own PT wrote. */
+/* Walk over a guest's buffer to read the bytes that the processor's own PT wrote. */
 #include "pt/collect.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #define TOPA_SIZE(entry) (4096ull << ((entry) >> 6 & 15))
 #define TOPA_ADDRESS	 0x000ffffffffff000ull
 
-/* Limits of the walks, since the guest is hostile. */
+/* The limits of the walks, because the guest is hostile. */
 #define MAX_REGIONS 65536u
 #define MAX_ENDS    64u
 
@@ -23,7 +23,9 @@ static uint64_t topa_entry(const struct tracer_collect *c, const struct tracer_c
 	return entry;
 }
 
-/* At a region's entry, with END entries followed. False: the tables lead nowhere. */
+/*
+ * Advance to a region's entry by following END entries. Returns false if the tables have no region.
+ */
 static bool finish(const struct tracer_collect *c, struct tracer_collect_place *p)
 {
 	unsigned int ends;
@@ -68,7 +70,10 @@ static bool add(struct tracer_collect *c, const struct tracer_collect_region *re
 	return true;
 }
 
-/* From c->next on, until it is reached again, or the output stops, or makes no sense. */
+/*
+ * List the regions from c->next on. The list ends where c->next is reached again, where the output
+ * stops, or where the tables are invalid.
+ */
 static void list_tables(struct tracer_collect *c)
 {
 	struct tracer_collect_place p = c->next;
@@ -138,8 +143,8 @@ void tracer_collect_start(struct tracer_collect *c, const struct x86_mem *mem,
 }
 
 /*
- * Bytes of the buffer are counted from the first one of the first region on. Where a
- * place is among them; UINT64_MAX: nowhere. A STOP leaves one behind its region.
+ * Return the position of a place in the buffer, in bytes from the start of the first region.
+ * UINT64_MAX if the place is not in the buffer. After a STOP, the place is behind its region.
  */
 static uint64_t find(const struct tracer_collect *c, const struct tracer_collect_place *p)
 {
@@ -152,7 +157,7 @@ static uint64_t find(const struct tracer_collect *c, const struct tracer_collect
 	return c->regions && c->region[c->regions - 1].stop ? c->bytes : UINT64_MAX;
 }
 
-/* Is anything of [from, to) not what it was when the copy was made? */
+/* Returns true if any byte of [from, to) differs from the copy. */
 static bool changed(const struct tracer_collect *c, uint64_t from, uint64_t to)
 {
 	uint64_t at = 0;
@@ -190,7 +195,7 @@ static void give(const struct tracer_collect *c, uint64_t from, uint64_t to,
 	}
 }
 
-/* Nothing has come to where it was not to come yet. */
+/* Returns true if the bytes that output cannot have reached yet are unchanged. */
 static bool was_once(const struct tracer_collect *c, uint64_t from, uint64_t to)
 {
 	if (!(c->state & TRACER_COLLECT_AROUND) || !c->ahead)

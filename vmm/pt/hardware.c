@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sessions of the processor's own PT: registers, address spaces, code and bytes for the file. */
+/* Record sessions of the processor's own PT: registers, address spaces, code and bytes. */
 #include "pt/hardware.h"
 
 #include <errno.h>
@@ -9,7 +9,9 @@
 #include "pt/sweep.h"
 #include "pt/tracer.h"
 
-/* The counter where a session begins: more than any of them can retire. */
+/*
+ * The shift of the counter at the start of a session. No session can retire as many instructions.
+ */
 #define SESSION_SHIFT 40
 
 static const struct engine_pt *pt_of(const struct tracer *t)
@@ -32,7 +34,7 @@ static uint64_t counter(const struct tracer *t)
 struct code {
 	struct tracer *t;
 	uint64_t cr3;
-	bool only_new; /* pages that the file does not have at all */
+	bool only_new; /* only pages that the file does not have at all */
 };
 
 static void code_page(void *opaque, uint64_t vaddr, uint64_t gpa)
@@ -60,7 +62,7 @@ static void sweep(struct tracer *t, const struct x86_paging *paging, bool only_n
 	tracer_sweep(t->config.mem, paging, t->config.hurry, code_page, &c);
 }
 
-/* All address spaces that are known of; nothing of what is recorded needs them without. */
+/* Sweep all known address spaces. Without a file, no code is recorded. */
 static void sweep_all(struct tracer *t, bool only_new)
 {
 	const struct tracer_hardware_spaces *spaces = &t->hardware.spaces;
@@ -99,7 +101,7 @@ static void note_cr3(struct tracer_hardware_spaces *s, uint64_t cr3)
 		s->cr3[s->count++] = cr3;
 }
 
-/* Whole packets of `len` bytes; returns how many bytes they are. */
+/* Parse the whole packets among `len` bytes. Returns the number of parsed bytes. */
 static size_t parse(struct tracer_hardware_spaces *s, const uint8_t *bytes, size_t len)
 {
 	struct vpt_packet packet;
@@ -120,7 +122,7 @@ static size_t parse(struct tracer_hardware_spaces *s, const uint8_t *bytes, size
 				s->state |= TRACER_SPACES_SYNCED;
 				continue;
 			}
-			/* The next bytes may make a PSB of the last ones. */
+			/* The next bytes may complete a PSB with the last of these. */
 			return len - (len < VPT_PKT_MAX ? len : VPT_PKT_MAX - 1);
 		}
 		if (packet.kind == VPT_PKT_PIP)
@@ -132,7 +134,7 @@ static size_t parse(struct tracer_hardware_spaces *s, const uint8_t *bytes, size
 
 void tracer_hardware_feed(struct tracer_hardware_spaces *s, const uint8_t *bytes, size_t len)
 {
-	/* Complete the packet whose first bytes are left from before. */
+	/* Complete the packet whose first bytes are left from the previous call. */
 	while (s->rests && len) {
 		size_t was = s->rests, more = sizeof(s->rest) - was, used;
 
@@ -189,7 +191,7 @@ static void take_bytes(void *opaque, uint64_t gpa, const uint8_t *bytes, uint64_
 	note_error(t, trace_writer_mapped(t->config.writer, t->config.vcpu, gpa, bytes, len));
 }
 
-/* A session of the file is bytes in a row: another begins. */
+/* End the session and start another, because a session of the file has contiguous bytes. */
 static void take_lost(void *opaque)
 {
 	struct tracer *t = opaque;
@@ -252,7 +254,7 @@ static void end(struct tracer *t, const struct vpt_rtit *rtit, enum trace_sessio
 	t->hardware.state &= ~TRACER_HARDWARE_ON;
 }
 
-/* Neither a session that cannot put out anything nor its end is one. */
+/* Returns true if the session can output anything. Only such a session is recorded. */
 static bool can_trace(const struct vpt_rtit *rtit)
 {
 	return VPT_CTL_GET(rtit->ctl, TRACE_EN) && !VPT_STATUS_GET(rtit->status, STOPPED) &&

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A trace that the processor's own PT makes (struct engine_pt), on its way to the
- * file. What is seen of it are the places where a guest writes to IA32_RTIT_CTL, and what
- * is in buffers when somebody looks: at these places, at other exits now and then, and at
- * the end.
+ * Transfer a trace of the processor's own PT (struct engine_pt) to the file. This code only sees
+ * the guest's writes to IA32_RTIT_CTL and the content of buffers. It reads the buffers at these
+ * writes, at some other exits, and at the end.
  *
- * Nobody tells what ran. Code is what the guest could execute when its session began;
- * pages that are new by its end come last. Where a page changed in a session the file has
- * it as it was before. Nobody counts instructions either: the file's counter (trace/
- * format.h) only goes up from session to session, so that code is of the right one.
+ * The executed code is not reported. The file has the code that the guest could execute when its
+ * session began. Pages that are new by the end of the session follow. If a page changed during a
+ * session, the file has its old content. Instructions are not counted either. The file's counter
+ * (trace/format.h) only rises from session to session, so that code belongs to the correct session.
  */
 #ifndef VMM_PT_HARDWARE_H
 #define VMM_PT_HARDWARE_H
@@ -30,7 +29,7 @@ enum tracer_spaces_state {
 struct tracer_hardware_spaces {
 	struct vpt_parser parser;
 	uint32_t state;		       /* TRACER_SPACES_SYNCED */
-	uint8_t rest[2 * VPT_PKT_MAX]; /* bytes of a packet that is not whole yet */
+	uint8_t rest[2 * VPT_PKT_MAX]; /* the bytes of an incomplete packet */
 	size_t rests;
 	uint64_t cr3[TRACER_HARDWARE_CR3S];
 	size_t count;
@@ -47,18 +46,19 @@ enum tracer_hardware_state {
 struct tracer_hardware {
 	uint32_t state; /* enum tracer_hardware_state */
 	uint64_t sessions;
-	struct vpt_rtit rtit; /* of it, as it began; a host's while it is being set up */
+	struct vpt_rtit
+		rtit; /* the registers at the start of the session, or a host's during setup */
 	struct tracer_collect collect;
 	struct tracer_hardware_spaces spaces;
 };
 
-/* A guest's WRMSR. GP: as the processor, or KVM, has it. */
+/* Handle a guest's WRMSR. Returns VPT_FAULT_GP if the processor or KVM refuses the write. */
 enum vpt_fault tracer_hardware_wrmsr(struct tracer *t, uint32_t msr, uint64_t value);
-/* A host's, of whose trace the registers are until TraceEn is set, and then begin it. */
+/* Handle a host's write. The registers take effect when TraceEn is set, which begins the trace. */
 enum vpt_fault tracer_hardware_host_write(struct tracer *t, uint32_t msr, uint64_t value);
-/* The guest has left: take what there is. */
+/* Read the available bytes after the guest has exited. */
 void tracer_hardware_take(struct tracer *t);
-/* The guest is over. */
+/* End the trace, because the guest has ended. */
 void tracer_hardware_close(struct tracer *t);
 
 #endif /* VMM_PT_HARDWARE_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The emulation of a hypervisor with VMX: VM exits, root operation until the next VM entry, and
- * the MSRs that its code writes. What that means to a trace is in hv_pt.c and hv_atom.c.
+ * The emulation of a hypervisor with VMX: VM exits, root operation until the next VM entry, and the
+ * MSRs that root code writes. The effects on a trace are in hv_pt.c and hv_atom.c.
  */
 #include "pt/hv_system.h"
 
@@ -128,7 +128,7 @@ static struct engine_report report_of(const struct tracer_hv *hv,
 	};
 }
 
-/* One instruction in root operation. */
+/* Execute one instruction in root operation. */
 static void step(struct tracer_hv *hv, struct tracer_root_insn *insn)
 {
 	struct tracer *t = hv->config.tracer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * RTIT across VM entries and exits (2.6.2): it rests in root operation, and no field of a VMCS
- * knows of it. So a host that traces its guest sets it up once, and a guest that owns it has
+ * RTIT across VM entries and exits (2.6.2). It is off in root operation, and no field of a VMCS
+ * controls it. So a host that traces its guest sets RTIT up once, and a guest that owns RTIT uses
  * the processor's. [ATOM-VMX]
  */
 #include "pt/hv_system.h"
@@ -61,7 +61,7 @@ static enum vpt_status change(struct tracer_hv *hv, enum vpt_usage usage, const 
 
 	if (status != VPT_OK)
 		return status;
-	/* All that root code does comes after VMXON. */
+	/* All root code runs after VMXON. */
 	a->in_root = true;
 	if (usage == VPT_USAGE_GUEST) {
 		(void)!vpt_atom_rdmsr(a, VPT_ATOM_MSR_CTL, &unused);
@@ -85,7 +85,7 @@ static void failed(struct tracer_hv *hv, uint64_t next)
 	(void)next;
 }
 
-/* PT rests; which VMCS runs is known by it nevertheless (spaces.h). */
+/* Enter the guest. PT is idle, but keeps the current VMCS (spaces.h). */
 static void enter(struct tracer_hv *hv, const struct tracer_root_insn *insn, uint64_t guest_ip)
 {
 	struct tracer *t = hv->config.tracer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * PT across VM entries and exits (33.5). This file has the controls and MSR areas of a usage and
- * the registers that root operation writes. It also inserts packets in the guest's trace.
+ * the registers that root operation writes. It also inserts packets into the guest's trace.
  */
 #include "pt/hv_system.h"
 
@@ -17,7 +17,7 @@ static struct vpt_pt *pt_of(struct tracer_hv *hv)
 	return &hv->config.tracer->pt;
 }
 
-/* Does the host's trace run in root operation? */
+/* Returns true if the host's trace runs in root operation. */
 static bool traces_root(enum vpt_usage usage)
 {
 	return usage == VPT_USAGE_SYSTEM || usage == VPT_USAGE_HOST;
@@ -61,7 +61,7 @@ static void use_plan(struct tracer_hv *hv)
 	};
 }
 
-/* Queue a write to each register but CTL whose value is to change. */
+/* Queue a write to each register that changes, except for CTL. */
 static void queue_registers(struct tracer_hv *hv, const struct vpt_rtit *is,
 			    const struct vpt_rtit *to)
 {
@@ -83,7 +83,7 @@ static void queue_registers(struct tracer_hv *hv, const struct vpt_rtit *is,
 	}
 }
 
-/* The live registers, STATUS and the output's cursor brought up to date. */
+/* Return the live registers, with STATUS and the output position up to date. */
 static struct vpt_rtit live(struct tracer_hv *hv)
 {
 	uint64_t unused;
@@ -131,7 +131,7 @@ static enum vpt_status change(struct tracer_hv *hv, enum vpt_usage usage, const 
 	return VPT_OK;
 }
 
-/* An area and the PT that it is for. */
+/* An MSR area and its PT. */
 struct area {
 	const struct vpt_usage_list *list;
 	struct vpt_pt *pt;
@@ -227,7 +227,7 @@ static bool is_live(const struct tracer_hv *hv)
 	return hv->usage == VPT_USAGE_OWNED;
 }
 
-/* The guest's registers as it sees them. */
+/* Return the guest's registers as the guest sees them. */
 static struct vpt_rtit guest_registers(struct tracer_hv *hv)
 {
 	struct vpt_rtit rtit = is_live(hv) ? live(hv) : hv->pt.own;
@@ -237,7 +237,7 @@ static struct vpt_rtit guest_registers(struct tracer_hv *hv)
 	return rtit;
 }
 
-/* Is the guest's trace in its memory, so that packets can be inserted there? */
+/* Returns true if the guest's trace is in its memory, so that packets can be inserted there. */
 static bool in_memory(const struct tracer_hv *hv)
 {
 	return hv->usage == VPT_USAGE_OWNED;
@@ -272,7 +272,7 @@ static bool insert_begin(struct tracer_hv *hv, uint64_t ip)
 		tracer_complete(t, ip);
 		return true;
 	}
-	/* Nothing can be inserted in a stream. Enter the guest for this event alone. */
+	/* Packets cannot be inserted into a stream. Enter the guest for this event alone. */
 	transition_in(hv, &nowhere, ip);
 	return true;
 }
@@ -362,7 +362,7 @@ enum vpt_fault tracer_hv_rdmsr(struct tracer_hv *hv, uint32_t msr, uint64_t *val
 	return vpt_rtit_read(&rtit, hv->config.guest_caps, msr, value);
 }
 
-/* OWNED: CTL goes to the VMCS or the areas, the others to the processor. */
+/* OWNED: write CTL to the VMCS or the areas, and the other registers to the processor. */
 static enum vpt_fault write_live(struct tracer_hv *hv, uint32_t msr, const struct vpt_rtit *to)
 {
 	const struct vpt_rtit is = live(hv);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The root side's code as a table: its bytes and its ways come from the same rows. */
+/* The root side's code as a table. Its bytes and its paths come from the same rows. */
 #include "pt/root.h"
 
 #include <string.h>
 
-#define TABLE	0x800u /* of handlers, by exit reason */
+#define TABLE	0x800u /* the table of handlers, by exit reason */
 #define REASONS 64u
-#define POINTER 0xa00u /* to what answers CPUID */
+#define POINTER 0xa00u /* the pointer to the handler of CPUID */
 
-/* Where a row can be reached from, with what it is called. */
+/* The labels of rows that others lead to. Some have names. */
 enum label {
 	NONE,
 	START,
@@ -72,17 +72,17 @@ static const char *const names[LABELS] = {
 	[DO_OTHER] = "vmm_do_other",
 };
 
-/* When a conditional branch is taken. */
+/* The condition of a taken branch. */
 enum when { NEVER, IF_OVER, UNLESS_EVENT, IF_NO_MSRS, IF_MORE_MSRS, IF_MORE };
 
 struct row {
 	uint8_t label; /* enum label */
 	uint8_t kind;  /* enum tracer_root_kind */
-	uint8_t to;    /* direct branches: enum label */
-	uint8_t when;  /* COND */
-	uint8_t turns; /* of the loop that begins after it; ~0: input.count */
+	uint8_t to;    /* the target of a direct branch: enum label */
+	uint8_t when;  /* COND: enum when */
+	uint8_t turns; /* the turns of the loop that begins after the row; ~0: input.count */
 	uint8_t len;
-	uint8_t bytes[8]; /* of a direct branch without its last four */
+	uint8_t bytes[8]; /* the bytes; those of a direct branch lack the last four */
 };
 
 #define BYTES(...)                        \
@@ -129,7 +129,7 @@ struct row {
 #define JAE 0x83
 #define ALL 0xff
 
-/* The low half of an address in the page, which its sign extends to the whole. */
+/* The low half of an address in the page. Sign extension gives the whole address. */
 #define LOW(offset) (uint8_t)((offset)&0xff), (uint8_t)((offset) >> 8), 0x00, 0x8f
 
 /* clang-format off */
@@ -376,7 +376,7 @@ static void push(struct tracer_root *root, unsigned int n)
 	root->call[root->calls++ % TRACER_ROOT_CALLS] = n;
 }
 
-/* Where a branch leads. */
+/* Return the row to which a branch leads. */
 static unsigned int follow(struct tracer_root *root, const struct tracer_root_input *in,
 			   struct tracer_root_insn *insn)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A model of the code in VMX root operation. This VMM is a process and has no code that PT could
- * trace. A page of x86 code in the shape of an exit handler stands for it, and a table leads
- * execution through it. A decoder finds the same page, so that it decodes the root side of a trace
- * like any other code.
+ * trace. A page of x86 code in the shape of an exit handler replaces it, and a table leads
+ * execution through the page. A decoder finds the same page, so that it decodes the root side of a
+ * trace like any other code.
  *
- * The code does nothing. vmm/core and hv.c do the work that it seems to do.
+ * The code has no effects. vmm/core and hv.c do the work of an exit handler.
  */
 #ifndef VMM_PT_ROOT_H
 #define VMM_PT_ROOT_H
@@ -16,7 +16,10 @@
 #include "vpt/base.h"
 
 #define TRACER_ROOT_PAGE 4096u
-/* Where the page is, linear and host-physical: below 1 << 36, and no guest has so much. */
+/*
+ * The linear and host-physical address of the page. The latter is below 1 << 36, and beyond the
+ * memory of any guest.
+ */
 #define TRACER_ROOT_CODE 0xffffffff8f000000ull
 #define TRACER_ROOT_GPA	 0xff0100000ull
 #define TRACER_ROOT_CR3	 0xff0000000ull
@@ -30,13 +33,13 @@ enum tracer_root_kind {
 	TRACER_ROOT_CALL,
 	TRACER_ROOT_CALL_INDIRECT,
 	TRACER_ROOT_RET,
-	TRACER_ROOT_WRMSR, /* of the next MSR that is to be written */
+	TRACER_ROOT_WRMSR, /* writes the next queued MSR */
 	TRACER_ROOT_VMXON,
-	TRACER_ROOT_VMCLEAR, /* of the current VMCS */
+	TRACER_ROOT_VMCLEAR, /* clears the current VMCS */
 	TRACER_ROOT_VMPTRLD,
 	TRACER_ROOT_VMXOFF,
 	TRACER_ROOT_ENTRY, /* VMLAUNCH, VMRESUME */
-	TRACER_ROOT_HLT,   /* there is nothing after it */
+	TRACER_ROOT_HLT,   /* the end of root code */
 };
 
 /* Bits of tracer_root_input.flags. */
@@ -47,9 +50,9 @@ enum tracer_root_flags {
 
 /* The input that decides the path of root code. */
 struct tracer_root_input {
-	uint32_t reason; /* of the last VM exit, basic */
-	uint32_t count;	 /* bytes of I/O and the like: how often its loop turns */
-	uint32_t msrs;	 /* left to write */
+	uint32_t reason; /* the basic reason of the last VM exit */
+	uint32_t count;	 /* the number of loop turns, such as the bytes of I/O */
+	uint32_t msrs;	 /* the number of MSRs left to write */
 	uint32_t flags;	 /* enum tracer_root_flags */
 };
 
@@ -64,27 +67,29 @@ struct tracer_root_insn {
 
 struct tracer_root {
 	uint8_t page[TRACER_ROOT_PAGE];
-	uint16_t at[TRACER_ROOT_ROWS]; /* offsets of the instructions */
-	unsigned int row;	       /* the next one */
-	uint32_t turns;		       /* left of the loop that it is in */
+	uint16_t at[TRACER_ROOT_ROWS]; /* the offsets of the instructions */
+	unsigned int row;	       /* the next row */
+	uint32_t turns;		       /* the remaining turns of the current loop */
 	unsigned int call[TRACER_ROOT_CALLS], calls;
 };
 
-/* At the beginning: VMXON is to come. */
+/* Start at the beginning, before VMXON. */
 void tracer_root_init(struct tracer_root *root);
 
-/* Where a VM exit goes: it is there from now on. Returns the IP. */
+/* Move to the entry point of VM exits. Returns its IP. */
 uint64_t tracer_root_exit(struct tracer_root *root);
 
-/* The next instruction; it is done, and `root` stands at insn->to, where ENTRY goes on
- * that failed. */
+/*
+ * Execute the next instruction. `root` is then at insn->to, where execution resumes after a failed
+ * ENTRY.
+ */
 void tracer_root_step(struct tracer_root *root, const struct tracer_root_input *in,
 		      struct tracer_root_insn *insn);
 
-/* IP of the next one. */
+/* Return the IP of the next instruction. */
 uint64_t tracer_root_ip(const struct tracer_root *root);
 
-/* Names of its functions, for symbols: NULL after the last. */
+/* Return the name of a function, for symbols. Returns NULL after the last function. */
 const char *tracer_root_symbol(unsigned int i, uint64_t *ip, uint64_t *bytes);
 
 #endif /* VMM_PT_ROOT_H */

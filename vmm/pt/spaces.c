@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A list, with a hash of what names a space; the last one found is looked at first. */
+/* Keep a list of spaces, with a hash table by their keys. The last space found is checked first. */
 #include "pt/spaces.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "trace/vec.h"
 #include "vpt/vmx_pt.h"
 
-/* Beyond the 46 bits of any CR3 that a guest of this VMM can have. */
+/* The ids are beyond the 46 bits of any CR3 that a guest of this VMM can have. */
 #define FIRST_ID 0x000f000000001000ull
 #define ID_STEP	 0x1000u
 #define BUCKETS	 (2 * TRACER_SPACES_MOST)
@@ -37,7 +37,7 @@ static struct trace_space describe(const struct vpt_pt_vmx *vmx, const struct vp
 	return space;
 }
 
-/* The bucket of a space, or the free one that it would take. */
+/* Return the bucket of a space, or the free bucket for it. */
 static uint32_t *find(const struct tracer_space_table *spaces, const struct trace_space *space)
 {
 	uint64_t hash = ((space->cr3 >> 5) + space->vmcs + space->flags) * 0x9e3779b97f4a7c15ull;

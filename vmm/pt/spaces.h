@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ids of the address spaces of a trace in VMX operation: see struct trace_space. */
+/* Assign ids to the address spaces of a trace in VMX operation: see struct trace_space. */
 #ifndef VMM_PT_SPACES_H
 #define VMM_PT_SPACES_H
 
 #include "pt/tracer.h"
 
-/* The space's name in root operation, whose code is a model (root.h). */
+/* The name of the space in root operation, whose code is a model (root.h). */
 #define TRACER_ROOT_NAME "vmm (model)"
 
-/* The guest loads CR3, so there is a bound: 5 MiB of memory. */
+/* The bound of spaces, because the guest loads CR3. It corresponds to 5 MiB of memory. */
 #define TRACER_SPACES_MOST 65536u
 
 /*

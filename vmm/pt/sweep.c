@@ -14,8 +14,8 @@
 #define PTE_ADDRESS 0x000ffffffffff000ull
 
 /*
- * Tables can name the same pages for ever. One sweep looks at so many entries and pages:
- * all of RAM, mapped by its pages as often as this, and some more.
+ * Tables can map the same pages endlessly. So a sweep checks a limited number of entries and pages.
+ * The limit is all pages of RAM this many times, and some more.
  */
 #define MOST_TIMES 4u
 #define MORE_LOOKS 65536u
@@ -31,7 +31,7 @@ static const struct level long_mode[] = {
 static const struct level pae[] = {{30, 2, false}, {21, 9, true}, {12, 9, true}};
 static const struct level two[] = {{22, 10, true}, {12, 10, true}};
 
-/* Bits of /proc/self/pagemap: a page that is there, or was and is swapped out. */
+/* Bits of /proc/self/pagemap: the page is present, or was swapped out. */
 #define PAGEMAP_PRESENT (1ull << 63)
 #define PAGEMAP_SWAPPED (1ull << 62)
 #define WINDOW		512u
@@ -43,13 +43,16 @@ struct sweep {
 	tracer_sweep_fn *fn;
 	void *opaque;
 	const volatile bool *give_up;
-	uint64_t looks; /* that are left */
-	int pagemap;	/* -1: all pages are looked at */
-	uint64_t first; /* page of the window */
+	uint64_t looks; /* the remaining number of checks */
+	int pagemap;	/* -1 if all pages must be checked */
+	uint64_t first; /* the first page of the window */
 	uint64_t window[WINDOW];
 };
 
-/* RAM that nobody has touched is zeros, and costs nothing as long as nobody does. */
+/*
+ * Returns true if a page of RAM was touched. Untouched RAM is zero, and takes no memory until it is
+ * accessed.
+ */
 static bool is_touched(struct sweep *s, const uint8_t *page)
 {
 	uint64_t number = (uintptr_t)page / X86_PAGE_SIZE;
@@ -65,7 +68,7 @@ static bool is_touched(struct sweep *s, const uint8_t *page)
 	return s->window[number - s->first] & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED);
 }
 
-/* Count one look. Returns false if none is left, or the caller gave up. */
+/* Count one check. Returns false if none is left, or if the caller gave up. */
 static bool take_pages(struct sweep *s)
 {
 	if (s->give_up && *s->give_up)

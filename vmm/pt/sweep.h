@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pages that a guest could execute, found in its page tables: where nobody tells what
- * runs, what is in them goes to the file.
+ * Find the pages that a guest could execute, in its page tables. If the executed code is not
+ * reported, these pages go to the file.
  */
 #ifndef VMM_PT_SWEEP_H
 #define VMM_PT_SWEEP_H
 
 #include "x86/mem.h"
 
-/* Page `gpa`, which is RAM and not all zeros, can be executed at `vaddr`. */
+/* Report that page `gpa`, which is RAM and not all zeros, can be executed at `vaddr`. */
 typedef void tracer_sweep_fn(void *opaque, uint64_t vaddr, uint64_t gpa);
 
-/* Pass all such pages to @fn, until *give_up is true; @give_up may be NULL. */
+/* Pass all such pages to @fn, until *give_up is true. @give_up may be NULL. */
 void tracer_sweep(const struct x86_mem *mem, const struct x86_paging *paging,
 		  const volatile bool *give_up, tracer_sweep_fn *fn, void *opaque);
 
