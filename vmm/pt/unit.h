@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of a processor that traces it, for the tracer: what differs between Intel PT
- * and Atom's RTIT. Another trace system is one more table of these.
+ * The part of a processor that traces it, for the tracer. The table has the differences between
+ * Intel PT and Atom's RTIT. Another trace system needs another table.
  */
 #ifndef VMM_PT_UNIT_H
 #define VMM_PT_UNIT_H
@@ -16,40 +16,46 @@ struct tracer_state;
 enum tracer_trace_system { TRACER_SYSTEM_PT, TRACER_SYSTEM_ATOM };
 
 struct tracer_unit_ops {
-	/* Packets tell of execution modes; else the file does, beside CR3. */
+	/* Packets report execution modes. Otherwise the file has them, with CR3. */
 	bool tells_mode;
-	/* Output that memory refuses ends the trace; else nothing tells of it but the file. */
+	/* Output that memory refuses ends the trace. Otherwise only the file shows the loss. */
 	bool ends_refused;
 
-	/* Reset. Bytes of a host's trace go to `stream`. */
+	/* Reset the unit. Bytes of a host's trace go to `stream`. */
 	void (*init)(struct tracer *t, const struct vpt_pt_ops *ops,
 		     void (*stream)(void *opaque, const void *bytes, size_t len));
 	enum vpt_fault (*rdmsr)(struct tracer *t, uint32_t msr, uint64_t *value);
 	enum vpt_fault (*wrmsr)(struct tracer *t, uint32_t msr, uint64_t value, enum vpt_access who,
 				uint64_t ip, uint64_t next);
 	/*
-	 * Optional. Would this write succeed, the trace go on, and something that decoding
-	 * depends on be another? Then *s has the registers after it.
+	 * Optional. Returns true if this write would succeed and the trace would continue with
+	 * another value of a register that decoding depends on. The registers after the write are
+	 * then in *s.
 	 */
 	bool (*cuts)(struct tracer *t, uint32_t msr, uint64_t value, struct trace_session *s);
 	void (*event)(struct tracer *t, const struct vpt_event *event);
 	void (*cond)(struct tracer *t, const struct vpt_event *event);
 	void (*tick)(struct tracer *t, uint64_t ip);
-	/* All that was put is where it goes to. */
+	/* Write all pending output to its destination. */
 	void (*flush)(struct tracer *t);
 
-	/* For the file: the registers; why TriggerEn fell just now, with s->error; do packets
-	 * tell which address space is in use? */
+	/*
+	 * For the file: get the registers; get the reason of TriggerEn's fall, with s->error;
+	 * return whether packets report the address space.
+	 */
 	void (*registers)(const struct tracer *t, struct trace_session *s);
 	enum trace_session_end (*why_ended)(const struct tracer *t, struct trace_session *s);
 	bool (*reports_space)(const struct tracer *t);
-	/* Are packets being lost, which OVF or FUP.BuffOvf ends? */
+	/* Returns true if packets are being lost until OVF or FUP.BuffOvf. */
 	bool (*loses)(const struct tracer *t);
 
-	/* A host ends a trace that runs, before the instruction at `ip`. */
+	/* End a running trace of a host, before the instruction at `ip`. */
 	void (*close)(struct tracer *t, uint64_t ip);
 
-	/* Their part of tracer_save.c; save() before anything else. False: not a state. */
+	/*
+	 * The unit's part of tracer_save.c. Call save() first. load() returns false if the state is
+	 * invalid.
+	 */
 	void (*save)(struct tracer *t, struct tracer_state *state);
 	bool (*load)(struct tracer *t, const struct tracer_state *state);
 };
@@ -62,13 +68,15 @@ struct tracer_unit {
 	const struct tracer_unit_ops *ops;
 	struct vpt_gate *gate;
 	const struct vpt_gate *acts;
-	/* What payloads add to a RIP, and the bits that they keep of the sum. */
+	/* The addend of a RIP in payloads, and the mask of the sum. */
 	const uint64_t *ip_base, *ip_mask;
 };
 
-/* That of a system; `pt`, `acting` and `atom` of the tracer need not be initialised yet. */
+/*
+ * Choose the unit of a system. `pt`, `acting` and `atom` of the tracer need not be initialised yet.
+ */
 void tracer_unit_choose(struct tracer *t, enum tracer_trace_system system);
-/* PT: whose packets these are from now on. */
+/* PT: set the unit that sends packets from now on. */
 void tracer_unit_act(struct tracer *t, struct vpt_pt *acting);
 
 /* unit_pt.c, unit_atom.c */
