@@ -49,7 +49,7 @@ static const uint32_t lvt_mask[DEV_LVT_COUNT] = {
 	[DEV_LVT_LINT0] = 0x1a7ff, [DEV_LVT_LINT1] = 0x1a7ff,	[DEV_LVT_ERROR] = 0x100ff,
 };
 
-/* Set the state after power-up, INIT or a time switched off, but keep the base. */
+/* Set the state of power-up, INIT or a disabled APIC, but keep the base. */
 static void reset(struct dev_lapic *l)
 {
 	struct dev_lapic fresh = {

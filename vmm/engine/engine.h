@@ -96,7 +96,7 @@ struct engine_vm {
 	const struct engine *engine;
 };
 
-/* Bits of engine_observer.wants: reports that are not of near transfers. */
+/* Bits of engine_observer.wants: the reports of an engine besides near transfers. */
 enum engine_observer_wants {
 	/* A report of each instruction, instead of one for several instructions. */
 	ENGINE_WANTS_INSNS = 1 << 0,

@@ -15,7 +15,7 @@ struct engine_time {
 	uint64_t retired; /* the number of instructions at which `tsc` is valid */
 	uint64_t tsc;	  /* the TSC without the changes by software */
 	uint64_t idle;	  /* the core clocks that passed without an instruction */
-	uint64_t offset;  /* the TSC of software less `tsc` */
+	uint64_t offset;  /* the TSC that software reads less the TSC without its changes */
 	uint32_t ticks;	  /* TSC ticks per `clocks` */
 	uint32_t clocks;  /* core clocks per `ticks` */
 };

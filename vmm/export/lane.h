@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The progress of one vCPU through the trace: its flow, the time, and the packet changes that let
- * perf follow.
+ * The progress of one vCPU through the trace. This is its flow, the time, and the packet changes
+ * that let perf follow.
  */
 #ifndef VMM_EXPORT_LANE_H
 #define VMM_EXPORT_LANE_H

@@ -55,7 +55,7 @@ static bool same_choice(const struct trace_reader *reader)
 	return true;
 }
 
-/* Returns true if the trace has any timing packet. */
+/* Returns true if any session has timing packets enabled. */
 static bool has_time(const struct trace_reader *reader, unsigned int vcpu)
 {
 	const uint64_t timing = VPT_ATOM_MASK(CTL, STS_EN) | VPT_ATOM_MASK(CTL, MTC_EN) |

@@ -5,7 +5,10 @@
 
 #include "export/retell.h"
 
-/* Enter the session of an item, which is its first item to be processed. */
+/*
+ * Enter the session of an item, and write the sessions before it. Does nothing if that session is
+ * active.
+ */
 void export_retell_session(struct export_retell *r, const struct decode_item *item);
 
 /* End the active session, and write the sessions without items. */

@@ -66,7 +66,7 @@ struct judge_filtered {
 	size_t len;
 	struct {
 		struct judge_filter_shift {
-			uint64_t at;   /* from this offset in `bytes` on, */
+			uint64_t at;   /* from this offset in `bytes` on */
 			uint64_t back; /* offsets are too high by this number (mod 2^64) */
 		} * at;
 		size_t n, room;
