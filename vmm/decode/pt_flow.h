@@ -54,8 +54,7 @@ struct decode_pt_ahead {
 	struct decode_code_store *store;
 	struct dec_code *code;
 	struct dec_flow flow;
-	const uint64_t
-		*offset; /* the stream offset after the read packets: that of `pt` or `atom` */
+	const uint64_t *offset; /* the stream offset after the read packets, of `pt` or `atom` */
 	struct dec_pt pt;
 	struct dec_atom atom;
 	struct dec_timing timing;

@@ -10,8 +10,11 @@ struct decode_space_share {
 	struct trace_space space; /* zero except for the flags if nothing is known of the space */
 	bool known;
 	uint64_t insns, blocks;
-	uint64_t entries,
-		exits; /* VM entries to it, or from a host with untraced guests; VM exits from it */
+	/*
+	 * The VM entries to the space, and the VM exits from it. For a host whose guests are not
+	 * traced, the VM entries from it.
+	 */
+	uint64_t entries, exits;
 	uint64_t time; /* the time in host TSC ticks */
 };
 

@@ -46,8 +46,8 @@ enum tracer_hardware_state {
 struct tracer_hardware {
 	uint32_t state; /* enum tracer_hardware_state */
 	uint64_t sessions;
-	struct vpt_rtit
-		rtit; /* the registers at the start of the session, or a host's during setup */
+	/* The registers at the start of the session, or a host's registers during setup. */
+	struct vpt_rtit rtit;
 	struct tracer_collect collect;
 	struct tracer_hardware_spaces spaces;
 };
