@@ -77,6 +77,8 @@ static struct place place_of(const char *text)
 	char *end;
 	struct place p = {.ip = SYNTH_CODE + strtoull(text, &end, 16)};
 
+	ck_assert_msg(end != text, "%s: not a place", text);
+
 	for (; *end && (letter = strchr(letters, *end)); end++)
 		p.flags |= 1u << (letter - letters);
 	if (*end == '/')

@@ -101,14 +101,30 @@ static void play_pip(struct synth *s, const char *text)
 	synth_pip(s, number(text, NULL));
 }
 
-/* TIP.PGE with an IP that is compressed against the last one. */
-static void play_pge16(struct synth *s, const char *text)
+/* A PIP with NR set. */
+static void play_pipn(struct synth *s, const char *text)
 {
-	struct pt_packet pge = {.type = ppt_tip_pge};
+	const bool non_root = s->non_root;
 
-	pge.payload.ip.ipc = pt_ipc_update_16;
-	pge.payload.ip.ip = (SYNTH_CODE + number(text, NULL)) & 0xffff;
-	ck_assert_int_gt(pt_enc_next(s->enc, &pge), 0);
+	s->non_root = true;
+	synth_pip(s, number(text, NULL));
+	s->non_root = non_root;
+}
+
+static void play_vmcs(struct synth *s, const char *text)
+{
+	struct pt_packet packet = {.type = ppt_vmcs};
+
+	packet.payload.vmcs.base = number(text, NULL);
+	ck_assert_int_gt(pt_enc_next(s->enc, &packet), 0);
+}
+
+static void play_tsc(struct synth *s, const char *text)
+{
+	struct pt_packet packet = {.type = ppt_tsc};
+
+	packet.payload.tsc.tsc = number(text, NULL);
+	ck_assert_int_gt(pt_enc_next(s->enc, &packet), 0);
 }
 
 static void play_raw(struct synth *s, const char *text)
@@ -126,7 +142,8 @@ static const struct {
 	{"code", play_code},	  {"page@", play_page},	  {"insns=", play_insns},
 	{"switch=", play_switch}, {"begin@", play_begin}, {"finish@", play_finish},
 	{"PSB+:", play_psb},	  {"TNT:", synth_tnt},	  {"PIP:", play_pip},
-	{"PGE16:", play_pge16},	  {"raw:", play_raw},
+	{"PIPN:", play_pipn},	  {"VMCS:", play_vmcs},	  {"TSC:", play_tsc},
+	{"raw:", play_raw},
 };
 
 static bool play_with_text(struct synth *s, const char *word)
@@ -143,26 +160,40 @@ static bool play_with_text(struct synth *s, const char *word)
 	return false;
 }
 
+/* Put a packet with the low 16 bits of an IP, which is compressed against the last one. */
+static void put_ip16(struct synth *s, enum pt_packet_type type, uint64_t ip)
+{
+	struct pt_packet packet = {.type = type};
+
+	packet.payload.ip.ipc = pt_ipc_update_16;
+	packet.payload.ip.ip = ip & 0xffff;
+	ck_assert_int_gt(pt_enc_next(s->enc, &packet), 0);
+}
+
 static bool play_ip(struct synth *s, const char *word)
 {
 	static const struct {
 		const char *begins;
 		enum pt_packet_type type;
 	} types[] = {
-		{"TIP:", ppt_tip},
-		{"PGE:", ppt_tip_pge},
-		{"PGD:", ppt_tip_pgd},
-		{"FUP:", ppt_fup},
+		{"TIP", ppt_tip},
+		{"PGE", ppt_tip_pge},
+		{"PGD", ppt_tip_pgd},
+		{"FUP", ppt_fup},
 	};
 	size_t i;
 
 	for (i = 0; i < COUNT(types); i++) {
-		if (strncmp(word, types[i].begins, 4))
+		if (strncmp(word, types[i].begins, 3) != 0)
 			continue;
-		if (!strcmp(word + 4, "-"))
+		if (!strcmp(word + 3, ":-"))
 			synth_no_ip(s, types[i].type);
-		else
+		else if (word[3] == ':')
 			synth_ip(s, types[i].type, SYNTH_CODE + number(word + 4, NULL));
+		else if (!strncmp(word + 3, "16:", 3))
+			put_ip16(s, types[i].type, SYNTH_CODE + number(word + 6, NULL));
+		else
+			continue;
 		return true;
 	}
 	return false;
@@ -217,6 +248,8 @@ static bool play_own(struct synth *s, const char *word)
 		{"BEP", {.kind = VPT_PKT_BEP}, false},
 		{"BEPI", {.kind = VPT_PKT_BEP, .flag = true}, false},
 		{"CFE", {.kind = VPT_PKT_CFE}, true},
+		{"CFEI", {.kind = VPT_PKT_CFE, .flag = true}, true},
+		{"EVD", {.kind = VPT_PKT_EVD}, true},
 		{"PTWI", {.kind = VPT_PKT_PTW, .bits = 64, .flag = true}, true},
 	};
 	size_t i, len = strcspn(word, ":");

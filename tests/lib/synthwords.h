@@ -18,14 +18,16 @@
  *   `PSB` `PSBEND`      These packets alone.
  *   `TNT:110`           Outcomes, the oldest first.
  *   `TIP:` `PGE:` `PGD:` `FUP:`   With an IP, or with - if the IP is suppressed.
- *   `PGE16:1a`          TIP.PGE with the low 16 bits of the IP.
- *   `PIP:2000` `MODE` `OVF` `STOP`
+ *   `TIP16:1a`          The low 16 bits of the IP; also with the other three.
+ *   `PIP:2000`          PIP; `PIPN:2000` has NR set.
+ *   `VMCS:7000` `TSC:10` `MODE` `OVF` `STOP`
  *
  * Packets by the library, since libipt cannot encode them:
  *
  *   `BBP:4` `BIP:2/1` `BEP` `CFE:1/e`  A value and, behind a slash, the ID or the vector.
  *   `BBP32:1` `BIP32:7/3`              The items have 4 bytes.
- *   `BEPI` `PTWI:5`                    A FUP follows.
+ *   `EVD:1234/1`                       A value and the type.
+ *   `BEPI` `PTWI:5` `CFEI:7`           A FUP follows.
  *   `raw:7d00`                         Bytes.
  */
 #ifndef TESTS_LIB_SYNTHWORDS_H

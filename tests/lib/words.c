@@ -27,8 +27,10 @@ void words_play(const char *script, void (*play)(void *opaque, char *word), void
 		for (; times; times--) {
 			char *rest = strcpy(copy, words);
 
-			while ((word = strsep(&rest, ",")))
+			while ((word = strsep(&rest, ","))) {
+				ck_assert_msg(*word, "there is an empty word before %s", script);
 				play(opaque, word);
+			}
 		}
 	}
 }

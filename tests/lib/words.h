@@ -5,7 +5,7 @@
 
 /*
  * Call @play for each word of @script. `9*a,b` repeats the words a and b 9 times (decimal). The
- * word is a copy, which @play may change. The test fails if a word is too long.
+ * word is a copy, which @play may change. The test fails if a word is too long or empty.
  */
 void words_play(const char *script, void (*play)(void *opaque, char *word), void *opaque);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Traces that span a host and guests, made by hand as the manual's tables have them
- * (33-53, 33-56, 33-59). What comes out is written as a word per item:
+ * Test traces that span a host and guests, as in the manual's tables 33-53, 33-56 and 33-59. Each
+ * item of the flow is a word:
  *   1a h    instruction at SYNTH_CODE + 0x1a, by the name of its space; ? not known
  *   E1a D A1a 1a>20   enabled, disabled, disabled by an event at 1a, event
  *   V       disabled by a VM entry
@@ -17,8 +17,10 @@
 #include "judge/filter.h"
 #include "judge/judge.h"
 #include "decode/spaces.h"
+#include "lib/steps.h"
 #include "lib/suite.h"
 #include "lib/synth.h"
+#include "lib/words.h"
 #include "vpt/msr.h"
 
 #define AT(offset) (SYNTH_CODE + (offset))
@@ -63,234 +65,17 @@ static void code(struct synth *s)
 	synth_page_at(s, ID(2), SYNTH_CODE);
 }
 
-static void put(struct synth *s, const struct pt_packet *packet)
+/* h, then a alone: a concealed guest of the first VMCS. */
+static void concealed_code(struct synth *s)
 {
-	ck_assert_int_gt(pt_enc_next(s->enc, packet), 0);
-}
-
-static void pip(struct synth *s, uint64_t cr3, bool nr)
-{
-	struct pt_packet packet = {.type = ppt_pip};
-
-	packet.payload.pip.cr3 = cr3;
-	packet.payload.pip.nr = nr;
-	put(s, &packet);
-}
-
-static void vmcs(struct synth *s, uint64_t pointer)
-{
-	struct pt_packet packet = {.type = ppt_vmcs};
-
-	packet.payload.vmcs.base = pointer;
-	put(s, &packet);
-}
-
-static void ip16(struct synth *s, enum pt_packet_type type, uint64_t ip)
-{
-	struct pt_packet packet = {.type = type};
-
-	packet.payload.ip.ipc = pt_ipc_update_16;
-	packet.payload.ip.ip = ip & 0xffff;
-	put(s, &packet);
-}
-
-static void cfe(struct synth *s, uint8_t type, uint8_t vector, bool ip)
-{
-	const uint8_t bytes[4] = {0x02, 0x13, (uint8_t)(type | ip << 7), vector};
-
-	synth_raw(s, bytes, sizeof(bytes));
-}
-
-static void evd(struct synth *s, uint8_t type, uint64_t value)
-{
-	uint8_t bytes[11] = {0x02, 0x53, type};
-
-	memcpy(bytes + 3, &value, 8);
-	synth_raw(s, bytes, sizeof(bytes));
-}
-
-/* PSB+ as in root operation, or with NR and a VMCS. */
-static void psb(struct synth *s, bool nr, uint64_t pointer, bool vmcs_last)
-{
-	synth_packet(s, ppt_psb);
-	if (!vmcs_last)
-		vmcs(s, pointer);
-	pip(s, CR3, nr);
-	if (vmcs_last)
-		vmcs(s, pointer);
-	synth_mode(s);
-	synth_packet(s, ppt_psbend);
-}
-
-static void begin(struct synth *s, uint64_t ip)
-{
-	code(s);
-	synth_start(s, ip, 0);
-	psb(s, false, VMCS0, false);
-	synth_ip(s, ppt_tip_pge, ip);
-}
-
-static void finish(struct synth *s, uint64_t ip)
-{
-	synth_ip(s, ppt_fup, ip);
-	synth_no_ip(s, ppt_tip_pgd);
-	synth_stop(s, TRACE_END_DISABLED, ip, 0);
-}
-
-static void enter(struct synth *s)
-{
-	pip(s, CR3, true);
-	synth_ip(s, ppt_tip, AT(0));
-}
-
-static void leave(struct synth *s, uint64_t from, uint64_t to)
-{
-	synth_ip(s, ppt_fup, from);
-	pip(s, CR3, false);
-	synth_ip(s, ppt_tip, to);
-}
-
-static void entry_and_exit(struct synth *s)
-{
-	begin(s, AT(0));
-	enter(s);
-	leave(s, AT(3), AT(4));
-	synth_ip(s, ppt_tip, AT(0));
-	enter(s);
-	leave(s, AT(2), AT(4));
-	finish(s, AT(5));
-}
-
-/* VMPTRLD's packet counts from the next entry on; that in a PSB+ is no other. */
-static void two_guests(struct synth *s)
-{
-	begin(s, AT(0));
-	enter(s);
-	leave(s, AT(3), AT(5));
-	synth_ip(s, ppt_tip, AT(7));
-	vmcs(s, VMCS1);
-	synth_ip(s, ppt_tip, AT(1));
-	pip(s, CR3, true);
-	synth_ip(s, ppt_tip, AT(0));
-	synth_tnt(s, "10");
-	leave(s, AT(3), AT(4));
-	finish(s, AT(5));
-}
-
-static void psb_in_guest(struct synth *s)
-{
-	code(s);
-	synth_start(s, AT(0), 0);
-	psb(s, true, VMCS1, false);
-	synth_ip(s, ppt_tip_pge, AT(0));
-	synth_tnt(s, "0");
-	leave(s, AT(3), AT(4));
-	finish(s, AT(5));
-}
-
-static void psb_vmcs_last(struct synth *s)
-{
-	code(s);
-	synth_start(s, AT(0), 0);
-	psb(s, true, VMCS1, true);
-	synth_ip(s, ppt_tip_pge, AT(0));
-	synth_tnt(s, "0");
-	leave(s, AT(3), AT(4));
-	finish(s, AT(5));
-}
-
-/* Guest-only: the exit is FUP, TIP.PGD, the entry TIP.PGE, of which nothing tells a CR3. */
-static void guest_only(struct synth *s)
-{
-	const struct trace_cr3_switch sw = {ID(2), 0};
-	unsigned int i;
-
-	code(s);
-	ck_assert_int_eq(trace_writer_cr3(s->w, 0, &sw), 0);
-	synth_start(s, AT(0), 0);
-	synth_packet(s, ppt_psb);
-	synth_mode(s);
-	synth_packet(s, ppt_psbend);
-	for (i = 0; i < 2; i++) {
-		synth_ip(s, ppt_tip_pge, AT(0));
-		synth_tnt(s, "0");
-		synth_ip(s, ppt_fup, AT(3));
-		synth_no_ip(s, ppt_tip_pgd);
-	}
-	synth_stop(s, TRACE_END_DISABLED, AT(3), 0);
-}
-
-/* PIPs of a concealed guest are like a host's. */
-static void concealed(struct synth *s)
-{
-	struct trace_space only = spaces[1];
-
-	ck_assert_int_eq(trace_writer_spaces(s->w, &only, 1), 0);
+	ck_assert_int_eq(trace_writer_spaces(s->w, &spaces[1], 1), 0);
 	ck_assert_int_eq(trace_writer_spaces(s->w, spaces, 1), 0);
 	synth_code(s, AT(0), "90 90 90 0f a2 ff e0 90");
 	synth_page_at(s, ID(1), SYNTH_CODE);
-	synth_start(s, AT(0), 0);
-	synth_packet(s, ppt_psb);
-	synth_mode(s);
-	pip(s, CR3, false);
-	synth_packet(s, ppt_psbend);
-	synth_ip(s, ppt_tip_pge, AT(0));
-	finish(s, AT(3));
 }
 
-/* Host-only: the entry is FUP with the IP after VMRESUME, TIP.PGD (table 33-56, row 9). */
-static void host_only(struct synth *s)
-{
-	begin(s, AT(0));
-	synth_ip(s, ppt_fup, AT(4));
-	synth_no_ip(s, ppt_tip_pgd);
-	ip16(s, ppt_tip_pge, AT(4));
-	finish(s, AT(5));
-}
-
-/* Nothing before says that it is no VM entry, but the code. */
-static void host_event(struct synth *s)
-{
-	begin(s, AT(4));
-	synth_ip(s, ppt_fup, AT(5));
-	synth_no_ip(s, ppt_tip_pgd);
-	ip16(s, ppt_tip_pge, AT(4));
-	finish(s, AT(5));
-}
-
-/* An event where execution has just come to, behind a VMRESUME as it happens. */
-static void host_event_there(struct synth *s)
-{
-	begin(s, AT(5));
-	synth_ip(s, ppt_tip, AT(4));
-	synth_ip(s, ppt_fup, AT(4));
-	synth_no_ip(s, ppt_tip_pgd);
-	ip16(s, ppt_tip_pge, AT(4));
-	finish(s, AT(5));
-}
-
-static void unknown_space(struct synth *s)
-{
-	begin(s, AT(0));
-	pip(s, OTHER_CR3, true);
-	synth_ip(s, ppt_tip, AT(0));
-	leave(s, AT(3), AT(4));
-	synth_psb(s, AT(4));
-	finish(s, AT(5));
-}
-
-/* The host alone has code where it goes to: still it is not the host that runs. */
-static void unknown_space_alone(struct synth *s)
-{
-	begin(s, AT(0));
-	pip(s, OTHER_CR3, true);
-	synth_ip(s, ppt_tip, HOST_ONLY);
-	leave(s, HOST_ONLY + 1, AT(4));
-	synth_psb(s, AT(4));
-	finish(s, AT(5));
-}
-
-static void say_no_code(struct synth *s)
+/* A guest whose code the file says that it does not have. */
+static void space_without_code(struct synth *s)
 {
 	static const struct trace_space space = {
 		.id = ID(3),
@@ -303,159 +88,100 @@ static void say_no_code(struct synth *s)
 	ck_assert_int_eq(trace_writer_spaces(s->w, &space, 1), 0);
 }
 
-/* The file says that it has no code of this guest: what it does is left out. */
-static void no_code(struct synth *s)
+/* Play a word of lib/steps.h, or `spaces`, `concealed-spaces` or `no-code-space`. */
+static void play(void *opaque, char *word)
 {
-	say_no_code(s);
-	begin(s, AT(0));
-	pip(s, OTHER_CR3, true);
-	synth_ip(s, ppt_tip, AT(0));
-	synth_ip(s, ppt_fup, AT(3));
-	synth_ip(s, ppt_tip, AT(0x20));
-	synth_mode(s);
-	leave(s, AT(3), AT(4));
-	finish(s, AT(5));
+	struct synth *s = opaque;
+
+	if (!strcmp(word, "spaces"))
+		code(s);
+	else if (!strcmp(word, "concealed-spaces"))
+		concealed_code(s);
+	else if (!strcmp(word, "no-code-space"))
+		space_without_code(s);
+	else
+		steps_play(s, word);
 }
 
-/* An entry that fails late: the exit's PIP comes, and no TIP of the guest. */
-static void no_code_late(struct synth *s)
-{
-	say_no_code(s);
-	begin(s, AT(0));
-	pip(s, OTHER_CR3, true);
-	pip(s, CR3, false);
-	synth_ip(s, ppt_tip, AT(4));
-	finish(s, AT(5));
-}
+/* A PSB+ in root operation and in non-root operation. */
+#define PSB_PLUS	"PSB VMCS:7000 PIP:1000 MODE PSBEND "
+#define PSB_PLUS_B	"PSB VMCS:8000 PIPN:1000 MODE PSBEND "
+#define BEGIN(ip)	"spaces start@" ip " " PSB_PLUS "PGE:" ip " "
+#define ENTER		"PIPN:1000 TIP:0 "
+#define ENTER_OTHER	"PIPN:9000 TIP:0 "
+#define LEAVE(from, to) "FUP:" from " PIP:1000 TIP:" to " "
 
-/* The trace is found again while that guest runs. */
-static void no_code_psb(struct synth *s)
-{
-	say_no_code(s);
-	code(s);
-	synth_start(s, AT(0), 0);
-	synth_packet(s, ppt_psb);
-	pip(s, OTHER_CR3, true);
-	synth_mode(s);
-	synth_ip(s, ppt_fup, AT(2));
-	synth_packet(s, ppt_psbend);
-	synth_ip(s, ppt_tip, AT(0));
-	leave(s, AT(3), AT(4));
-	finish(s, AT(5));
-}
-
-/* No PIP tells of the exit, but only the host has code where it leads. */
-static void concealed_exit(struct synth *s)
-{
-	begin(s, AT(0));
-	enter(s);
-	synth_ip(s, ppt_fup, AT(3));
-	synth_ip(s, ppt_tip, HOST_ONLY);
-	finish(s, HOST_ONLY + 2);
-}
-
-/* Event trace: what has a FUP of its own, and what shares one with branch trace. */
-static void event_trace(struct synth *s)
-{
-	s->session.ctl |= VPT_CTL_MASK(EVENT_EN);
-	begin(s, AT(0));
-	cfe(s, 7, 0, true);
-	ip16(s, ppt_fup, AT(1));
-	pip(s, CR3, true);
-	ip16(s, ppt_tip, AT(0));
-	evd(s, 1, 0x1234);
-	evd(s, 2, 10);
-	cfe(s, 8, 0, false);
-	ip16(s, ppt_fup, AT(3));
-	pip(s, CR3, false);
-	ip16(s, ppt_tip, AT(4));
-	cfe(s, 4, 0, false);
-	finish(s, AT(5));
-}
-
-/* CLI: MODE.Exec and a FUP, for RFLAGS.IF alone. */
-static void flag_changes(struct synth *s)
-{
-	s->session.ctl |= VPT_CTL_MASK(EVENT_EN);
-	begin(s, AT(4));
-	synth_mode(s);
-	ip16(s, ppt_fup, AT(4));
-	ip16(s, ppt_tip, AT(4));
-	finish(s, AT(5));
-}
-
-static void vm_exit_out(struct synth *s)
-{
-	begin(s, AT(0));
-	enter(s);
-	synth_ip(s, ppt_fup, AT(3));
-	pip(s, CR3, false);
-	synth_no_ip(s, ppt_tip_pgd);
-	synth_ip(s, ppt_tip_pge, AT(4));
-	finish(s, AT(5));
-}
-
-/* MOV to CR3 and VM entry with the same packets before them: the order tells. */
-static void entry_out(struct synth *s)
-{
-	begin(s, AT(0));
-	synth_ip(s, ppt_fup, AT(4));
-	pip(s, OTHER_CR3, true);
-	synth_no_ip(s, ppt_tip_pgd);
-	pip(s, CR3, false);
-	synth_ip(s, ppt_tip_pge, AT(4));
-	finish(s, AT(5));
-}
-
+/* @own is the flow by libvptdecode where that has other words, or another order. */
 static const struct {
-	const char *name;
-	void (*make)(struct synth *s);
-	const char *words;
+	const char *name, *script, *words, *own;
 } flows[] = {
-	{"entry and exit", entry_and_exit,
-	 "E0 0h 1h Pa 0a 1a 2a 3>4 Ph 4h 5h 0h 1h Pa 0a 1a 2>4 Ph 4h A5"},
-	{"two guests", two_guests,
-	 "E0 0h 1h Pa 0a 1a 2a 3>5 Ph 5h 7h ah 1h Pb 0b 1b 0b 1b 3>4 Ph 4h A5"},
-	{"PSB in a guest", psb_in_guest, "E0 0b 1b 3>4 Ph 4h A5"},
-	{"VMCS behind PIP", psb_vmcs_last, "E0 0b 1b 3>4 Ph 4h A5"},
-	{"guest only", guest_only, "E0 0b 1b A3 E0 0b 1b A3"},
-	{"concealed", concealed, "E0 0a 1a 2a A3"},
-	{"host only", host_only, "E0 0h 1h V E4 4h A5"},
-	{"host, event", host_event, "E4 4h A5 E4 4h A5"},
-	{"host, event there", host_event_there, "E5 5h A4 E4 4h A5"},
-	{"unknown space", unknown_space, "E0 0h 1h P9000 !no memory mapped at this address 4h A5"},
-	{"unknown space, code of another", unknown_space_alone,
-	 "E0 0h 1h P9000 !no memory mapped at this address 4h A5"},
-	{"no code", no_code, "E0 0h 1h Pn V Ph E4 4h A5"},
-	{"no code, failed entry", no_code_late, "E0 0h 1h Ph 4h A5"},
-	{"no code, PSB", no_code_psb, "Ph E4 4h A5"},
-	{"concealed exit", concealed_exit, "E0 0h 1h Pa 0a 1a 2a 3>100c 100ch 100dh A100e"},
-	{"event trace", event_trace, "E0 0h C7@1 1h Pa 0a 1a 2a C8@3q1234r10 3>4 Ph 4h C4@5 A5"},
-	{"RFLAGS.IF", flag_changes, "E4 4h 5h 4h A5"},
-	{"VM exit out of context", vm_exit_out, "E0 0h 1h Pa 0a 1a 2a A3 Ph E4 4h A5"},
-	{"VM entry out of context", entry_out, "E0 0h 1h P9000 V Ph E4 4h A5"},
+	{"entry and exit",
+	 BEGIN("0") ENTER LEAVE("3", "4") "TIP:0 " ENTER LEAVE("2", "4") "finish@5",
+	 "E0 0h 1h Pa 0a 1a 2a 3>4 Ph 4h 5h 0h 1h Pa 0a 1a 2>4 Ph 4h A5", NULL},
+	/* VMPTRLD's packet counts from the next entry on. The VMCS packet of a PSB+ is no other. */
+	{"two guests",
+	 BEGIN("0") ENTER LEAVE("3", "5") "TIP:7 VMCS:8000 TIP:1 " ENTER
+					  "TNT:10 " LEAVE("3", "4") "finish@5",
+	 "E0 0h 1h Pa 0a 1a 2a 3>5 Ph 5h 7h ah 1h Pb 0b 1b 0b 1b 3>4 Ph 4h A5", NULL},
+	{"PSB in a guest", "spaces start@0 " PSB_PLUS_B "PGE:0 TNT:0 " LEAVE("3", "4") "finish@5",
+	 "E0 0b 1b 3>4 Ph 4h A5", NULL},
+	{"VMCS behind PIP",
+	 "spaces start@0 PSB PIPN:1000 VMCS:8000 MODE PSBEND PGE:0 TNT:0 " LEAVE("3",
+										 "4") "finish@5",
+	 "E0 0b 1b 3>4 Ph 4h A5", NULL},
+	/* Guest-only: the exit is FUP, TIP.PGD, and the entry TIP.PGE. No packet has a CR3. */
+	{"guest only",
+	 "spaces switch=f000000002000/0 start@0 PSB MODE PSBEND 2*PGE:0,TNT:0,FUP:3,PGD:- "
+	 "end-disabled@3",
+	 "E0 0b 1b A3 E0 0b 1b A3", NULL},
+	/* PIPs of a concealed guest are like a host's. */
+	{"concealed", "concealed-spaces start@0 PSB MODE PIP:1000 PSBEND PGE:0 finish@3",
+	 "E0 0a 1a 2a A3", NULL},
+	/* Host-only: the entry is FUP with the IP after VMRESUME, TIP.PGD (table 33-56, row 9). */
+	{"host only", BEGIN("0") "FUP:4 PGD:- PGE16:4 finish@5", "E0 0h 1h V E4 4h A5", NULL},
+	/* Only the code shows that this is no VM entry. */
+	{"host, event", BEGIN("4") "FUP:5 PGD:- PGE16:4 finish@5", "E4 4h A5 E4 4h A5", NULL},
+	/* An event at an IP that was reached, which happens to be behind a VMRESUME. */
+	{"host, event there", BEGIN("5") "TIP:4 FUP:4 PGD:- PGE16:4 finish@5", "E5 5h A4 E4 4h A5",
+	 NULL},
+	{"unknown space", BEGIN("0") ENTER_OTHER LEAVE("3", "4") "PSB+:4 finish@5",
+	 "E0 0h 1h P9000 !no memory mapped at this address 4h A5",
+	 "E0 0h 1h P9000 !there is no code here 4h A5"},
+	/* The host alone has code at the target, but it is not the host that runs. */
+	{"unknown space, code of another",
+	 BEGIN("0") "PIPN:9000 TIP:100c " LEAVE("100d", "4") "PSB+:4 finish@5",
+	 "E0 0h 1h P9000 !no memory mapped at this address 4h A5",
+	 "E0 0h 1h P9000 !there is no code here 4h A5"},
+	/* The file says that it has no code of this guest, whose instructions are left out. */
+	{"no code",
+	 "no-code-space " BEGIN("0") ENTER_OTHER "FUP:3 TIP:20 MODE " LEAVE("3", "4") "finish@5",
+	 "E0 0h 1h Pn V Ph E4 4h A5", NULL},
+	/* An entry that fails late: the exit's PIP comes, and no TIP of the guest. */
+	{"no code, failed entry", "no-code-space " BEGIN("0") "PIPN:9000 PIP:1000 TIP:4 finish@5",
+	 "E0 0h 1h Ph 4h A5", NULL},
+	/* The decoder synchronizes while that guest runs. */
+	{"no code, PSB",
+	 "no-code-space spaces start@0 PSB PIPN:9000 MODE FUP:2 PSBEND TIP:0 " LEAVE(
+		 "3", "4") "finish@5",
+	 "Ph E4 4h A5", NULL},
+	/* No PIP reports the exit, but only the host has code at the target. */
+	{"concealed exit", BEGIN("0") ENTER "FUP:3 TIP:100c finish@100e",
+	 "E0 0h 1h Pa 0a 1a 2a 3>100c 100ch 100dh A100e", NULL},
+	/* CFEs with a FUP of their own, and CFEs that share one with branch trace. */
+	{"event trace",
+	 "event-en " BEGIN("0") "CFEI:7 FUP16:1 PIPN:1000 TIP16:0 EVD:1234/1 EVD:a/2 CFE:8 FUP16:3 "
+				"PIP:1000 TIP16:4 CFE:4 finish@5",
+	 "E0 0h C7@1 1h Pa 0a 1a 2a C8@3q1234r10 3>4 Ph 4h C4@5 A5",
+	 "E0 0h 1h C7@1 Pa 0a 1a 2a C8@3q1234r10 3>4 Ph 4h C4@5 A5"},
+	/* CLI: MODE.Exec and a FUP report RFLAGS.IF alone. */
+	{"RFLAGS.IF", "event-en " BEGIN("4") "MODE FUP16:4 TIP16:4 finish@5", "E4 4h 5h 4h A5",
+	 NULL},
+	{"VM exit out of context", BEGIN("0") ENTER "FUP:3 PIP:1000 PGD:- PGE:4 finish@5",
+	 "E0 0h 1h Pa 0a 1a 2a A3 Ph E4 4h A5", NULL},
+	/* MOV to CR3 and VM entry have the same packets in another order. */
+	{"VM entry out of context", BEGIN("0") "FUP:4 PIPN:9000 PGD:- PIP:1000 PGE:4 finish@5",
+	 "E0 0h 1h P9000 V Ph E4 4h A5", "E0 0h 1h V P9000 Ph E4 4h A5"},
 };
-
-/* Where libvptdecode has other words, or tells a transition and its instruction in another order. */
-static const struct {
-	const char *name, *words;
-} others[] = {
-	{"unknown space", "E0 0h 1h P9000 !there is no code here 4h A5"},
-	{"unknown space, code of another", "E0 0h 1h P9000 !there is no code here 4h A5"},
-	{"event trace", "E0 0h 1h C7@1 Pa 0a 1a 2a C8@3q1234r10 3>4 Ph 4h C4@5 A5"},
-	{"VM entry out of context", "E0 0h 1h V P9000 Ph E4 4h A5"},
-};
-
-static const char *words_of(size_t i, enum judge_flow_by by)
-{
-	size_t k;
-
-	for (k = 0; by == DECODE_FLOW_BY_LIBVPTDECODE && k < COUNT(others); k++) {
-		if (!strcmp(others[k].name, flows[i].name))
-			return others[k].words;
-	}
-	return flows[i].words;
-}
 
 static const char *name_of(const struct decode_item *item, char *text)
 {
@@ -539,10 +265,11 @@ START_TEST(flow)
 	struct synth s;
 
 	synth_open(&s);
-	flows[_i].make(&s);
+	words_play(flows[_i].script, play, &s);
 	r = synth_read(&s);
 	for (by = DECODE_FLOW_BY_LIBVPTDECODE; by <= DECODE_FLOW_BY_LIBIPT; by++) {
-		const char *expected = words_of((size_t)_i, by);
+		const bool own = by == DECODE_FLOW_BY_LIBVPTDECODE && flows[_i].own;
+		const char *expected = own ? flows[_i].own : flows[_i].words;
 		char text[2000] = "";
 
 		describe(r, by, text, sizeof(text));
@@ -570,7 +297,7 @@ START_TEST(flow_blocks)
 	size_t i;
 
 	synth_open(&s);
-	flows[_i >> 1].make(&s);
+	words_play(flows[_i >> 1].script, play, &s);
 	r = synth_read(&s);
 	for (unit = DECODE_FLOW_INSNS; unit <= DECODE_FLOW_BLOCKS; unit++) {
 		struct decode_flow *f;
@@ -603,13 +330,7 @@ START_TEST(offsets)
 	size_t len;
 
 	synth_open(&s);
-	s.session.ctl |= VPT_CTL_MASK(EVENT_EN);
-	begin(&s, AT(0));
-	cfe(&s, 7, 0, true);
-	ip16(&s, ppt_fup, AT(1));
-	synth_ip(&s, ppt_fup, AT(4));
-	synth_no_ip(&s, ppt_tip_pgd);
-	synth_stop(&s, TRACE_END_DISABLED, AT(4), 0);
+	words_play("event-en " BEGIN("0") "CFEI:7 FUP16:1 FUP:4 PGD:- end-disabled@4", play, &s);
 	r = synth_read(&s);
 	trace_reader_stream(r, 0, &len);
 	ck_assert_int_eq(decode_flow_open(r, 0, DECODE_FLOW_INSNS, &f), 0);
@@ -786,14 +507,6 @@ START_TEST(format)
 }
 END_TEST
 
-static void tsc(struct synth *s, uint64_t value)
-{
-	struct pt_packet packet = {.type = ppt_tsc};
-
-	packet.payload.tsc.tsc = value;
-	put(s, &packet);
-}
-
 /*
  * The guest's TSC is twice as fast as the host's and far behind; then its offset changes.
  * What comes out is the host's, in a PSB+ as well.
@@ -814,35 +527,13 @@ START_TEST(one_time)
 	s.session.ctl |= VPT_CTL_MASK(TSC_EN);
 	code(&s);
 	ck_assert_int_eq(trace_writer_vmcs(s.w, 0, &block), 0);
-	synth_start(&s, AT(0), 0);
-	synth_packet(&s, ppt_psb);
-	tsc(&s, 50000);
-	vmcs(&s, VMCS0);
-	pip(&s, CR3, false);
-	synth_mode(&s);
-	synth_packet(&s, ppt_psbend);
-	synth_ip(&s, ppt_tip_pge, AT(0));
-	tsc(&s, 50100);
-	enter(&s);
-	tsc(&s, 2 * 50150 - 90000);
-	leave(&s, AT(3), AT(4));
-	tsc(&s, 50200);
-	synth_ip(&s, ppt_tip, AT(0));
-	enter(&s);
+	steps_play(&s, "start@0 PSB TSC:c350 VMCS:7000 PIP:1000 MODE PSBEND PGE:0 TSC:c3b4");
+	steps_play(&s, ENTER "TSC:283c " LEAVE("3", "4") "TSC:c418 TIP:0 " ENTER);
 	synth_flush(&s);
 	block.tsc_offset = 1000;
 	ck_assert_int_eq(trace_writer_vmcs(s.w, 0, &block), 0);
-	synth_packet(&s, ppt_psb);
-	tsc(&s, 2 * 50300 + 1000);
-	vmcs(&s, VMCS0);
-	pip(&s, CR3, true);
-	synth_mode(&s);
-	synth_ip(&s, ppt_fup, AT(0));
-	synth_packet(&s, ppt_psbend);
-	tsc(&s, 2 * 50400 + 1000);
-	leave(&s, AT(2), AT(4));
-	tsc(&s, 50500);
-	finish(&s, AT(5));
+	steps_play(&s, "PSB TSC:18ce0 VMCS:7000 PIPN:1000 MODE FUP:0 PSBEND TSC:18da8");
+	steps_play(&s, LEAVE("2", "4") "TSC:c544 finish@5");
 	r = synth_read(&s);
 	ck_assert_int_eq(judge_flow_open_by(r, 0, DECODE_FLOW_INSNS, (enum judge_flow_by)_i, &f),
 			 0);
