@@ -70,12 +70,12 @@ struct place {
 	uint8_t cpl;
 };
 
-static struct place place_of(const char *text)
+static struct place place_of(const struct synth *s, const char *text)
 {
 	static const char letters[] = "+p?!wv"; /* in the order of the bits */
 	const char *letter;
 	char *end;
-	struct place p = {.ip = SYNTH_CODE + strtoull(text, &end, 16)};
+	struct place p = {.ip = s->base + strtoull(text, &end, 16)};
 
 	ck_assert_msg(end != text, "%s: not a place", text);
 
@@ -144,8 +144,8 @@ static void play_range(struct synth *s, const char *text, enum vpt_addr_cfg cfg)
 	ck_assert_int_eq(sscanf(text, "%lu=%lx-%lx", &n, &from, &to), 3);
 	ck_assert_uint_lt(n, VPT_MAX_RANGES);
 	s->session.ctl |= (uint64_t)cfg << (VPT_CTL_ADDR0_CFG_SHIFT + 4 * n);
-	s->session.addr[2 * n] = SYNTH_CODE + from;
-	s->session.addr[2 * n + 1] = SYNTH_CODE + to;
+	s->session.addr[2 * n] = s->base + from;
+	s->session.addr[2 * n + 1] = s->base + to;
 }
 
 /* Play a word that is about registers, CR3 or a record alone. Returns false for another one. */
@@ -163,7 +163,7 @@ static bool play_setting(struct synth *s, const char *word)
 		{"record-end", 0, TRACE_ORACLE_STOP},
 		{"record-unknown", 0, 200},
 	};
-	const struct place zero = {.ip = SYNTH_CODE};
+	const struct place zero = {.ip = s->base};
 	unsigned int i;
 
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -202,7 +202,7 @@ static void play_word(void *opaque, char *word)
 	at = strchr(word, '@');
 	if (at)
 		*at = 0;
-	p = place_of(at ? at + 1 : word);
+	p = place_of(s, at ? at + 1 : word);
 	if (!at)
 		synth_insn(s, p.ip, p.cpl, p.flags);
 	else

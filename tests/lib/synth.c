@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Write trace files for tests: packets by libipt, and records of an oracle. */
 #include "lib/synth.h"
 
 #include <stdio.h>
@@ -35,6 +36,7 @@ void synth_open(struct synth *s)
 	ck_assert_ptr_nonnull(s->enc);
 
 	memset(s->page, 0x90, sizeof(s->page));
+	s->base = SYNTH_CODE;
 	s->session.ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) |
 			 VPT_CTL_MASK(BRANCH_EN);
 }

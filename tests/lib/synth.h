@@ -22,6 +22,7 @@ struct synth {
 	struct trace_session session; /* registers for the next session */
 	uint64_t insns;		      /* the counter */
 	bool non_root;		      /* PIPs have NR set */
+	uint64_t base;		      /* IPs of words (synthwords.h) are relative to this */
 
 	uint8_t packets[65536];
 	struct pt_encoder *enc;

@@ -56,12 +56,17 @@ static void play_page(struct synth *s, const char *text)
 	uint64_t cr3, at;
 
 	cr3 = number(text, &at);
-	synth_page_at(s, cr3, SYNTH_CODE + at);
+	synth_page_at(s, cr3, s->base + at);
 }
 
 static void play_insns(struct synth *s, const char *text)
 {
 	s->insns = number(text, NULL);
+}
+
+static void play_base(struct synth *s, const char *text)
+{
+	s->base = number(text, NULL);
 }
 
 static void play_switch(struct synth *s, const char *text)
@@ -74,7 +79,7 @@ static void play_switch(struct synth *s, const char *text)
 
 static void play_begin(struct synth *s, const char *text)
 {
-	uint64_t ip = SYNTH_CODE + number(text, NULL);
+	uint64_t ip = s->base + number(text, NULL);
 
 	synth_start(s, ip, 0);
 	synth_psb(s, 0);
@@ -84,7 +89,7 @@ static void play_begin(struct synth *s, const char *text)
 
 static void play_finish(struct synth *s, const char *text)
 {
-	uint64_t ip = SYNTH_CODE + number(text, NULL);
+	uint64_t ip = s->base + number(text, NULL);
 
 	synth_ip(s, ppt_fup, ip);
 	synth_no_ip(s, ppt_tip_pgd);
@@ -93,7 +98,7 @@ static void play_finish(struct synth *s, const char *text)
 
 static void play_psb(struct synth *s, const char *text)
 {
-	synth_psb(s, SYNTH_CODE + number(text, NULL));
+	synth_psb(s, s->base + number(text, NULL));
 }
 
 static void play_pip(struct synth *s, const char *text)
@@ -139,11 +144,11 @@ static const struct {
 	const char *begins;
 	void (*play)(struct synth *s, const char *text);
 } with_text[] = {
-	{"code", play_code},	  {"page@", play_page},	  {"insns=", play_insns},
-	{"switch=", play_switch}, {"begin@", play_begin}, {"finish@", play_finish},
-	{"PSB+:", play_psb},	  {"TNT:", synth_tnt},	  {"PIP:", play_pip},
-	{"PIPN:", play_pipn},	  {"VMCS:", play_vmcs},	  {"TSC:", play_tsc},
-	{"raw:", play_raw},
+	{"code", play_code},	  {"page@", play_page},	    {"insns=", play_insns},
+	{"base=", play_base},	  {"switch=", play_switch}, {"begin@", play_begin},
+	{"finish@", play_finish}, {"PSB+:", play_psb},	    {"TNT:", synth_tnt},
+	{"PIP:", play_pip},	  {"PIPN:", play_pipn},	    {"VMCS:", play_vmcs},
+	{"TSC:", play_tsc},	  {"raw:", play_raw},
 };
 
 static bool play_with_text(struct synth *s, const char *word)
@@ -160,13 +165,14 @@ static bool play_with_text(struct synth *s, const char *word)
 	return false;
 }
 
-/* Put a packet with the low 16 bits of an IP, which is compressed against the last one. */
-static void put_ip16(struct synth *s, enum pt_packet_type type, uint64_t ip)
+/* Put a packet with the low 16 or 32 bits of an IP, which is compressed against the last one. */
+static void put_low(struct synth *s, enum pt_packet_type type, enum pt_ip_compression ipc,
+		    uint64_t ip)
 {
 	struct pt_packet packet = {.type = type};
 
-	packet.payload.ip.ipc = pt_ipc_update_16;
-	packet.payload.ip.ip = ip & 0xffff;
+	packet.payload.ip.ipc = ipc;
+	packet.payload.ip.ip = ip & (ipc == pt_ipc_update_16 ? 0xffff : 0xffffffff);
 	ck_assert_int_gt(pt_enc_next(s->enc, &packet), 0);
 }
 
@@ -189,9 +195,13 @@ static bool play_ip(struct synth *s, const char *word)
 		if (!strcmp(word + 3, ":-"))
 			synth_no_ip(s, types[i].type);
 		else if (word[3] == ':')
-			synth_ip(s, types[i].type, SYNTH_CODE + number(word + 4, NULL));
+			synth_ip(s, types[i].type, s->base + number(word + 4, NULL));
 		else if (!strncmp(word + 3, "16:", 3))
-			put_ip16(s, types[i].type, SYNTH_CODE + number(word + 6, NULL));
+			put_low(s, types[i].type, pt_ipc_update_16,
+				s->base + number(word + 6, NULL));
+		else if (!strncmp(word + 3, "32:", 3))
+			put_low(s, types[i].type, pt_ipc_update_32,
+				s->base + number(word + 6, NULL));
 		else
 			continue;
 		return true;
@@ -224,6 +234,10 @@ static bool play_alone(struct synth *s, const char *word)
 		synth_mode(s);
 	else if (!strcmp(word, "page"))
 		synth_page(s);
+	else if (!strcmp(word, "nops"))
+		memset(s->page, 0x90, sizeof(s->page));
+	else if (!strcmp(word, "non-root"))
+		s->non_root = true;
 	else if (!strcmp(word, "dis-tnt"))
 		s->session.ctl |= VPT_CTL_MASK(DIS_TNT);
 	else if (!strcmp(word, "event-en"))

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Words for code and packets of a file of lib/synth.h. Numbers are hexadecimal. IPs are relative to
- * SYNTH_CODE.
+ * SYNTH_CODE, or to another base.
  *
  *   `code1a=9075fd`     Put these bytes at 1a. The rest of the page has NOPs.
+ *   `base=ffff81001000` IPs are relative to this address from now on.
+ *   `nops`              The whole page has NOPs again.
  *   `page`              Write the page with the bytes that it has now.
  *   `page@2000/1000`    Write the bytes as the page at 1000 of the address space 2000.
  *   `insns=4`           The instruction counter is 4 from now on.
  *   `switch=2000/4`     The file says that CR3 becomes 2000 at instruction 4.
+ *   `non-root`          All PIPs have NR set.
  *   `dis-tnt`           DisTNT is set in the next session; `event-en` sets EventEn.
  *   `begin@1a`          A session starts, with PSB+, MODE.Exec and TIP.PGE.
  *   `finish@1a`         FUP, TIP.PGD without an IP, and the session ends as disabled.
@@ -18,7 +21,7 @@
  *   `PSB` `PSBEND`      These packets alone.
  *   `TNT:110`           Outcomes, the oldest first.
  *   `TIP:` `PGE:` `PGD:` `FUP:`   With an IP, or with - if the IP is suppressed.
- *   `TIP16:1a`          The low 16 bits of the IP; also with the other three.
+ *   `TIP16:1a` `TIP32:1a`   The low bits of the IP; also with the other three.
  *   `PIP:2000`          PIP; `PIPN:2000` has NR set.
  *   `VMCS:7000` `TSC:10` `MODE` `OVF` `STOP`
  *

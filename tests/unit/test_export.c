@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Exports, from files made by hand, as perf sees them: the instructions of perf script are
- * those of the decoder.
- */
+/* Export files made by hand to perf: perf script must list the instructions of the decoder. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +9,7 @@
 #include "decode/flow.h"
 #include "export/export.h"
 #include "export/scan.h"
+#include "lib/steps.h"
 #include "lib/suite.h"
 #include "lib/synth.h"
 #include "vpt/msr.h"
@@ -19,284 +17,98 @@
 #define KERNEL 0xffffffff81001000ull
 #define MAX    256
 
-static uint64_t base; /* where the code of a case is */
-
-#define AT(offset) (base + (offset))
-
-static void begin(struct synth *s)
-{
-	synth_start(s, AT(0), 0);
-	synth_psb(s, 0);
-	synth_mode(s);
-	synth_ip(s, ppt_tip_pge, AT(0));
-}
-
-static void finish(struct synth *s, uint64_t ip)
-{
-	synth_ip(s, ppt_fup, ip);
-	synth_no_ip(s, ppt_tip_pgd);
-	synth_stop(s, TRACE_END_DISABLED, ip, 0);
-}
-
-/* A version of the page, from so many instructions on. */
-static void page(struct synth *s, uint64_t cr3, uint64_t insns, const char *hex)
-{
-	memset(s->page, 0x90, sizeof(s->page));
-	synth_code(s, SYNTH_CODE, hex);
-	synth_code(s, SYNTH_CODE + 0x10, "eb ee");
-	s->insns = insns;
-	synth_page_at(s, cr3, AT(0));
-	s->insns = 0;
-}
-
-/* Code changes after a branch that is not taken, in the middle of a TNT packet. */
-static void not_taken(struct synth *s)
-{
-	page(s, SYNTH_CR3, 0, "90 90 75 fc eb 0a");
-	page(s, SYNTH_CR3, 11, "90 75 fd eb 0b");
-	begin(s);
-	synth_tnt(s, "11010");
-	finish(s, AT(0x10));
-}
-
-/* After one that is. */
-static void taken(struct synth *s)
-{
-	page(s, SYNTH_CR3, 0, "90 74 0d eb fb");
-	page(s, SYNTH_CR3, 9, "90 90 74 0c eb fa");
-	begin(s);
-	synth_tnt(s, "00101");
-	finish(s, AT(0x10));
-}
-
-/* MOV CR3 leads to other code at the same address. */
-static void mov_cr3(struct synth *s)
-{
-	page(s, SYNTH_CR3, 0, "90 0f 22 d8 90 90");
-	page(s, 0x9000, 0, "90 0f 22 d8 ff e0");
-	begin(s);
-	synth_pip(s, 0x9000);
-	synth_ip(s, ppt_tip, AT(0));
-	synth_pip(s, SYNTH_CR3);
-	finish(s, AT(5));
-}
-
-/* A PSB between the last branch and the change. */
-static void psb_before(struct synth *s)
-{
-	page(s, SYNTH_CR3, 0, "90 74 02 90 90 0f 22 d8 90 90");
-	page(s, 0x9000, 0, "90 90 90 90 90 0f 22 d8 ff e0");
-	begin(s);
-	synth_tnt(s, "1");
-	synth_psb(s, AT(5));
-	synth_pip(s, 0x9000);
-	synth_ip(s, ppt_tip, AT(1));
-	synth_pip(s, SYNTH_CR3);
-	finish(s, AT(9));
-}
-
-/* Kernel code with one CR3, user code with the next: one process, beside the first. */
-static void isolated(struct synth *s)
-{
-	memset(s->page, 0x90, sizeof(s->page));
-	synth_code(s, SYNTH_CODE, "0f 22 d8 48 cf");
-	synth_page_at(s, SYNTH_CR3, KERNEL);
-	synth_page_at(s, 0x4000, KERNEL);
-	synth_page_at(s, 0x5000, KERNEL);
-	synth_page_at(s, 0x5000, SYNTH_CODE);
-	begin(s);
-	synth_pip(s, 0x5000);
-	synth_ip(s, ppt_tip, SYNTH_CODE + 0x10);
-	synth_ip(s, ppt_fup, SYNTH_CODE + 0x13);
-	synth_pip(s, 0x4000);
-	synth_ip(s, ppt_tip, KERNEL);
-	synth_pip(s, 0x5000);
-	synth_ip(s, ppt_tip, SYNTH_CODE + 0x10);
-	finish(s, SYNTH_CODE + 0x13);
-}
-
+/* The scripts, in the words of lib/synthwords.h, that more than one row has. */
+/* The code changes after a branch that is not taken, in the middle of a TNT packet. */
+#define NOT_TAKEN                                                                   \
+	"nops code0=909075fceb0a code10=ebee insns=0 page@1000 nops "               \
+	"code0=9075fdeb0b code10=ebee insns=b page@1000 insns=0 begin@0 TNT:11010 " \
+	"finish@10"
+/* The code changes after a branch that is taken. */
+#define TAKEN                                                               \
+	"nops code0=90740debfb code10=ebee insns=0 page@1000 nops "         \
+	"code0=9090740cebfa code10=ebee insns=9 page@1000 insns=0 begin@0 " \
+	"TNT:00101 finish@10"
 /* The end of a trace is lost, and the next one begins in its middle. */
-static void gap(struct synth *s)
-{
-	static const uint8_t half[] = {0x19, 0x00};
-
-	page(s, SYNTH_CR3, 0, "90 74 0d eb fb");
-	begin(s);
-	synth_tnt(s, "00");
-	synth_raw(s, half, sizeof(half));
-	synth_stop(s, TRACE_END_LOST, AT(0), 0);
-	synth_start(s, AT(1), 0);
-	synth_psb(s, AT(1));
-	synth_tnt(s, "01");
-	finish(s, AT(0x10));
-}
-
-/* A guest's trace, of which the file does not say that it is one. */
-static void non_root(struct synth *s)
-{
-	s->non_root = true;
-	mov_cr3(s);
-	s->non_root = false;
-}
-
-/* The same with a PSB in which CR3 is repeated. */
-static void non_root_psb(struct synth *s)
-{
-	s->non_root = true;
-	psb_before(s);
-	s->non_root = false;
-}
-
-static void mode16(struct synth *s)
-{
-	static const uint8_t mode[] = {0x99, 0x00};
-
-	synth_raw(s, mode, sizeof(mode));
-}
-
-/* Only what is after 16-bit code is there. */
-static void bits16(struct synth *s)
-{
-	page(s, SYNTH_CR3, 0, "90 74 0d eb fb");
-	synth_start(s, AT(0), 0);
-	synth_packet(s, ppt_psb);
-	mode16(s);
-	synth_pip(s, SYNTH_CR3);
-	synth_packet(s, ppt_psbend);
-	synth_ip(s, ppt_tip_pge, AT(0x20));
-	finish(s, AT(0x23));
-	begin(s);
-	synth_tnt(s, "01");
-	finish(s, AT(0x10));
-}
-
-static void filter(struct synth *s, uint64_t last)
-{
-	s->session.ctl |= (uint64_t)VPT_ADDR_FILTER << VPT_CTL_ADDR0_CFG_SHIFT;
-	s->session.addr[0] = AT(0);
-	s->session.addr[1] = AT(last);
-	synth_start(s, AT(0), 0);
-	synth_psb(s, 0);
-	synth_mode(s);
-	synth_ip(s, ppt_tip_pge, AT(0));
-}
-
-/* A conditional branch leaves a filter: taken, and then not. */
-static void leave_jcc(struct synth *s)
-{
-	page(s, SYNTH_CR3, 0, "90 74 0d 75 fb");
-	filter(s, 4);
-	synth_tnt(s, "010");
-	synth_no_ip(s, ppt_tip_pgd);
-	synth_ip(s, ppt_tip_pge, AT(0));
-	synth_tnt(s, "0");
-	synth_no_ip(s, ppt_tip_pgd);
-	synth_stop(s, TRACE_END_DISABLED, AT(5), 0);
-}
-
-/* A direct jump does. */
-static void leave_jmp(struct synth *s)
-{
-	page(s, SYNTH_CR3, 0, "90 74 0d eb fb");
-	filter(s, 0x11);
-	synth_tnt(s, "001");
-	synth_tnt(s, "1");
-	finish(s, AT(0x10));
-}
-
-/* TIPs that come after the TNT they fall into, and a change between two of them. */
-static void deferred(struct synth *s)
-{
-	page(s, SYNTH_CR3, 0, "75 02 ff e0 eb 0a 90 90 75 f6");
-	page(s, SYNTH_CR3, 3, "75 0e ff e0 eb 0a 90 90 75 f6");
-	begin(s);
-	synth_tnt(s, "01011");
-	synth_ip(s, ppt_tip, AT(8));
-	synth_ip(s, ppt_tip, AT(8));
-	finish(s, AT(0));
-}
-
-/* After an overflow. */
-static void overflow(struct synth *s)
-{
-	static const uint8_t ovf[] = {0x02, 0xf3};
-
-	page(s, SYNTH_CR3, 0, "90 74 0d eb fb");
-	page(s, SYNTH_CR3, 5, "90 90 74 0c eb fa");
-	begin(s);
-	synth_tnt(s, "00");
-	synth_raw(s, ovf, sizeof(ovf));
-	synth_ip(s, ppt_fup, AT(0));
-	synth_tnt(s, "1");
-	finish(s, AT(0x10));
-}
-
-/* After STI, which is told of, and jumps, which are not. */
-static void event(struct synth *s)
-{
-	static const uint8_t mode_if[] = {0x99, 0x05};
-
-	page(s, SYNTH_CR3, 0, "90 fb eb 0c");
-	page(s, SYNTH_CR3, 4, "90 fb 74 0c");
-	s->session.ctl |= VPT_CTL_MASK(EVENT_EN);
-	begin(s);
-	synth_raw(s, mode_if, sizeof(mode_if));
-	synth_ip(s, ppt_fup, AT(1));
-	synth_tnt(s, "1");
-	finish(s, AT(0x10));
-}
-
+#define GAP                                                                   \
+	"nops code0=90740debfb code10=ebee insns=0 page@1000 begin@0 TNT:00 " \
+	"raw:1900 end-lost@0 start@1 PSB+:1 TNT:01 finish@10"
+/* TIPs come after the TNT that they fall into, and the code changes between two of them. */
+#define DEFERRED                                                                    \
+	"nops code0=7502ffe0eb0a909075f6 code10=ebee insns=0 page@1000 nops "       \
+	"code0=750effe0eb0a909075f6 code10=ebee insns=3 page@1000 insns=0 begin@0 " \
+	"TNT:01011 TIP:8 TIP:8 finish@0"
+/* The code changes after an overflow. */
+#define OVERFLOW                                                                   \
+	"nops code0=90740debfb code10=ebee insns=0 page@1000 nops "                \
+	"code0=9090740cebfa code10=ebee insns=5 page@1000 insns=0 begin@0 TNT:00 " \
+	"raw:02f3 FUP:0 TNT:1 finish@10"
+/* The code changes after STI, which a packet reports, and jumps, which none does. */
+#define EVENT                                                                    \
+	"nops code0=90fbeb0c code10=ebee insns=0 page@1000 nops code0=90fb740c " \
+	"code10=ebee insns=4 page@1000 insns=0 event-en begin@0 raw:9905 FUP:1 " \
+	"TNT:1 finish@10"
 /* perf has no TRIG packets: they are left out with their FUPs. */
-static void trigger(struct synth *s)
-{
-	const uint32_t low = (uint32_t)AT(3);
-	const uint8_t tip[] = {0x4d, (uint8_t)low, (uint8_t)(low >> 8), (uint8_t)(low >> 16),
-			       (uint8_t)(low >> 24)};
-
-	page(s, SYNTH_CR3, 0, "90 74 0d ff e0");
-	begin(s);
-	synth_tnt(s, "0");
-	synth_raw(s, "\xd9\x40\x1a\x03\x00", 5);
-	synth_raw(s, "\xd9\xa0\x01", 3);
-	synth_ip(s, ppt_fup, AT(3));
-	synth_ip(s, ppt_tip, AT(0));
-	synth_tnt(s, "0");
-	synth_raw(s, "\xd9\x80\x01", 3);
-	synth_ip(s, ppt_fup, AT(1) ^ 0x10000);
-	synth_raw(s, tip, sizeof(tip));
-	synth_ip(s, ppt_tip, AT(0));
-	synth_tnt(s, "1");
-	finish(s, AT(0x10));
-}
+#define TRIGGER                                                                     \
+	"nops code0=90740dffe0 code10=ebee insns=0 page@1000 begin@0 TNT:0 "        \
+	"raw:d9401a0300 raw:d9a001 FUP:3 TIP:0 TNT:0 raw:d98001 FUP:10001 TIP32:3 " \
+	"TIP:0 TNT:1 finish@10"
+/* MOV CR3 leads to other code at the same address. */
+#define MOV_CR3                                                                    \
+	"nops code0=900f22d89090 code10=ebee insns=0 page@1000 nops "              \
+	"code0=900f22d8ffe0 code10=ebee insns=0 page@9000 begin@0 PIP:9000 TIP:0 " \
+	"PIP:1000 finish@5"
+/* A PSB comes between the last branch and the change. */
+#define PSB_BEFORE                                                                \
+	"nops code0=90740290900f22d89090 code10=ebee insns=0 page@1000 nops "     \
+	"code0=90909090900f22d8ffe0 code10=ebee insns=0 page@9000 begin@0 TNT:1 " \
+	"PSB+:5 PIP:9000 TIP:1 PIP:1000 finish@9"
 
 static const struct {
-	const char *name;
-	void (*make)(struct synth *s);
-	uint64_t base;
+	const char *name, *script;
+	uint64_t base; /* where the code is */
 	unsigned int insns, skipped, processes, pokes, patches;
 } cases[] = {
-	{"not taken, user", not_taken, SYNTH_CODE, 16, 0, 1, 0, 1},
-	{"not taken, kernel", not_taken, KERNEL, 16, 0, 1, 1, 0},
-	{"taken, user", taken, SYNTH_CODE, 16, 0, 1, 0, 1},
-	{"taken, kernel", taken, KERNEL, 16, 0, 1, 1, 0},
-	{"MOV CR3", mov_cr3, SYNTH_CODE, 6, 0, 2, 0, 0},
-	{"PSB before", psb_before, SYNTH_CODE, 10, 0, 2, 0, 0},
-	{"page-table isolation", isolated, KERNEL, 10, 0, 2, 0, 0},
-	{"non-root operation", non_root, SYNTH_CODE, 6, 0, 2, 0, 0},
-	{"non-root operation, kernel", non_root_psb, KERNEL, 10, 0, 2, 2, 0},
-	{"gap", gap, SYNTH_CODE, 9, 0, 1, 0, 0},
-	{"gap, kernel", gap, KERNEL, 9, 0, 1, 0, 0},
-	{"16-bit code", bits16, SYNTH_CODE, 5, 3, 1, 0, 0},
-	{"filter, Jcc", leave_jcc, KERNEL, 9, 0, 1, 0, 0},
-	{"filter, JMP", leave_jmp, SYNTH_CODE, 11, 0, 1, 0, 0},
-	{"deferred TIPs, user", deferred, SYNTH_CODE, 8, 0, 1, 0, 1},
-	{"deferred TIPs, kernel", deferred, KERNEL, 8, 0, 1, 1, 0},
-	{"overflow, user", overflow, SYNTH_CODE, 8, 0, 1, 0, 1},
-	{"overflow, kernel", overflow, KERNEL, 8, 0, 1, 1, 0},
-	{"event, user", event, SYNTH_CODE, 7, 0, 1, 0, 1},
-	{"triggers, user", trigger, SYNTH_CODE, 9, 0, 1, 0, 0},
-	{"triggers, kernel", trigger, KERNEL, 9, 0, 1, 0, 0},
-	{"event, kernel", event, KERNEL, 7, 0, 1, 1, 0},
+	{"not taken, user", NOT_TAKEN, SYNTH_CODE, 16, 0, 1, 0, 1},
+	{"not taken, kernel", NOT_TAKEN, KERNEL, 16, 0, 1, 1, 0},
+	{"taken, user", TAKEN, SYNTH_CODE, 16, 0, 1, 0, 1},
+	{"taken, kernel", TAKEN, KERNEL, 16, 0, 1, 1, 0},
+	{"MOV CR3", MOV_CR3, SYNTH_CODE, 6, 0, 2, 0, 0},
+	{"PSB before", PSB_BEFORE, SYNTH_CODE, 10, 0, 2, 0, 0},
+	/* Kernel code has one CR3 and user code the next: they are one process, beside the first. */
+	{"page-table isolation",
+	 "nops code0=0f22d848cf page@1000 page@4000 page@5000 base=401000 page@5000 "
+	 "base=ffffffff81001000 begin@0 PIP:5000 base=401000 TIP:10 FUP:13 PIP:4000 "
+	 "base=ffffffff81001000 TIP:0 PIP:5000 base=401000 TIP:10 finish@13",
+	 KERNEL, 10, 0, 2, 0, 0},
+	/* A guest's trace, though the file does not say so. */
+	{"non-root operation", "non-root " MOV_CR3, SYNTH_CODE, 6, 0, 2, 0, 0},
+	/* The same with a PSB in which CR3 is repeated. */
+	{"non-root operation, kernel", "non-root " PSB_BEFORE, KERNEL, 10, 0, 2, 2, 0},
+	{"gap", GAP, SYNTH_CODE, 9, 0, 1, 0, 0},
+	{"gap, kernel", GAP, KERNEL, 9, 0, 1, 0, 0},
+	/* Only the code after 16-bit code is exported. */
+	{"16-bit code",
+	 "nops code0=90740debfb code10=ebee insns=0 page@1000 start@0 PSB raw:9900 PIP:1000 PSBEND "
+	 "PGE:20 finish@23 begin@0 TNT:01 finish@10",
+	 SYNTH_CODE, 5, 3, 1, 0, 0},
+	/* A conditional branch leaves a filter: first taken, then not taken. */
+	{"filter, Jcc",
+	 "nops code0=90740d75fb code10=ebee insns=0 page@1000 filter0=0-4 begin@0 TNT:010 PGD:- "
+	 "PGE:0 TNT:0 PGD:- end-disabled@5",
+	 KERNEL, 9, 0, 1, 0, 0},
+	/* A direct jump leaves a filter. */
+	{"filter, JMP",
+	 "nops code0=90740debfb code10=ebee insns=0 page@1000 filter0=0-11 begin@0 TNT:001 TNT:1 "
+	 "finish@10",
+	 SYNTH_CODE, 11, 0, 1, 0, 0},
+	{"deferred TIPs, user", DEFERRED, SYNTH_CODE, 8, 0, 1, 0, 1},
+	{"deferred TIPs, kernel", DEFERRED, KERNEL, 8, 0, 1, 1, 0},
+	{"overflow, user", OVERFLOW, SYNTH_CODE, 8, 0, 1, 0, 1},
+	{"overflow, kernel", OVERFLOW, KERNEL, 8, 0, 1, 1, 0},
+	{"event, user", EVENT, SYNTH_CODE, 7, 0, 1, 0, 1},
+	{"triggers, user", TRIGGER, SYNTH_CODE, 9, 0, 1, 0, 0},
+	{"triggers, kernel", TRIGGER, KERNEL, 9, 0, 1, 0, 0},
+	{"event, kernel", EVENT, KERNEL, 7, 0, 1, 1, 0},
 };
 
 static unsigned int decode(struct trace_reader *r, uint64_t *ips)
@@ -357,9 +169,9 @@ START_TEST(as_perf_sees_it)
 	struct synth s;
 	char dir[80];
 
-	base = cases[_i].base;
 	synth_open(&s);
-	cases[_i].make(&s);
+	s.base = cases[_i].base;
+	steps_play(&s, cases[_i].script);
 	r = synth_read(&s);
 	snprintf(dir, sizeof(dir), "%s.perf", s.path);
 	o.dir = dir;
@@ -394,9 +206,9 @@ static int export_with(const char *kallsyms, const char *dir)
 	ck_assert_ptr_nonnull(f);
 	fputs(kallsyms, f);
 	fclose(f);
-	base = KERNEL;
 	synth_open(&s);
-	taken(&s);
+	s.base = KERNEL;
+	steps_play(&s, TAKEN);
 	r = synth_read(&s);
 	err = export_to_perf(r, &o, &report);
 	trace_reader_close(r);
@@ -430,29 +242,16 @@ START_TEST(kernel_names)
 }
 END_TEST
 
-/* The same code all along, with two TSC packets or none. */
+/* Play a trace with two TSC packets, or with none. The code does not change. */
 static void steady(struct synth *s, bool timed)
 {
-	static const uint8_t first[] = {0x19, 0xe8, 0x03, 0, 0, 0, 0, 0};
-	static const uint8_t second[] = {0x19, 0xd0, 0x07, 0, 0, 0, 0, 0};
-
-	base = SYNTH_CODE;
-	page(s, SYNTH_CR3, 0, "90 74 0d eb fb");
+	steps_play(s, "nops code0=90740debfb code10=ebee page@1000");
 	if (timed)
 		s->session.ctl |= VPT_CTL_MASK(TSC_EN);
-	synth_start(s, AT(0), 0);
-	synth_packet(s, ppt_psb);
-	if (timed)
-		synth_raw(s, first, sizeof(first));
-	synth_pip(s, SYNTH_CR3);
-	synth_packet(s, ppt_psbend);
-	synth_mode(s);
-	synth_ip(s, ppt_tip_pge, AT(0));
-	synth_tnt(s, "0");
-	if (timed)
-		synth_raw(s, second, sizeof(second));
-	synth_tnt(s, "01");
-	finish(s, AT(0x10));
+	steps_play(s,
+		   timed ? "start@0 PSB TSC:3e8 PIP:1000 PSBEND" : "start@0 PSB PIP:1000 PSBEND");
+	steps_play(s, timed ? "MODE PGE:0 TNT:0 TSC:7d0 TNT:01" : "MODE PGE:0 TNT:0 TNT:01");
+	steps_play(s, "finish@10");
 }
 
 /* First and last time that perf prints, in nanoseconds. */
@@ -530,9 +329,8 @@ START_TEST(time_that_cannot_be)
 	struct synth s;
 	char dir[80];
 
-	base = SYNTH_CODE;
 	synth_open(&s);
-	taken(&s);
+	steps_play(&s, TAKEN);
 	r = synth_read(&s);
 	snprintf(dir, sizeof(dir), "%s.perf", s.path);
 	o.dir = dir;
@@ -553,13 +351,9 @@ START_TEST(no_outcomes)
 	struct synth s;
 	char dir[80];
 
-	base = SYNTH_CODE;
 	synth_open(&s);
-	page(&s, SYNTH_CR3, 0, "90 74 02 ff e0 eb fb");
-	s.session.ctl |= VPT_CTL_MASK(DIS_TNT);
-	begin(&s);
-	synth_ip(&s, ppt_tip, AT(5));
-	finish(&s, AT(0x10));
+	steps_play(&s, "nops code0=907402ffe0ebfb code10=ebee page@1000 dis-tnt");
+	steps_play(&s, "begin@0 TIP:5 finish@10");
 	r = synth_read(&s);
 	snprintf(dir, sizeof(dir), "%s.perf", s.path);
 	o.dir = dir;
@@ -568,9 +362,9 @@ START_TEST(no_outcomes)
 	ck_assert_uint_eq(report.errors, 0);
 	ck_assert_uint_eq(report.processes, 1);
 	ck_assert_uint_eq(perf(dir, theirs), 3);
-	ck_assert_uint_eq(theirs[0], AT(0));
-	ck_assert_uint_eq(theirs[1], AT(5));
-	ck_assert_uint_eq(theirs[2], AT(0x10));
+	ck_assert_uint_eq(theirs[0], SYNTH_CODE);
+	ck_assert_uint_eq(theirs[1], SYNTH_CODE + 5);
+	ck_assert_uint_eq(theirs[2], SYNTH_CODE + 0x10);
 	remove_dir(dir);
 	trace_reader_close(r);
 	synth_done(&s);
