@@ -12,13 +12,13 @@
 #include "decode/summary.h"
 #include "decode/tally.h"
 #include "text/text.h"
+#include "lib/steps.h"
 #include "lib/suite.h"
 #include "lib/synth.h"
 #include "vpt/block.h"
 
-#define AT(offset) (SYNTH_CODE + (offset))
-#define COUNT(a)   ((int)(sizeof(a) / sizeof((a)[0])))
-#define BIAS	   0x10000000ull
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+#define BIAS	 0x10000000ull
 
 /* What is written to `out` in between ends up in `text`, for the caller to free. */
 struct capture {
@@ -259,132 +259,47 @@ END_TEST
 
 /* Call trees. */
 
-static void begin(struct synth *s, uint64_t ip)
-{
-	synth_page(s);
-	synth_start(s, ip, 0);
-	synth_psb(s, 0);
-	synth_mode(s);
-	synth_ip(s, ppt_tip_pge, ip);
-}
-
-static void finish(struct synth *s, uint64_t ip)
-{
-	synth_ip(s, ppt_fup, ip);
-	synth_no_ip(s, ppt_tip_pgd);
-	synth_stop(s, TRACE_END_DISABLED, ip, 0);
-}
-
-/* 0 calls 20 twice, which calls 40 once and then four times. */
-static void nested(struct synth *s)
-{
-	synth_code(s, AT(0), "e8 1b 00 00 00 e8 16 00 00 00 90");
-	synth_code(s, AT(0x20), "e8 1b 00 00 00 75 f9 c3");
-	synth_code(s, AT(0x40), "c3");
-	begin(s, AT(0));
-	synth_tnt(s, "101");
-	synth_tnt(s, "1111");
-	synth_tnt(s, "11101");
-	finish(s, AT(10));
-}
-
-/* An interrupt at 1, whose handler at 20 calls 40. */
-static void interrupt(struct synth *s)
-{
-	synth_code(s, AT(0), "90 90 90");
-	synth_code(s, AT(0x20), "e8 1b 00 00 00 48 cf");
-	synth_code(s, AT(0x40), "c3");
-	begin(s, AT(0));
-	synth_ip(s, ppt_fup, AT(1));
-	synth_ip(s, ppt_tip, AT(0x20));
-	synth_tnt(s, "1");
-	synth_ip(s, ppt_tip, AT(1));
-	finish(s, AT(3));
-}
-
-static void int_n(struct synth *s)
-{
-	synth_code(s, AT(0), "cd 80 90");
-	synth_code(s, AT(0x20), "48 cf");
-	begin(s, AT(0));
-	synth_ip(s, ppt_fup, AT(0));
-	synth_ip(s, ppt_tip, AT(0x20));
-	synth_ip(s, ppt_tip, AT(2));
-	finish(s, AT(3));
-}
-
-/* 0 calls 20, that calls 40, and from there it is back at 0's next at once. */
-static void long_jump(struct synth *s)
-{
-	synth_code(s, AT(0), "e8 1b 00 00 00 90 e8 35 00 00 00 90");
-	synth_code(s, AT(0x20), "e8 1b 00 00 00 90");
-	synth_code(s, AT(0x40), "90 90 c3");
-	begin(s, AT(0));
-	synth_ip(s, ppt_tip, AT(5));
-	synth_ip(s, ppt_tip, AT(11));
-	finish(s, AT(12));
-}
-
-/* A RET whose CALL is not in the trace. */
-static void return_only(struct synth *s)
-{
-	synth_code(s, AT(0), "90 c3");
-	synth_code(s, AT(0x20), "90");
-	begin(s, AT(0));
-	synth_ip(s, ppt_tip, AT(0x20));
-	finish(s, AT(0x21));
-}
-
-static void recursion(struct synth *s)
-{
-	unsigned int i;
-
-	synth_code(s, AT(0), "e8 fb ff ff ff");
-	synth_code(s, AT(0), "75 05 e8 f9 ff ff ff 90 c3");
-	begin(s, AT(0));
-	for (i = 0; i < 600; i++)
-		synth_tnt(s, "0");
-	synth_tnt(s, "1");
-	finish(s, AT(7));
-}
-
-/* The trace stops inside 20 and goes on there. */
-static void gap(struct synth *s)
-{
-	synth_code(s, AT(0), "e8 1b 00 00 00 90");
-	synth_code(s, AT(0x20), "90 0f 05 90 c3");
-	begin(s, AT(0));
-	synth_no_ip(s, ppt_tip_pgd);
-	synth_ip(s, ppt_tip_pge, AT(0x20));
-	synth_no_ip(s, ppt_tip_pgd);
-	synth_ip(s, ppt_tip_pge, AT(0x23));
-	synth_ip(s, ppt_tip, AT(5));
-	finish(s, AT(6));
-}
-
 static const struct {
-	void (*make)(struct synth *s);
-	const char *tree;
+	const char *script, *tree;
 } trees[] = {
-	{nested, "  1x  0x401000  (19 insns)\n"
-		 "    2x  0x401020  (17 insns)\n"
-		 "      5x  0x401040  (5 insns)\n"},
-	{interrupt, "  1x  0x401000  (6 insns)\n"
-		    "    1x  0x401020  (3 insns)\n"
-		    "      1x  0x401040  (1 insns)\n"},
-	{int_n, "  1x  0x401000  (3 insns)\n"
-		"    1x  0x401020  (1 insns)\n"},
-	{long_jump, "  1x  0x401000  (11 insns)\n"
-		    "    1x  0x401020  (4 insns)\n"
-		    "      1x  0x401040  (3 insns)\n"
-		    "    1x  0x401040  (3 insns)\n"},
-	{return_only, "  1x  0x401000  (2 insns)\n"
-		      "  1x  0x401020  (1 insns)\n"},
-	{gap, "  1x  0x401000  (8 insns)\n"
-	      "    1x  0x401020  (6 insns)\n"},
+	/* 0 calls 20 twice, which calls 40 once and then four times. */
+	{"code0=e81b000000e81600000090 code20=e81b00000075f9c3 code40=c3 page begin@0 TNT:101 "
+	 "TNT:1111 TNT:11101 finish@a",
+	 "  1x  0x401000  (19 insns)\n"
+	 "    2x  0x401020  (17 insns)\n"
+	 "      5x  0x401040  (5 insns)\n"},
+	/* An interrupt at 1, whose handler at 20 calls 40. */
+	{"code0=909090 code20=e81b00000048cf code40=c3 page begin@0 FUP:1 TIP:20 TNT:1 TIP:1 "
+	 "finish@3",
+	 "  1x  0x401000  (6 insns)\n"
+	 "    1x  0x401020  (3 insns)\n"
+	 "      1x  0x401040  (1 insns)\n"},
+	{"code0=cd8090 code20=48cf page begin@0 FUP:0 TIP:20 TIP:2 finish@3",
+	 "  1x  0x401000  (3 insns)\n"
+	 "    1x  0x401020  (1 insns)\n"},
+	/*
+	 * 0 calls 20, which calls 40; from there execution returns at once to the instruction
+	 * after the first CALL.
+	 */
+	{"code0=e81b00000090e83500000090 code20=e81b00000090 code40=9090c3 page begin@0 TIP:5 "
+	 "TIP:b finish@c",
+	 "  1x  0x401000  (11 insns)\n"
+	 "    1x  0x401020  (4 insns)\n"
+	 "      1x  0x401040  (3 insns)\n"
+	 "    1x  0x401040  (3 insns)\n"},
+	/* A RET whose CALL is not in the trace. */
+	{"code0=90c3 code20=90 page begin@0 TIP:20 finish@21", "  1x  0x401000  (2 insns)\n"
+							       "  1x  0x401020  (1 insns)\n"},
+	/* The trace stops inside 20 and resumes there. */
+	{"code0=e81b00000090 code20=900f0590c3 page begin@0 PGD:- PGE:20 PGD:- PGE:23 TIP:5 "
+	 "finish@6",
+	 "  1x  0x401000  (8 insns)\n"
+	 "    1x  0x401020  (6 insns)\n"},
 };
 
-static void check_tree(void (*make)(struct synth *s), bool json, uint64_t limit, char **text)
+#define RECURSION "code0=7505e8f9ffffff90c3 page begin@0 600*TNT:0 TNT:1 finish@7"
+
+static void check_tree(const char *script, bool json, uint64_t limit, char **text)
 {
 	struct decode_calls *calls = decode_calls_new(NULL);
 	struct trace_reader *r;
@@ -394,7 +309,7 @@ static void check_tree(void (*make)(struct synth *s), bool json, uint64_t limit,
 	struct synth s;
 
 	synth_open(&s);
-	make(&s);
+	steps_play(&s, script);
 	r = synth_read(&s);
 	ck_assert_int_eq(decode_flow_open(r, 0, DECODE_FLOW_BLOCKS, &flow), 0);
 	do {
@@ -416,7 +331,7 @@ START_TEST(call_tree)
 {
 	char *tree;
 
-	check_tree(trees[_i].make, false, UINT64_MAX, &tree);
+	check_tree(trees[_i].script, false, UINT64_MAX, &tree);
 	ck_assert_str_eq(tree, trees[_i].tree);
 	free(tree);
 }
@@ -427,16 +342,16 @@ START_TEST(call_tree_limits)
 	char *tree, *line;
 	unsigned int n = 0;
 
-	check_tree(nested, false, 1, &tree);
+	check_tree(trees[0].script, false, 1, &tree);
 	ck_assert_str_eq(tree, "  1x  0x401000  (19 insns)\n");
 	free(tree);
-	check_tree(nested, true, 2, &tree);
+	check_tree(trees[0].script, true, 2, &tree);
 	ck_assert_str_eq(tree,
 			 "{\"depth\":0,\"count\":1,\"insns\":19,\"function\":\"0x401000\"}\n"
 			 "{\"depth\":1,\"count\":2,\"insns\":17,\"function\":\"0x401020\"}\n");
 	free(tree);
 	/* 601 deep, and the tree is not. */
-	check_tree(recursion, true, UINT64_MAX, &tree);
+	check_tree(RECURSION, true, UINT64_MAX, &tree);
 	for (line = tree; (line = strchr(line, '\n')); line++)
 		n++;
 	ck_assert_uint_eq(n, 512);

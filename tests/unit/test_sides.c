@@ -8,14 +8,14 @@
 
 #include "cli/cli.h"
 #include "cli/confine.h"
+#include "lib/steps.h"
 #include "lib/suite.h"
 #include "lib/synth.h"
 #include "vpt/msr.h"
 
-#define AT(offset) (SYNTH_CODE + (offset))
-#define COUNT(a)   ((int)(sizeof(a) / sizeof((a)[0])))
-#define ID(n)	   (0x000f000000000000ull + 4096 * (n))
-#define VMCS	   0x7000ull
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+#define ID(n)	 (0x000f000000000000ull + 4096 * (n))
+#define VMCS	 0x7000ull
 
 static const struct trace_space spaces[] = {
 	{.id = ID(0),
@@ -32,31 +32,6 @@ static const struct trace_space spaces[] = {
 	 .vcpu = 1},
 };
 
-static void put_nr_pip(struct synth *s, bool nr)
-{
-	struct pt_packet packet = {.type = ppt_pip};
-
-	packet.payload.pip.cr3 = SYNTH_CR3;
-	packet.payload.pip.nr = nr;
-	ck_assert_int_gt(pt_enc_next(s->enc, &packet), 0);
-}
-
-static void put_vmcs(struct synth *s)
-{
-	struct pt_packet packet = {.type = ppt_vmcs};
-
-	packet.payload.vmcs.base = VMCS;
-	ck_assert_int_gt(pt_enc_next(s->enc, &packet), 0);
-}
-
-static void put_tsc(struct synth *s, uint64_t tsc)
-{
-	struct pt_packet packet = {.type = ppt_tsc};
-
-	packet.payload.tsc.tsc = tsc;
-	ck_assert_int_gt(pt_enc_next(s->enc, &packet), 0);
-}
-
 /* Host: nop, vmresume, nop, wrmsr; guest: nop, nop, cpuid. */
 static void make(struct synth *s)
 {
@@ -67,31 +42,10 @@ static void make(struct synth *s)
 	s->session.ctl |= VPT_CTL_MASK(EVENT_EN) | VPT_CTL_MASK(TSC_EN);
 	ck_assert_int_eq(trace_writer_spaces(s->w, spaces, COUNT(spaces)), 0);
 	ck_assert_int_eq(trace_writer_vmcs(s->w, 0, &block), 0);
-	synth_code(s, AT(0), "90 0f 01 c3 90 0f 30");
-	synth_page_at(s, ID(0), SYNTH_CODE);
-	synth_code(s, AT(0), "90 90 0f a2 90 90 90");
-	synth_page_at(s, ID(1), SYNTH_CODE);
-	synth_start(s, AT(0), 0);
-	synth_packet(s, ppt_psb);
-	put_vmcs(s);
-	put_nr_pip(s, false);
-	synth_mode(s);
-	synth_packet(s, ppt_psbend);
-	put_tsc(s, 5000);
-	synth_ip(s, ppt_tip_pge, AT(0));
-	put_tsc(s, 5300);
-	put_nr_pip(s, true);
-	synth_ip(s, ppt_tip, AT(0));
-	put_tsc(s, 6600);
-	synth_raw(s, "\x02\x53\x02\x1e\0\0\0\0\0\0\0", 11);
-	synth_raw(s, "\x02\x13\x09\x21", 4);
-	synth_ip(s, ppt_fup, AT(2));
-	put_nr_pip(s, false);
-	synth_ip(s, ppt_tip, AT(4));
-	put_tsc(s, 6000);
-	synth_ip(s, ppt_fup, AT(5));
-	synth_no_ip(s, ppt_tip_pgd);
-	synth_stop(s, TRACE_END_DISABLED, AT(5), 0);
+	steps_play(s, "code0=900f01c3900f30 page@f000000000000 code0=90900fa2909090");
+	steps_play(s, "page@f000000001000 start@0 PSB VMCS:7000 PIP:1000 MODE PSBEND TSC:1388");
+	steps_play(s, "PGE:0 TSC:14b4 PIPN:1000 TIP:0 TSC:19c8 EVD:1e/2 CFE:9/21 FUP:2 PIP:1000");
+	steps_play(s, "TIP:4 TSC:1770 FUP:5 PGD:- end-disabled@5");
 	synth_close(s);
 }
 
@@ -235,23 +189,8 @@ START_TEST(learned)
 	malloc_trim(0);
 	synth_open(&s);
 	ck_assert_int_eq(trace_writer_spaces(s.w, spaces, 1), 0);
-	synth_code(&s, AT(0), "90 90 0f 30");
-	synth_page_at(&s, ID(0), SYNTH_CODE);
-	synth_start(&s, AT(0), 0);
-	synth_packet(&s, ppt_psb);
-	put_nr_pip(&s, false);
-	synth_mode(&s);
-	synth_packet(&s, ppt_psbend);
-	synth_ip(&s, ppt_tip_pge, AT(0));
-	synth_ip(&s, ppt_fup, AT(1));
-	synth_pip(&s, 0x5000);
-	synth_no_ip(&s, ppt_tip_pgd);
-	synth_pip(&s, 0x6000);
-	put_nr_pip(&s, false);
-	synth_ip(&s, ppt_tip_pge, AT(1));
-	synth_ip(&s, ppt_fup, AT(2));
-	synth_no_ip(&s, ppt_tip_pgd);
-	synth_stop(&s, TRACE_END_DISABLED, AT(3), 0);
+	steps_play(&s, "code0=90900f30 page@f000000000000 start@0 PSB PIP:1000 MODE PSBEND PGE:0");
+	steps_play(&s, "FUP:1 PIP:5000 PGD:- PIP:6000 PIP:1000 PGE:1 FUP:2 PGD:- end-disabled@3");
 	synth_close(&s);
 	ck_assert_int_eq(run("decode", trees[_i], s.path, text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_ptr_nonnull(strstr(text, "host: bash, pid 12"));
