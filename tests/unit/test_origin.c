@@ -1,41 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Decoding by what version 3 of the file says: switches of the address space, and the processor. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "decode/flow.h"
+#include "lib/steps.h"
 #include "lib/suite.h"
 #include "lib/synth.h"
+#include "lib/words.h"
 #include "trace/origin.h"
 
 #define OLD TRACE_ORIGIN_KINDS
 
-/* Code at one address that is one instruction longer in the second space. */
-static void two_spaces(struct synth *s)
+/* Play a word of lib/steps.h, `flush`, or `space=2000`: from here on this space is in use. */
+static void play(void *opaque, char *word)
 {
-	synth_open(s);
-	synth_code(s, SYNTH_CODE, "75 fe");
-	synth_page_at(s, 0x1000, SYNTH_CODE);
-	synth_code(s, SYNTH_CODE, "90 75 fd");
-	synth_page_at(s, 0x2000, SYNTH_CODE);
+	struct synth *s = opaque;
+	struct trace_switch sw = {0};
+
+	if (!strcmp(word, "flush")) {
+		synth_flush(s);
+	} else if (!strncmp(word, "space=", 6)) {
+		sw.offset = trace_writer_stream_bytes(s->w, 0);
+		sw.space = strtoull(word + 6, NULL, 16);
+		ck_assert_int_eq(trace_writer_switches(s->w, 0, &sw, 1), 0);
+	} else {
+		steps_play(s, word);
+	}
 }
 
-static void run_once(struct synth *s, uint64_t end)
-{
-	synth_ip(s, ppt_tip_pge, SYNTH_CODE);
-	synth_tnt(s, "0");
-	synth_ip(s, ppt_fup, end);
-	synth_no_ip(s, ppt_tip_pgd);
-	synth_flush(s);
-}
+/* One execution of the code, which ends at @end. */
+#define RUN(end) "PGE:0 TNT:0 FUP:" end " PGD:- flush "
+/* A session without a PIP, which would select the space as well. */
+#define NO_PIP "PSB PSBEND MODE " RUN("3") "end-lost@0/3 "
 
-static void add_switch(struct synth *s, uint64_t space)
-{
-	const struct trace_switch sw = {.offset = trace_writer_stream_bytes(s->w, 0),
-					.space = space};
-
-	ck_assert_int_eq(trace_writer_switches(s->w, 0, &sw, 1), 0);
-}
+/* The code at one address is one instruction longer in the second space. */
+static const struct {
+	const char *script, *text;
+} switches[] = {
+	/*
+	 * Two threads of a program without its kernel: no PIP reports which one runs. Of several
+	 * switches at one place the last counts, and PIPs do not.
+	 */
+	{"start@0/3 PSB+ MODE flush space=1000 " RUN("2") "space=2000 " RUN("3")
+		 RUN("3") "space=2000 space=1000 PIP:2000 " RUN("2") "end-disabled@0/3",
+	 "abbbba"},
+	/* There is no code in space 0: an error. The next switch is good again. */
+	{"start@0/3 PSB+ MODE " RUN("2") "space=2000 PSB+ " RUN("3") "end-disabled@0/3", "xbb"},
+	/* The switches before trace that was lost count behind it too. */
+	{"start@0/3 flush space=1000 space=2000 " NO_PIP "start@0/3 " NO_PIP "start@0/3 " NO_PIP,
+	 "bbbbbb"},
+};
 
 /* The instructions that are decoded, as letters: their space, or x for an error. */
 static void decode(struct trace_reader *r, char *text)
@@ -57,87 +73,18 @@ static void decode(struct trace_reader *r, char *text)
 	decode_flow_close(flow);
 }
 
-/* Two threads of a program without its kernel: no PIP tells which one runs. */
 START_TEST(switches_select_code)
 {
 	static struct synth s;
 	struct trace_reader *r;
 	char text[64];
 
-	two_spaces(&s);
-	synth_start(&s, SYNTH_CODE, 3);
-	synth_psb(&s, 0);
-	synth_mode(&s);
-	synth_flush(&s);
-	add_switch(&s, 0x1000);
-	run_once(&s, SYNTH_CODE + 2);
-	add_switch(&s, 0x2000);
-	run_once(&s, SYNTH_CODE + 3);
-	run_once(&s, SYNTH_CODE + 3);
-	/* Of several at one place the last counts, and PIPs do not. */
-	add_switch(&s, 0x2000);
-	add_switch(&s, 0x1000);
-	synth_pip(&s, 0x2000);
-	run_once(&s, SYNTH_CODE + 2);
-	synth_stop(&s, TRACE_END_DISABLED, SYNTH_CODE, 3);
+	synth_open(&s);
+	words_play("code0=75fe page@1000 code0=9075fd page@2000", play, &s);
+	words_play(switches[_i].script, play, &s);
 	r = synth_read(&s);
 	decode(r, text);
-	ck_assert_str_eq(text, "abbbba");
-	trace_reader_close(r);
-	synth_done(&s);
-}
-END_TEST
-
-/* In space 0 there is no code: an error, and the next switch is good again. */
-START_TEST(switch_to_nothing)
-{
-	static struct synth s;
-	struct trace_reader *r;
-	char text[64];
-
-	two_spaces(&s);
-	synth_start(&s, SYNTH_CODE, 3);
-	synth_psb(&s, 0);
-	synth_mode(&s);
-	run_once(&s, SYNTH_CODE + 2);
-	add_switch(&s, 0x2000);
-	synth_psb(&s, 0);
-	run_once(&s, SYNTH_CODE + 3);
-	synth_stop(&s, TRACE_END_DISABLED, SYNTH_CODE, 3);
-	r = synth_read(&s);
-	decode(r, text);
-	ck_assert_str_eq(text, "xbb");
-	trace_reader_close(r);
-	synth_done(&s);
-}
-END_TEST
-
-/* The switches before trace that was lost count behind it too. */
-START_TEST(switch_before_segment)
-{
-	static struct synth s;
-	struct trace_reader *r;
-	unsigned int i;
-	char text[64];
-
-	two_spaces(&s);
-	for (i = 0; i < 3; i++) {
-		synth_start(&s, SYNTH_CODE, 3);
-		if (!i) {
-			synth_flush(&s);
-			add_switch(&s, 0x1000);
-			add_switch(&s, 0x2000);
-		}
-		/* Without a PIP, which would select the space as well. */
-		synth_packet(&s, ppt_psb);
-		synth_packet(&s, ppt_psbend);
-		synth_mode(&s);
-		run_once(&s, SYNTH_CODE + 3);
-		synth_stop(&s, TRACE_END_LOST, SYNTH_CODE, 3);
-	}
-	r = synth_read(&s);
-	decode(r, text);
-	ck_assert_str_eq(text, "bbbbbb");
+	ck_assert_str_eq(text, switches[_i].text);
 	trace_reader_close(r);
 	synth_done(&s);
 }
@@ -212,12 +159,7 @@ START_TEST(errata_by_origin)
 	synth_reopen(&s);
 	if (errata[_i].kind != OLD)
 		ck_assert_int_eq(trace_writer_origin(s.w, &origin), 0);
-	synth_code(&s, SYNTH_CODE, "75 fe");
-	synth_page_at(&s, 0x1000, SYNTH_CODE);
-	synth_start(&s, SYNTH_CODE, 3);
-	synth_psb(&s, SYNTH_CODE);
-	run_once(&s, SYNTH_CODE + 2);
-	synth_stop(&s, TRACE_END_DISABLED, SYNTH_CODE, 3);
+	words_play("code0=75fe page@1000 start@0/3 PSB+:0 " RUN("2") "end-disabled@0/3", play, &s);
 	r = synth_read(&s);
 	decode(r, text);
 	ck_assert_int_eq(text[0], errata[_i].text);
@@ -231,9 +173,7 @@ Suite *test_suite(void)
 	Suite *s = suite_create("origin");
 	TCase *tc = tcase_create("decode");
 
-	tcase_add_test(tc, switches_select_code);
-	tcase_add_test(tc, switch_to_nothing);
-	tcase_add_test(tc, switch_before_segment);
+	tcase_add_loop_test(tc, switches_select_code, 0, sizeof(switches) / sizeof(switches[0]));
 	tcase_add_loop_test(tc, signatures, 0, sizeof(cpus) / sizeof(cpus[0]));
 	tcase_add_test(tc, no_signatures);
 	tcase_add_loop_test(tc, errata_by_origin, 0, sizeof(errata) / sizeof(errata[0]));
