@@ -48,26 +48,10 @@ COLD const struct soft_uop *soft_miss(struct soft *c, const struct soft_link *l,
 	return NULL;
 }
 
-static COLD void report(struct soft *c, const struct soft_uop *u, uint8_t kind, uint64_t to,
-			bool taken)
-{
-	const uint64_t next = next_ip(c, u);
-	struct engine_report r = {
-		.event = {.kind = kind,
-			  .flags = taken ? VPT_EVF_TAKEN : 0,
-			  .from = u->ip,
-			  .to = to,
-			  .next = next},
-		.next = next,
-	};
-
-	soft_report(c, u, &r);
-}
-
 COLD const struct soft_uop *soft_branch_slow(struct soft *c, const struct soft_uop *u, uint8_t kind,
 					     uint64_t to, const struct soft_link *l)
 {
-	report(c, u, kind, to, false);
+	soft_report_branch(c, u, kind, next_ip(c, u), to, false);
 	return soft_follow(c, l, to);
 }
 
@@ -75,7 +59,7 @@ COLD const struct soft_uop *soft_cond_slow(struct soft *c, const struct soft_uop
 {
 	uint64_t to = soft_cond_target(u, taken);
 
-	report(c, u, VPT_EV_COND, to, taken);
+	soft_report_branch(c, u, VPT_EV_COND, next_ip(c, u), to, taken);
 	return soft_follow(c, (const struct soft_link *)u->ptr + taken, to);
 }
 

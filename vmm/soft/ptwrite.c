@@ -20,16 +20,9 @@ SOFT_LOAD_UOP(load64, 64)
 static __attribute__((noinline, cold)) void report(struct soft *c, const struct soft_uop *u)
 {
 	const uint64_t value = SOFT_REG(c, u->src, uint64_t);
-	struct engine_report r = {
-		.event = {.kind = VPT_EV_PTWRITE,
-			  .flags = u->aux == 8 ? VPT_EVF_WIDE : 0,
-			  .from = u->ip,
-			  .to = u->imm,
-			  .value = u->aux == 8 ? value : (uint32_t)value},
-		.next = u->imm,
-	};
+	const bool wide = u->aux == 8;
 
-	soft_report(c, u, &r);
+	soft_report_ptwrite(c, u, wide ? value : (uint32_t)value, wide);
 }
 
 /* src is the value and aux its size in bytes; imm is the next RIP. */

@@ -173,10 +173,41 @@ void soft_poll_observer(struct soft *c)
 	poll_observer(c);
 }
 
-void soft_report(struct soft *c, const struct soft_uop *u, struct engine_report *r)
+/*
+ * The callers of these two functions are cold, and GCC compiles cold code for size. It would clear
+ * a report with a string instruction, which is slow. So the functions are not in their callers'
+ * files.
+ */
+void soft_report_branch(struct soft *c, const struct soft_uop *u, uint8_t kind, uint64_t next,
+			uint64_t to, bool taken)
 {
+	struct engine_report r = {
+		.event = {.kind = kind,
+			  .flags = taken ? VPT_EVF_TAKEN : 0,
+			  .from = u->ip,
+			  .to = to,
+			  .next = next},
+		.next = next,
+	};
+
 	c->base.retired = soft_retired(c, u) + 1;
-	send(c, r);
+	send(c, &r);
+	poll_observer(c);
+}
+
+void soft_report_ptwrite(struct soft *c, const struct soft_uop *u, uint64_t value, bool wide)
+{
+	struct engine_report r = {
+		.event = {.kind = VPT_EV_PTWRITE,
+			  .flags = wide ? VPT_EVF_WIDE : 0,
+			  .from = u->ip,
+			  .to = u->imm,
+			  .value = value},
+		.next = u->imm,
+	};
+
+	c->base.retired = soft_retired(c, u) + 1;
+	send(c, &r);
 	poll_observer(c);
 }
 

@@ -332,8 +332,11 @@ static inline bool soft_watches_if(const struct soft *c)
 void soft_derive(struct soft *c);
 /* Make run() end soon, because a device requested it during an access. */
 void soft_call_attention(struct soft *c);
-/* Report a near transfer or a PTWRITE that retired. The caller has set r->event and r->next. */
-void soft_report(struct soft *c, const struct soft_uop *u, struct engine_report *r);
+/* Report a near branch that retired; `next` is the IP after the instruction. */
+void soft_report_branch(struct soft *c, const struct soft_uop *u, uint8_t kind, uint64_t next,
+			uint64_t to, bool taken);
+/* Report a PTWRITE that retired, of this value; u->imm is the next IP. */
+void soft_report_ptwrite(struct soft *c, const struct soft_uop *u, uint64_t value, bool wide);
 /* Report a retired sequential instruction, in every-instruction mode. */
 void soft_report_plain(struct soft *c, const struct soft_uop *u, uint64_t next);
 /*
