@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Linear memory accesses in the guest's place. */
+/* Reads and writes of linear memory on behalf of the guest. */
 #include "core/access.h"
 #include "core/fault.h"
 #include "core/vcpu.h"
 
 #include <string.h>
 
-/* Everything the core does itself fits: an XSAVE area is the engine's business. */
+/* Every access of the core fits into two pages. The engine transfers XSAVE areas itself. */
 #define MAX_PAGES 2
 
 struct piece {
@@ -22,7 +22,7 @@ bool core_canonical(const struct core_vcpu *v, uint64_t address)
 	return (uint64_t)((int64_t)(address << shift) >> shift) == address;
 }
 
-/* Translate all of it before any of it is touched. */
+/* Translate the whole range before the first byte is transferred. */
 static bool translate(struct core_vcpu *v, uint64_t gva, size_t len, unsigned int access,
 		      struct piece *piece, struct engine_exception *e)
 {
@@ -66,7 +66,7 @@ bool core_read(struct core_vcpu *v, uint64_t gva, void *dst, size_t len, unsigne
 	if (!translate(v, gva, len, access, piece, e))
 		return false;
 	for (i = 0; i < MAX_PAGES && piece[i].len; to += piece[i].len, i++) {
-		/* Where there is no RAM all reads as ones. */
+		/* Reads of addresses without RAM return ones. */
 		if (piece[i].host)
 			memcpy(to, piece[i].host, piece[i].len);
 		else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Linear memory, as the guest sees it. */
+/* Reads and writes of linear memory on behalf of the guest. */
 #ifndef VMM_CORE_ACCESS_H
 #define VMM_CORE_ACCESS_H
 
@@ -11,8 +11,9 @@ struct core_vcpu;
 struct engine_exception;
 
 /*
- * access.c: linear memory as the guest sees it. False: *e is the exception, and
- * nothing was written. `access`: enum x86_walk_access.
+ * Read or write guest memory at a linear address, through the guest's page tables (access.c).
+ * @access has bits of enum x86_walk_access. Return false and set *e if the access faults; no byte
+ * is transferred then.
  */
 bool core_read(struct core_vcpu *v, uint64_t gva, void *dst, size_t len, unsigned int access,
 	       struct engine_exception *e);

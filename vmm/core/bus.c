@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Accesses to ports (of abi/boot.h, and of the devices) and to memory that is not RAM. */
+/*
+ * Accesses to ports and to memory that is not RAM. Ports are those of abi/boot.h and of the
+ * devices.
+ */
 #include "core/devices.h"
 #include "core/hv.h"
 #include "core/irq.h"
@@ -40,7 +43,9 @@ static uint32_t read_pmi(struct core_vcpu *v)
 	return raised;
 }
 
-/* The ports of abi/boot.h. The devices have all others, and those that are NULL here. */
+/*
+ * The ports of abi/boot.h. All other ports, and directions that are NULL here, belong to devices.
+ */
 static const struct port_row {
 	uint16_t port;
 	uint32_t (*read)(struct core_vcpu *v);

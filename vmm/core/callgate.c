@@ -14,8 +14,8 @@ enum system_type {
 struct gate {
 	uint64_t offset;
 	uint16_t selector;
-	uint8_t count; /* parameters */
-	uint8_t size;  /* of what is pushed */
+	uint8_t count; /* parameters that a call copies */
+	uint8_t size;  /* bytes of each word pushed */
 };
 
 static bool read_gate(struct core_vcpu *v, uint16_t selector, uint8_t type, struct gate *gate,
@@ -41,7 +41,7 @@ static bool read_gate(struct core_vcpu *v, uint16_t selector, uint8_t type, stru
 	return true;
 }
 
-/* CS of the gate; a CALL may go inward, to the DPL of code that does not conform. */
+/* Load CS from the gate. A CALL to nonconforming code may raise the privilege to the code's DPL. */
 static bool load_code(struct core_vcpu *v, const struct gate *gate, bool call,
 		      struct x86_segment *cs, struct engine_exception *e)
 {
@@ -61,7 +61,7 @@ static bool load_code(struct core_vcpu *v, const struct gate *gate, bool call,
 	return true;
 }
 
-/* The caller's words, then those of the return. On an inner stack it comes with its own. */
+/* Push the return address. On an inner stack the old SS:RSP and the parameters precede it. */
 static bool push(struct core_vcpu *v, const struct gate *gate, struct core_stack *stack, bool inner,
 		 uint64_t next, struct engine_exception *e)
 {
@@ -94,7 +94,7 @@ static enum core_done through_gate(struct core_vcpu *v, const struct gate *gate,
 	inner = cs.dpl < v->cpl;
 	if (inner && !core_stack_inner(v, cs.dpl, 0, false, &ss, &stack, e))
 		return CORE_DONE_FAULT;
-	/* The code is 64-bit, and so is its stack. */
+	/* A gate in long mode leads to 64-bit code, whose stack has no limit. */
 	if (core_vcpu_long_mode(v))
 		stack.ss = NULL;
 	if (!core_check_ip(v, &cs, gate->offset, false, e) ||

@@ -79,7 +79,9 @@ void core_clock_slept(struct core_vcpu *v, uint64_t ns)
 
 void core_clock_now(struct core_vcpu *v, struct vpt_clock *now, uint64_t *tsc)
 {
-	/* Where the engine counts there is nothing to hold. */
+	/*
+	 * Counted instructions are already the clock, so only other vCPUs switch to virtual time.
+	 */
 	if (vpt_unlikely(v->way & CORE_WAY_UNTRACED && !core_vcpu_counts(v)))
 		core_clock_hold(v);
 	*now = engine_time_clock(&v->ev->time, v->ev->retired);
@@ -132,7 +134,7 @@ static void change(struct core_vcpu *v, const struct core_cbr_change *to)
 	};
 	struct engine_time *t = &v->ev->time;
 
-	/* MTCs up to here come before it. */
+	/* MTC packets that are due by now precede the CBR. */
 	tracer_tick(&v->tracer, ip);
 	engine_time_ratio(t, v->ev->retired, t->ticks, to->cbr, to->stopped);
 	tracer_event(&v->tracer, &event, v->cpl);

@@ -11,17 +11,17 @@ struct vpt_clock;
 struct vpt_caps;
 struct core_insn;
 
-/* After `at` instructions the core clock is another. */
+/* A change of the core clock's frequency after `at` instructions. */
 struct core_cbr_change {
 	uint64_t at;
-	uint64_t stopped; /* ticks of the TSC in which it stands still */
+	uint64_t stopped; /* TSC ticks for which the clock is stopped */
 	uint8_t cbr;	  /* its ratio to the bus clock */
 };
 
 #define CORE_CBR_CHANGES 16
 
 /*
- * clock.c: the time for PT. The TSC's frequency comes from CPUID.15H, or from the ratio at P1. The
+ * The time for PT (clock.c). The TSC's frequency comes from CPUID.15H, or from the ratio at P1. The
  * core's ratio to the bus clock can change during a run (struct core_cbr_change).
  */
 void core_clock_init(struct core_vcpu *v);
@@ -29,14 +29,20 @@ void core_clock_now(struct core_vcpu *v, struct vpt_clock *now, uint64_t *tsc);
 uint64_t core_clock_tsc_hz(const struct vpt_caps *caps);
 uint8_t core_clock_cbr(const struct core_vcpu *v);
 void core_clock_set_cbr(struct core_vcpu *v, uint8_t cbr);
-/* Do what changes by now; instructions until the next. */
+/* Apply the changes of the core clock that are due. */
 void core_clock_update(struct core_vcpu *v);
+/* Returns the number of instructions until the next change, or UINT64_MAX if there is none. */
 uint64_t core_clock_next(const struct core_vcpu *v);
 /* Update the vCPU's clock after a stepped instruction that reads the time (RDTSC and similar). */
 void core_clock_stepped(struct core_vcpu *v, const struct core_insn *insn);
-/* In a HLT so much of the host's time has passed. */
+/*
+ * Advance the clock by the host's time that passed in a HLT. No effect if instructions are counted.
+ */
 void core_clock_slept(struct core_vcpu *v, uint64_t ns);
-/* From being stepped to full speed and back, with an engine that does not count. */
+/*
+ * Change the clock between the host's TSC (full speed) and virtual time (stepping), if the engine
+ * does not count instructions.
+ */
 void core_clock_release(struct core_vcpu *v);
 void core_clock_hold(struct core_vcpu *v);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * CPUID of the model: what the host can do, said as an Intel processor of that
- * signature would. What this VM has no device for, or what stepping would break
- * (transactions), is taken away.
+ * CPUID of the model: the host's features, reported as by an Intel processor of that signature.
+ * Features are removed if this VM has no device for them, or if stepping breaks them
+ * (transactions).
  */
 #include "core/vm.h"
 
@@ -40,7 +40,10 @@ const struct engine_cpuid_entry *core_cpuid_find(const struct engine_cpuid_entry
 	return NULL;
 }
 
-/* Leaves of a hypervisor, of AMD only, and those that are made anew below. */
+/*
+ * Returns true for leaves of hypervisors, leaves of AMD only, and leaves that core_cpuid_shape()
+ * adds.
+ */
 static bool dropped(uint32_t leaf)
 {
 	if (leaf >= LEAF_HYPERVISOR && leaf < LEAF_MAX_AMD)
@@ -49,19 +52,22 @@ static bool dropped(uint32_t leaf)
 	       leaf == LEAF_PERFMON || leaf == 0x80000005;
 }
 
-/* Is there a crystal's ratio? Processors that tell none have neither leaf 15H nor 16H. */
+/*
+ * Returns true if the model reports the ratio of its crystal clock. Other models have neither leaf
+ * 15H nor 16H.
+ */
 static bool has_crystal(const struct vpt_caps *caps)
 {
 	return caps->l15_ebx;
 }
 
-/* There are processors whose trace no leaf tells of. [ATOM-NO-CPUID] */
+/* Returns false for processors that do not enumerate their trace in CPUID. [ATOM-NO-CPUID] */
 static bool has_pt_leaves(const struct vpt_caps *caps)
 {
 	return caps->l14_0_ebx || caps->l14_0_ecx;
 }
 
-/* Above this there is no leaf of the basic ones. */
+/* Returns the highest basic leaf that the model can have. */
 static uint32_t highest(const struct vpt_caps *caps)
 {
 	if (!has_pt_leaves(caps))
@@ -85,7 +91,7 @@ static void features(struct engine_cpuid_entry *e, const struct vpt_caps *caps)
 	e->eax = caps->signature;
 	/* One processor, initial APIC ID 0. */
 	e->ebx = (e->ebx & 0xff00) | 1u << 16;
-	/* DTES64, MONITOR, VMX, SMX, x2APIC, TSC deadline, OSXSAVE (CR4 says), hypervisor. */
+	/* DTES64, MONITOR, VMX, SMX, x2APIC, TSC deadline, OSXSAVE (follows CR4), hypervisor. */
 	e->ecx &= ~(BIT(2) | BIT(3) | BIT(5) | BIT(6) | BIT(21) | BIT(24) | BIT(27) | BIT(31));
 	/* PERF_CAPABILITIES */
 	e->ecx |= BIT(15);
@@ -93,7 +99,10 @@ static void features(struct engine_cpuid_entry *e, const struct vpt_caps *caps)
 	e->edx &= ~(BIT(9) | BIT(21) | BIT(28));
 }
 
-/* HLE and RTM: a stepped transaction always aborts. PT is set below if at all. */
+/*
+ * Clear HLE and RTM, because a stepped transaction always aborts. own() sets the bit of PT if the
+ * guest has PT.
+ */
 static void extended(struct engine_cpuid_entry *e, const struct vpt_caps *caps)
 {
 	e->ebx &= ~(BIT(4) | BIT(11) | BIT(25));
@@ -162,7 +171,10 @@ static void own(struct engine_cpuid_entry *e, const struct vpt_caps *caps, bool 
 	e->edx = regs.edx;
 }
 
-/* In MHz: P1, the most, which is not known to be more, and the bus clock. */
+/*
+ * Base, maximum and bus frequency in MHz. The maximum is unknown, so the base frequency stands for
+ * it.
+ */
 static void frequency(struct engine_cpuid_entry *e, const struct vpt_caps *caps)
 {
 	e->eax = e->ebx = caps->max_nonturbo * BUS_MHZ;
@@ -203,7 +215,7 @@ void core_cpuid_shape(struct engine_cpuid_entry *entries, size_t *count,
 	*count = n;
 }
 
-/* Models as CPUID.1:EAX has them, family 6. */
+/* Model numbers of CPUID.1:EAX, for family 6. */
 #define MODEL_BDW 0x3du
 #define MODEL_SPR 0x8fu
 
@@ -212,7 +224,7 @@ static uint32_t model_of(const struct vpt_caps *caps)
 	return (caps->signature >> 4 & 0xf) | (caps->signature >> 12 & 0xf0);
 }
 
-/* MONITOR and MWAIT for lines of 64 bytes and C-states up to C6; what they can do beside. */
+/* Set the leaf of MONITOR and MWAIT: lines of 64 bytes and C-states up to C6. */
 static void monitor_leaf(struct engine_cpuid_entry *entries, size_t *count)
 {
 	struct engine_cpuid_entry *e;
@@ -224,7 +236,7 @@ static void monitor_leaf(struct engine_cpuid_entry *entries, size_t *count)
 		return;
 	e = &entries[i];
 	*count += i == *count;
-	/* Interrupts as break events; sub-states: two of C1, one of C6. */
+	/* Masked interrupts can be break events. C1 has two sub-states, C6 has one. */
 	*e = (struct engine_cpuid_entry){
 		.leaf = LEAF_MONITOR, .eax = 64, .ebx = 64, .ecx = 3, .edx = 0x1020};
 }
@@ -274,7 +286,7 @@ void core_cpuid_platform(struct engine_cpuid_entry *entries, size_t count, bool 
 		if (entries[i].leaf != LEAF_FEATURES)
 			continue;
 		entries[i].edx |= BIT(9);
-		/* Other engines keep the x2APIC's MSRs and the TSC to themselves. */
+		/* KVM handles the x2APIC's MSRs and the TSC itself. */
 		if (exact)
 			entries[i].ecx |= BIT(21) | BIT(24);
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Breakpoints on execution, and what DR6 says of a #DB (SDM vol. 3, 18.2 and 18.3).
- * Other engines than those that observe have hardware for it, but for what the core does
- * in their place.
+ * Breakpoints on execution, and DR6 after a #DB (SDM vol. 3, 18.2 and 18.3). While KVM runs the
+ * guest freely, the processor checks its own debug registers. The core checks the instructions that
+ * it emulates or steps.
  */
 #include "core/debug.h"
 #include "core/vcpu.h"
@@ -18,7 +18,7 @@ static uint64_t dr(struct core_vcpu *v, unsigned int n)
 	return v->engine->get_dr && !v->engine->get_dr(v->ev, n, &value) ? value : 0;
 }
 
-/* Enabled, globally or locally, and R/W and LEN are those of an instruction. */
+/* Returns true if breakpoint @n is enabled and its R/W and LEN bits select execution. */
 static bool on_execution(uint64_t dr7, unsigned int n)
 {
 	return dr7 >> (2 * n) & 3 && !(dr7 >> (16 + 4 * n) & 15);
@@ -48,7 +48,7 @@ uint64_t core_debug_breakpoints(struct core_vcpu *v, uint64_t address)
 	uint64_t dr7, hit = 0;
 	unsigned int n;
 
-	/* MOV SS and POP SS hold them back for one instruction. */
+	/* MOV SS and POP SS suppress breakpoints for one instruction. */
 	if (v->regs->rflags & X86_FL_RF || v->shadowed & CORE_VCPU_AFTER_SS)
 		return 0;
 	dr7 = dr(v, 7);
@@ -67,7 +67,7 @@ void core_debug_report(struct core_vcpu *v, uint64_t causes)
 {
 	uint64_t dr7 = dr(v, 7);
 
-	/* Only what hit is cleared by a new exception; the rest accumulates. */
+	/* A new exception clears only B0 to B3. The other bits accumulate. */
 	(void)v->engine->set_dr(v->ev, 6, (dr(v, 6) & ~DR6_TRAPS) | causes);
 	if (dr7 & DR7_GD)
 		(void)v->engine->set_dr(v->ev, 7, dr7 & ~DR7_GD);

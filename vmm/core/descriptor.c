@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Segment descriptors: read, checked, marked as accessed. */
+/* Reads, checks and accessed bits of segment descriptors. */
 #include "core/access.h"
 #include "core/fault.h"
 #include "core/transfer.h"
@@ -41,7 +41,7 @@ bool core_cannot(struct core_vcpu *v, const char *what)
 	return false;
 }
 
-/* Where the entry of a selector is. False: beyond the table. */
+/* Get the linear address of a selector's entry. Returns false if the entry is beyond the table. */
 static bool locate(const struct core_vcpu *v, uint16_t selector, size_t len, uint64_t *address)
 {
 	uint32_t offset = selector & 0xfff8u;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Segments, as a selector or the core names them. */
+/* Segments: those that a selector names, and those with fixed attributes. */
 #ifndef VMM_CORE_DESCRIPTOR_H
 #define VMM_CORE_DESCRIPTOR_H
 
@@ -12,8 +12,8 @@ struct core_vcpu;
 struct engine_exception;
 
 /*
- * The segment that a selector names. `bad`: the vector of the
- * exception if there is none, `external` its EXT bit.
+ * Read the segment that a selector names. Returns false with an exception in *e. Its vector is @bad
+ * if the selector is beyond its table, and @external is its EXT bit.
  */
 bool core_descriptor(struct core_vcpu *v, uint16_t selector, uint8_t bad, bool external,
 		     struct x86_segment *seg, struct engine_exception *e);

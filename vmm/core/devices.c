@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The devices of vmm/dev and their time. With an engine that counts it is the virtual
- * TSC's (engine/time.h), else the host's.
+ * The devices of vmm/dev and their time. If instructions are counted, the time is the virtual TSC's
+ * (engine/time.h). Otherwise it is the host's.
  */
 #include "core/clock.h"
 #include "core/devices.h"
@@ -13,9 +13,9 @@
 #include <string.h>
 
 #define DEFAULT_EPOCH	1735689600 /* 2025-01-01 */
-#define DEFAULT_APIC_HZ 24000000u  /* where CPUID tells of no crystal */
+#define DEFAULT_APIC_HZ 24000000u  /* if CPUID has no crystal clock */
 
-/* The TSC without what software did to it. */
+/* Returns the TSC without the offset that software has added. */
 static uint64_t cycles(const struct core_vcpu *v)
 {
 	return engine_time_tsc(&v->ev->time, v->ev->retired);
@@ -55,7 +55,7 @@ static int serial_in(void *opaque)
 	return vm->hooks.input(vm->hooks.opaque);
 }
 
-/* A guest that restarts its machine has ended, as far as this machine goes. */
+/* A reset ends the run. */
 static void reset(void *opaque, enum dev_reset kind)
 {
 	struct core_vcpu *v = opaque;
@@ -99,7 +99,7 @@ static void bus_mmio(void *opaque, uint64_t gpa, uint32_t len, bool write, void 
 	core_bus_mmio(opaque, gpa, len, write, data);
 }
 
-/* The VM has all it needs when it is first looked at. */
+/* Called when the devices are first advanced, because the VM is complete by then. */
 static void init(struct core_vcpu *v)
 {
 	const struct vpt_caps *caps = &v->vm->caps;
@@ -108,7 +108,7 @@ static void init(struct core_vcpu *v)
 		.epoch = v->vm->epoch ? v->vm->epoch : DEFAULT_EPOCH,
 		.apic_hz = caps->l15_ecx ? caps->l15_ecx : DEFAULT_APIC_HZ,
 		.max_phy_addr = caps->max_phy_addr,
-		/* KVM reports no access to x2APIC MSRs, and it has its own TSC. */
+		/* KVM does not exit for x2APIC MSRs, and has a TSC of its own. */
 		.x2apic = v->engine->can & ENGINE_BUS && !v->vm->counted,
 		.host =
 			{
@@ -173,7 +173,7 @@ void core_devices_touched(struct core_vcpu *v)
 
 /* The part of a snapshot before that of dev_platform_save(). */
 struct saved {
-	uint64_t timer_left; /* of abi/boot.h's timer, 0: not armed */
+	uint64_t timer_left; /* instructions until the timer of abi/boot.h fires, 0: not armed */
 };
 
 size_t core_devices_saved_bytes(void)

@@ -9,19 +9,21 @@
 
 struct core_vcpu;
 
-/* devices.c: bring them up to now. */
+/* Advance the devices to the current time (devices.c). */
 void core_devices_advance(struct core_vcpu *v);
-/* Instructions until one of them does something, or ns of the host with engines that do
- * not count; UINT64_MAX: none will. */
+/*
+ * Returns the time until the next event of a device, or UINT64_MAX if there is none. The unit is
+ * instructions if they are counted, else nanoseconds of the host.
+ */
 uint64_t core_devices_next(const struct core_vcpu *v);
-/* So many core clocks pass in which nothing is executed. */
+/* Let @clocks core clocks pass without executing an instruction. */
 void core_devices_idle(struct core_vcpu *v, uint64_t clocks);
-/* After an access: an engine that runs may have to stop earlier. */
+/* Call after each access to a device, since a running engine may have to stop earlier. */
 void core_devices_touched(struct core_vcpu *v);
 /*
- * Save or load the state and time of the devices between two runs. With an engine that counts this
- * includes the timer of abi/boot.h. Call load() after the engine's own. If it returns false nothing
- * has changed.
+ * Save or load the state and time of the devices between two runs. If instructions are counted, the
+ * timer of abi/boot.h is included. Call core_devices_load() after the engine's load(). If it
+ * returns false, nothing has changed.
  */
 size_t core_devices_saved_bytes(void);
 bool core_devices_save(struct core_vcpu *v, void *to, size_t room);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The instructions that the core executes itself. Branches that touch no memory save a step. Other
- * instructions would show the debugger's TF or an empty IDTR in a step. PT's own MSRs are here,
- * too. An engine with ENGINE_NEAR leaves only transfers between segments to the core.
+ * The instructions that the core executes itself. Emulating a branch without a memory operand saves
+ * a step of the engine. PUSHF, POPF and SIDT would show the debugger's TF or an empty IDTR if they
+ * were stepped. MSRs of PT are emulated, too. With ENGINE_NEAR the engine executes all branches
+ * within a segment, and the core only transfers between segments.
  */
 #include "core/access.h"
 #include "core/deliver.h"
@@ -21,7 +22,7 @@ static enum core_done retire_at(struct core_vcpu *v, uint64_t rip)
 	return CORE_DONE_RETIRED;
 }
 
-/* A target the processor would refuse is left to it. */
+/* For a noncanonical target the engine executes the jump and raises the exception. */
 static enum core_done jump(struct core_vcpu *v, const struct core_insn *insn)
 {
 	uint64_t to = v->regs->rip + insn->len + (uint64_t)insn->disp;
@@ -38,7 +39,10 @@ static bool is_count(uint8_t opcode)
 	return opcode >= OP_LOOPNE && opcode <= OP_JRCXZ;
 }
 
-/* LOOPcc and J*CXZ, which count in as much of RCX as the address size says. */
+/*
+ * Execute LOOPcc or J*CXZ, except for the jump. The address size selects the bits of RCX that
+ * count. Returns true if the branch is taken.
+ */
 static bool count_taken(struct core_vcpu *v, const struct core_insn *insn)
 {
 	uint64_t mask = insn->flags & CORE_INSN_ADDRESS32 ? 0xffffffffu : ~0ull;
@@ -47,7 +51,7 @@ static bool count_taken(struct core_vcpu *v, const struct core_insn *insn)
 	if (insn->aux == OP_JRCXZ)
 		return !count;
 	count = (count - 1) & mask;
-	/* A 32-bit result clears the upper half, as everywhere. */
+	/* A 32-bit result clears the upper half of RCX. */
 	v->regs->rcx = count;
 	v->ev->state |= ENGINE_REGS_DIRTY;
 	if (insn->aux == OP_LOOPNE)

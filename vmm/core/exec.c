@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One instruction and all that comes with it: the engine's exits on the way, the
- * change of flow to report, the fault or trap to deliver.
+ * Execute one instruction: serve the engine's exits, report the change of flow, deliver the fault
+ * or trap.
  */
 #include "core/access.h"
 #include "core/clock.h"
@@ -21,14 +21,15 @@
 /* An instruction in progress. */
 struct step {
 	struct core_fetched f;
-	struct core_insn insn; /* a copy: the cache may move on */
+	/* a copy, because a later instruction can replace the cache's slot */
+	struct core_insn insn;
 	bool decoded;
 	uint64_t ip, next;
-	uint64_t rflags; /* when it began */
+	uint64_t rflags; /* before the instruction */
 	uint64_t cr0;
-	uint64_t debug; /* what it hit, as bits of DR6 */
+	uint64_t debug; /* breakpoints that it hit, as bits of DR6 */
 	uint8_t cpl;
-	bool traced; /* TriggerEn was set when it began */
+	bool traced; /* TriggerEn was set before the instruction */
 };
 
 static uint64_t wrap(const struct core_vcpu *v, uint64_t ip)
@@ -44,7 +45,10 @@ static bool is_prefix(const struct core_insn *insn, uint8_t byte)
 	return memchr(legacy, byte, sizeof(legacy)) || (insn->bits == 64 && (byte & 0xf0) == 0x40);
 }
 
-/* Of a far transfer, which some processors tell wrongly then (VPT_EVF_PREFIXES). */
+/*
+ * Returns the flag of a far transfer with four or more prefixes, which some processors report
+ * wrongly (VPT_EVF_PREFIXES).
+ */
 static uint8_t prefix_flag(const struct core_insn *insn)
 {
 	unsigned int n = 0;
@@ -62,7 +66,7 @@ void core_exec_shutdown(struct core_vcpu *v, uint64_t rip)
 		tracer_event(&v->tracer, &event, v->cpl);
 }
 
-/* Deliver an exception: RIP in its frame and in the trace is `rip`. */
+/* Deliver an exception with @rip in its frame and in the trace. */
 static void raise(struct core_vcpu *v, struct engine_exception *e, uint64_t rip)
 {
 	struct vpt_event event = {.kind = VPT_EV_ASYNC, .from = rip};
@@ -108,15 +112,15 @@ void core_exec_debug(struct core_vcpu *v, uint64_t causes)
 	raise(v, &e, v->regs->rip);
 }
 
-/* INTO without overflow does nothing: no event. */
+/* Returns true for INTO without overflow, which has no event. */
 static bool fell_through(const struct step *s)
 {
 	return core_insn_is_into(&s->insn) && !(s->rflags & X86_FL_OF);
 }
 
 /*
- * Does RFLAGS.TF, as it was before the instruction, make it trap? What delivers
- * through the IDT leaves no trap behind; SYSCALL masks TF first.
+ * Returns true if the instruction traps because of RFLAGS.TF before it. An instruction that
+ * delivers an event through the IDT does not trap. SYSCALL masks TF before the trap is decided.
  */
 static bool traps(const struct core_vcpu *v, const struct step *s)
 {
@@ -139,7 +143,7 @@ static uint64_t trap_causes(const struct core_vcpu *v, const struct step *s)
 	return v->debug_pending | s->debug | (traps(v, s) ? X86_DR6_BS : 0);
 }
 
-/* The #DB that an instruction leaves behind: TF, and breakpoints on its data. */
+/* Deliver the #DB of TF and of data breakpoints after an instruction. A load of SS defers it. */
 static void debug_trap(struct core_vcpu *v, const struct step *s)
 {
 	uint64_t causes = trap_causes(v, s);
@@ -183,7 +187,7 @@ static uint8_t event_kind(uint8_t cls)
 	}
 }
 
-/* Begin the report of the instruction: it is complete but for its event's kind and target. */
+/* Begin the report of the instruction. describe_flow() adds the event's kind and target. */
 static void describe(struct core_vcpu *v, const struct step *s)
 {
 	uint16_t about = v->pending & CORE_VCPU_ARRIVED ? TRACE_ORACLE_ARRIVED : 0;
@@ -204,7 +208,7 @@ static void describe(struct core_vcpu *v, const struct step *s)
 	};
 }
 
-/* CLI, STI and POPF are of interest to event trace only. */
+/* Returns true if the instruction changed RFLAGS.IF and the trace unit needs such events. */
 static bool changed_if(const struct core_vcpu *v, const struct step *s)
 {
 	return (s->rflags ^ v->regs->rflags) & X86_FL_IF &&
@@ -222,7 +226,7 @@ static void describe_transfer(const struct step *s, uint8_t kind, struct vpt_eve
 		event->vector = s->insn.cls == CORE_INSN_INT1 ? X86_VEC_DB : s->insn.aux;
 }
 
-/* Complete the report with what the instruction, which led to @to, does to the flow. */
+/* Complete the report with the change of flow. @to is RIP after the instruction. */
 static void describe_flow(struct core_vcpu *v, const struct step *s, uint64_t to, uint8_t kind)
 {
 	struct vpt_event *event = &v->report.event;
@@ -240,7 +244,7 @@ static void describe_flow(struct core_vcpu *v, const struct step *s, uint64_t to
 	} else if (s->insn.cls == CORE_INSN_PTWRITE) {
 		core_ptwrite_describe(v, &s->insn, event);
 	} else if (vpt_unlikely(v->pending & CORE_VCPU_HALTED) && !trap_causes(v, s)) {
-		/* A trap that is due ends a HLT before it begins. */
+		/* A pending trap ends a HLT before it begins. */
 		core_wait_describe(v, event);
 	}
 }
@@ -292,7 +296,7 @@ static void unable(struct core_vcpu *v)
 		     (unsigned long long)v->regs->rip, v->cpl);
 }
 
-/* The engine's exits that are part of an instruction. */
+/* Serve the exits of the engine until the instruction is complete. */
 static enum core_done serve(struct core_vcpu *v, struct step *s, struct engine_exit *exit,
 			    struct engine_exception *e)
 {
@@ -335,7 +339,7 @@ static enum core_done serve(struct core_vcpu *v, struct step *s, struct engine_e
 	}
 }
 
-/* Would this branch be taken? Without doing it. */
+/* Returns true if this branch will be taken. Changes no state. */
 static bool predict(const struct core_vcpu *v, const struct step *s)
 {
 	uint64_t count = v->regs->rcx, zf = v->regs->rflags & X86_FL_ZF;
@@ -358,7 +362,7 @@ static bool predict(const struct core_vcpu *v, const struct step *s)
 	}
 }
 
-/* Where a direct near branch goes. */
+/* Returns the target of a direct near branch. */
 static uint64_t target_of(const struct core_vcpu *v, const struct step *s)
 {
 	uint64_t target = wrap(v, s->next + (uint64_t)s->insn.disp);
@@ -366,7 +370,7 @@ static uint64_t target_of(const struct core_vcpu *v, const struct step *s)
 	return s->insn.flags & CORE_INSN_TARGET16 ? (uint16_t)target : target;
 }
 
-/* Can the instruction have led there? */
+/* Returns true if @to is a possible RIP after the instruction. */
 static bool explains(const struct core_vcpu *v, const struct step *s, uint64_t to)
 {
 	uint64_t target = target_of(v, s);
@@ -388,7 +392,10 @@ static bool explains(const struct core_vcpu *v, const struct step *s, uint64_t t
 	}
 }
 
-/* The leaves that KVM would not take over from our table. */
+/*
+ * Return the VM's CPUID to the guest if KVM cannot report PT in CPUID. Leaf 0DH stays as KVM
+ * reports it.
+ */
 static void overlay_cpuid(struct core_vcpu *v, uint32_t leaf, uint32_t subleaf)
 {
 	const struct engine_cpuid_entry *entry =
@@ -414,18 +421,21 @@ static void overlay_cpuid(struct core_vcpu *v, uint32_t leaf, uint32_t subleaf)
 	v->ev->state |= ENGINE_REGS_DIRTY;
 }
 
-/* A string instruction may come back between its iterations. */
+/* Returns true if the step ended between two iterations of a string instruction. */
 static bool between_iterations(const struct core_vcpu *v, const struct step *s)
 {
 	return s->insn.flags & CORE_INSN_REP && v->regs->rip == s->ip;
 }
 
-/* Each iteration traps, as an instruction would; the frame's RF says that it goes on. */
+/*
+ * Deliver the trap of one iteration, which traps like an instruction. The frame has RF set, because
+ * the instruction continues. Returns true if there was a trap.
+ */
 static bool iteration_traps(struct core_vcpu *v, const struct step *s)
 {
 	uint64_t causes = s->debug | (s->rflags & X86_FL_TF ? X86_DR6_BS : 0);
 
-	/* The processor of a host delays the trap of TF to the last iteration. */
+	/* With KVM, the host's processor delays the trap of TF to the last iteration. */
 	if (!causes || (!(v->engine->can & ENGINE_DEBUG) && !s->debug))
 		return false;
 	v->regs->rflags |= X86_FL_RF;
@@ -491,7 +501,7 @@ static void begin(struct core_vcpu *v, struct step *s, uint64_t ip)
 			    s->insn.len, s->f.gpa, s->f.gpa2);
 }
 
-/* PUSHF that ran in a step has pushed the TF of that. */
+/* Correct the TF that a stepped PUSHF has pushed, since stepping sets TF. */
 static bool hide_pushed_tf(struct core_vcpu *v, const struct step *s, unsigned int bytes)
 {
 	struct engine_exception e;
@@ -504,8 +514,9 @@ static bool hide_pushed_tf(struct core_vcpu *v, const struct step *s, unsigned i
 }
 
 /*
- * Some hosts hold the trap after a load of SS back for one more instruction, which
- * then has run too. It must be one that the engine may step.
+ * Report two instructions. Some hosts delay the trap after a load of SS by one instruction, so that
+ * the step has executed that instruction, too. Returns false if the engine may not step the second
+ * instruction.
  */
 static bool after_ss(struct core_vcpu *v, const struct step *first, uint64_t to)
 {
@@ -527,7 +538,7 @@ static bool after_ss(struct core_vcpu *v, const struct step *first, uint64_t to)
 	return true;
 }
 
-/* WRMSR to an MSR that the core emulates. */
+/* Execute WRMSR to an MSR that the core emulates. */
 static enum core_done wrmsr(struct core_vcpu *v, const struct step *s, struct engine_exception *e)
 {
 	uint64_t value = (uint32_t)v->regs->rax | v->regs->rdx << 32;
@@ -543,7 +554,9 @@ static enum core_done wrmsr(struct core_vcpu *v, const struct step *s, struct en
 	return CORE_DONE_RETIRED;
 }
 
-/* Debug registers that are guarded. The handler may use them: the guard goes. */
+/*
+ * Returns true with a #DB in *e if DR7.GD protects the debug registers. Clears GD for the handler.
+ */
 static bool guard_faults(struct core_vcpu *v, const struct step *s, struct engine_exception *e)
 {
 	if (!(s->insn.flags & CORE_INSN_DEBUG_REGS) || v->cpl || !core_debug_guarded(v))
@@ -581,7 +594,7 @@ static enum core_done execute(struct core_vcpu *v, struct step *s, struct engine
 	return CORE_DONE_STOPPED;
 }
 
-/* Returns false, with the VM stopped, for code that the host cannot step. */
+/* Returns false and stops the VM if the host cannot step this code. */
 static bool can_step(struct core_vcpu *v)
 {
 	if (v->engine->can & ENGINE_MODES)
@@ -599,7 +612,7 @@ static bool can_step(struct core_vcpu *v)
 	return true;
 }
 
-/* A #DB fault before the instruction; true if so. */
+/* Deliver the #DB fault of an execution breakpoint. Returns true if there was one. */
 static bool breakpoint(struct core_vcpu *v)
 {
 	uint64_t ip = v->regs->rip;

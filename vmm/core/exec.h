@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Execute one instruction, and report to the tracer what it did. */
+/* Execution of one instruction, with its report to the tracer. */
 #ifndef VMM_CORE_EXEC_H
 #define VMM_CORE_EXEC_H
 
@@ -10,19 +10,19 @@ struct core_vcpu;
 struct engine_exception;
 struct engine_xstate;
 
-/* exec.c: one instruction and all that comes with it: events, faults, traps. */
+/* Execute one instruction, with its events, faults and traps (exec.c). */
 void core_exec_one(struct core_vcpu *v);
-/* Deliver an exception that an untraced run came back with. */
+/* Deliver the exception that ended a run() of the engine. */
 void core_exec_fault(struct core_vcpu *v, struct engine_exception *e, uint64_t rip);
-/* The same for a #DB trap after the last instruction; `causes`: bits of DR6. */
+/* Deliver a #DB at RIP. @causes has bits of DR6. */
 void core_exec_debug(struct core_vcpu *v, uint64_t causes);
-/* Record that a delivery at `rip` ended in shutdown. */
+/* Report to the tracer that a delivery at @rip ended in shutdown. */
 void core_exec_shutdown(struct core_vcpu *v, uint64_t rip);
 
-/* observe.c: be told by the engine what run() does from now on. */
+/* Install the observer that receives the engine's reports from run() (observe.c). */
 void core_observe(struct core_vcpu *v);
 
-/* xstate.c: PT's component of the XSAVE feature set; NULL: this vCPU has none. */
+/* Returns PT's component of the XSAVE feature set, or NULL if this vCPU has none (xstate.c). */
 const struct engine_xstate *core_vcpu_xstate(const struct core_vcpu *v);
 
 #endif /* VMM_CORE_EXEC_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Far JMP and CALL (SDM vol. 2, JMP and CALL) to code; what they find in a table else. */
+/* Far JMP and CALL to code segments (SDM vol. 2, JMP and CALL), and dispatch of far transfers. */
 #include "core/access.h"
 #include "core/emulate.h"
 #include "core/fault.h"
@@ -25,7 +25,7 @@ static const struct x86_segment *segment(const struct core_vcpu *v, char letter)
 	}
 }
 
-/* Linear address of an operand, checked against its segment. */
+/* Get the linear address of a memory operand, checked against its segment. */
 static bool operand(struct core_vcpu *v, const struct core_insn *insn, size_t len,
 		    uint64_t *address, char *letter, struct engine_exception *e)
 {
@@ -38,7 +38,7 @@ static bool operand(struct core_vcpu *v, const struct core_insn *insn, size_t le
 		*address += *letter == 'f' || *letter == 'g' ? seg->base : 0;
 		return true;
 	}
-	/* Code that may only be executed cannot be read either. */
+	/* An execute-only code segment cannot be read. */
 	if (seg->unusable || (v->s.cr0 & X86_CR0_PE && (seg->type & 0xa) == 8) ||
 	    !core_in_limit(seg, *address, len))
 		return core_refuse(e, *letter == 's' ? X86_VEC_SS : X86_VEC_GP, 0, false);
@@ -46,7 +46,7 @@ static bool operand(struct core_vcpu *v, const struct core_insn *insn, size_t le
 	return true;
 }
 
-/* The pointer in memory: offset, then selector. */
+/* Load the far pointer from memory: the offset, then the selector. */
 static bool load_pointer(struct core_vcpu *v, const struct core_insn *insn,
 			 struct core_insn_far *far, struct engine_exception *e)
 {
@@ -68,7 +68,7 @@ static bool load_pointer(struct core_vcpu *v, const struct core_insn *insn,
 	return true;
 }
 
-/* To code without a gate: the privilege stays. */
+/* Check a transfer to code without a gate, which keeps the privilege level. */
 static bool check_direct(struct core_vcpu *v, uint16_t selector, struct x86_segment *cs,
 			 struct engine_exception *e)
 {

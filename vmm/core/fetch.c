@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finding the instruction at an IP. */
+/* Fetch and decoding of the instruction at an IP. */
 #include "core/access.h"
 #include "core/fetch.h"
 #include "core/vcpu.h"
 
 #include <string.h>
 
-/* Bytes of one page; false if the page cannot be fetched from. */
+/* Copy bytes of one page. Returns false if code cannot be fetched from the page. */
 static bool fetch_page(struct core_vcpu *v, uint64_t gva, unsigned int count, uint8_t *to,
 		       uint64_t *gpa)
 {
@@ -24,7 +24,7 @@ static bool fetch_page(struct core_vcpu *v, uint64_t gva, unsigned int count, ui
 	return true;
 }
 
-/* Bytes from `ip` that the limit of CS lets an instruction have. */
+/* Returns the number of bytes from @ip that an instruction can have within the limit of CS. */
 static unsigned int most(const struct core_vcpu *v, uint64_t ip)
 {
 	if (v->bits == 64)
@@ -53,7 +53,7 @@ void core_fetch(struct core_vcpu *v, uint64_t ip, struct core_fetched *f)
 	f->insn = core_insn_find(v->insns, f->gpa, v->bits, &f->bytes, &truncated);
 	if (f->insn || !truncated || count == all)
 		return;
-	/* The next page is looked at only for an instruction that reaches it. */
+	/* The next page is read only if the instruction extends into it. */
 	if (!fetch_page(v, gva + room, all - count, code + count, &f->gpa2))
 		return;
 	f->bytes.count = (uint8_t)all;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fetch and decode the instruction at an address. */
+/* Fetch and decoding of the instruction at an address. */
 #ifndef VMM_CORE_FETCH_H
 #define VMM_CORE_FETCH_H
 
@@ -9,11 +9,12 @@
 
 struct core_vcpu;
 
-/* fetch.c: the instruction at RIP. */
+/* The result of core_fetch(). */
 struct core_fetched {
-	const struct core_insn *insn; /* NULL: none, executing must fault */
+	const struct core_insn *insn; /* NULL: no valid instruction, executing it must fault */
 	struct core_insn_bytes bytes;
-	uint64_t gpa, gpa2; /* of RIP and of the next page */
+	/* guest-physical addresses of RIP and of the next page, if that was read */
+	uint64_t gpa, gpa2;
 };
 void core_fetch(struct core_vcpu *v, uint64_t ip, struct core_fetched *f);
 

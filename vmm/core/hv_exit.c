@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which accesses and instructions of a guest are VM exits, and with which qualification. */
+/* The VM exits of accesses and instructions of a guest, with their qualifications. */
 #include "core/hv_exit.h"
 
 /* Bits of exit qualifications (SDM vol. 3, tables 28-3, 28-5 and 28-7). */

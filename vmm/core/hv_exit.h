@@ -20,7 +20,7 @@ void core_hv_scale_tsc(struct core_vcpu *v, const struct core_insn *insn);
 /* Change the usage at an exit of the preemption timer (hv_trace.c). */
 void core_hv_change_usage(struct core_vcpu *v, enum vpt_usage usage);
 
-/* Insert what MOV to CR3 would have sent in the guest's trace, which is off in root operation. */
+/* Insert the packets of MOV to CR3 into the guest's trace, which is off in root operation. */
 void core_hv_insert_cr3(struct core_vcpu *v, const struct engine_report *r);
 
 #endif /* VMM_CORE_HV_EXIT_H */

@@ -22,7 +22,7 @@ void core_hv_change_usage(struct core_vcpu *v, enum vpt_usage usage)
 	const struct tracer_hv_exit e = core_hv_exit_here(v, TRACER_EXIT_REASON_TIMER);
 	const char *why;
 
-	/* The usage changes at the exit of the timer, and at no other. */
+	/* Every change of the usage has its own exit of the preemption timer. */
 	if (!core_hv_go(v, false))
 		return;
 	core_hv_leave(v, &e);

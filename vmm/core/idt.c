@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Delivery through the IDT (SDM vol. 3, 6.12 to 6.15). The core does it, so that the pushed frame,
- * the faults on the way and the result are exact on every host.
+ * Delivery through the IDT (SDM vol. 3, 6.12 to 6.15). The core delivers all events, so that the
+ * pushed frame, the faults during delivery and the result are exact on every host.
  */
 #include "core/access.h"
 #include "core/deliver.h"
@@ -21,7 +21,7 @@ struct gate {
 	uint64_t offset;
 	uint16_t selector;
 	uint8_t ist, type, dpl;
-	uint8_t size; /* of the words pushed */
+	uint8_t size; /* bytes of each word pushed */
 	bool present;
 };
 
@@ -30,10 +30,10 @@ struct delivery {
 	const struct engine_exception *event;
 	enum core_event_source source;
 	uint64_t rip;
-	bool external; /* EXT in the error code of what goes wrong */
+	bool external; /* EXT bit in the error code of a fault during delivery */
 };
 
-/* The error code names the IDT's entry. */
+/* Raise an exception whose error code names the entry of the IDT. Returns false. */
 static bool bad_gate(const struct delivery *d, uint8_t vector, struct engine_exception *e)
 {
 	*e = core_fault_code(vector, d->event->vector * 8u + 2 + d->external);
@@ -98,14 +98,14 @@ static bool load_code(struct core_vcpu *v, const struct gate *gate, bool externa
 		return core_refuse(e, X86_VEC_GP, gate->selector, external);
 	if (!cs->present)
 		return core_refuse(e, X86_VEC_NP, gate->selector, external);
-	/* A conforming handler runs at the privilege it interrupts. */
+	/* A conforming handler runs at the interrupted privilege level. */
 	if (core_is_conforming(cs))
 		cs->dpl = v->cpl;
 	cs->selector = (uint16_t)((gate->selector & 0xfffc) | cs->dpl);
 	return true;
 }
 
-/* The handler's stack; *ss is changed if it has one of its own. */
+/* Find the handler's stack. *ss changes if the privilege level changes. */
 static bool find_stack(struct core_vcpu *v, const struct gate *gate, uint8_t cpl, bool external,
 		       struct x86_segment *ss, struct core_stack *stack, struct engine_exception *e)
 {
@@ -114,7 +114,7 @@ static bool find_stack(struct core_vcpu *v, const struct gate *gate, uint8_t cpl
 	if (gate->ist || cpl < v->cpl) {
 		if (!core_stack_inner(v, cpl, gate->ist, external, &inner, stack, e))
 			return false;
-		/* An IST stack of the same privilege leaves SS alone. */
+		/* An IST stack of the same privilege level does not change SS. */
 		if (cpl < v->cpl)
 			*ss = inner;
 	} else {
@@ -135,10 +135,10 @@ static uint64_t pushed_rflags(const struct core_vcpu *v, const struct delivery *
 	uint8_t vector = d->event->vector;
 	bool trap = vector == X86_VEC_DB || vector == X86_VEC_BP || vector == X86_VEC_OF;
 
-	/* A fault's frame has RF set, so that a breakpoint is not hit again. */
+	/* A fault's frame has RF set, so that a breakpoint is not reported again. */
 	if (d->source == CORE_SOURCE_EXCEPTION && !trap)
 		return v->regs->rflags | X86_FL_RF;
-	/* INT n has retired. Hosts are not asked what they make of RF. */
+	/* INT n has retired. RF of a host's vCPU is not used. */
 	if (d->source == CORE_SOURCE_SOFTWARE || !core_vcpu_counts(v))
 		return v->regs->rflags & ~X86_FL_RF;
 	return v->regs->rflags;
@@ -197,7 +197,10 @@ static bool through_gate(struct core_vcpu *v, const struct delivery *d, struct e
 	return true;
 }
 
-/* False: *e is what went wrong, and nothing changed; or the VM stops. */
+/*
+ * Try to deliver an event. Returns false if that faults: *e is the exception, and nothing else
+ * changed. Also returns false if the VM stopped.
+ */
 static bool attempt(struct core_vcpu *v, const struct engine_exception *event,
 		    enum core_event_source source, uint64_t rip, struct engine_exception *e)
 {
@@ -223,9 +226,7 @@ static bool contributory(uint8_t vector)
 	return vector == X86_VEC_DE || (vector >= X86_VEC_TS && vector <= X86_VEC_GP);
 }
 
-/*
- * Returns true if the second exception makes a double fault of the first (SDM vol. 3, table 6-5).
- */
+/* Returns true if the two exceptions make a double fault (SDM vol. 3, table 6-5). */
 static bool doubles(uint8_t first, uint8_t second)
 {
 	if (first == X86_VEC_PF)
@@ -233,7 +234,7 @@ static bool doubles(uint8_t first, uint8_t second)
 	return contributory(first) && contributory(second);
 }
 
-/* Remember an event for core_vcpu_post_mortem(), should this end in a triple fault. */
+/* Remember an event for core_vcpu_post_mortem(), in case of a triple fault. */
 static void note(struct core_vcpu *v, const struct engine_exception *e,
 		 enum core_event_source source, uint64_t rip)
 {
@@ -271,7 +272,7 @@ bool core_deliver(struct core_vcpu *v, struct engine_exception *e, enum core_eve
 		v->shadowed |= CORE_VCPU_NMI_BLOCKED;
 	v->faults = 0;
 	note(v, e, source, rip);
-	/* Each round delivers or gets worse: exception, #DF, triple fault. */
+	/* Each iteration delivers or escalates: exception, #DF, triple fault. */
 	while (!attempt(v, e, source, rip, &second)) {
 		if (v->vm->stop.kind == TRACE_STOP_UNABLE)
 			return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Decoding by Zydis, cached. */
+/* Decoding and classification of instructions with Zydis, with a cache. */
 #include "core/insn.h"
 
 #include <stdlib.h>
@@ -114,7 +114,7 @@ static void classify_pop(struct core_insn *insn, const ZydisDecodedOperand *op)
 		insn->flags |= CORE_INSN_LOADS_SS;
 }
 
-/* The rest, one mnemonic a row. */
+/* Classify all other instructions. Each row has one mnemonic. */
 static void classify_other(struct core_insn *insn, const ZydisDecodedInstruction *d,
 			   const ZydisDecodedOperand *op)
 {
@@ -176,7 +176,7 @@ static void classify_other(struct core_insn *insn, const ZydisDecodedInstruction
 		insn->flags |= row[i].flags;
 		insn->aux = (uint8_t)(d->operand_width / 8);
 	}
-	/* A prefix of 66 makes it something that does not exist. */
+	/* PTWRITE with a 66H prefix is invalid. */
 	if (insn->cls == CORE_INSN_PTWRITE && d->attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE)
 		insn->aux = 0;
 }
@@ -361,7 +361,10 @@ bool core_insn_register(struct core_insn_cache *cache, const struct core_insn *i
 	return true;
 }
 
-/* Zydis tells of segments that an explicit operand has, and this one is implied. */
+/*
+ * Returns the segment of an implied memory operand, from the prefixes. Zydis reports segments only
+ * for explicit operands.
+ */
 static ZydisRegister override_of(const ZydisDecodedInstruction *d, bool wide)
 {
 	static const struct {

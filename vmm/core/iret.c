@@ -4,7 +4,7 @@
 #include "core/fault.h"
 #include "core/transfer.h"
 
-/* The flags that any privilege may change, and those that only ring 0 or IOPL may. */
+/* The flags that IRET changes at any privilege level, and those that it changes only in ring 0. */
 #define RFLAGS_ANY                                                                           \
 	(X86_FL_CF | X86_FL_PF | X86_FL_AF | X86_FL_ZF | X86_FL_SF | X86_FL_TF | X86_FL_DF | \
 	 X86_FL_OF | X86_FL_NT | X86_FL_RF | X86_FL_AC | X86_FL_ID)
@@ -37,7 +37,7 @@ static enum core_done nested_task(struct core_vcpu *v, struct engine_exception *
 	return CORE_DONE_STOPPED;
 }
 
-/* SP and SS are on the stack when they change; in 64-bit mode always. */
+/* Pop the frame. It has SP and SS if the privilege level changes, and always in 64-bit mode. */
 static bool pop(struct core_vcpu *v, unsigned int size, uint64_t *f, struct core_stack *stack,
 		bool *outer, struct engine_exception *e)
 {
@@ -63,7 +63,7 @@ enum core_done core_emulate_iret(struct core_vcpu *v, const struct core_insn *in
 	struct core_stack stack;
 	bool outer;
 
-	/* Even one that faults. */
+	/* An IRET unblocks NMIs even if it faults. */
 	v->shadowed &= ~CORE_VCPU_NMI_BLOCKED;
 	if (!(v->s.cr0 & X86_CR0_PE))
 		return core_real_iret(v, size, e);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Interrupts: from the devices, and from the two sources of abi/boot.h. While
- * instructions are counted the timer counts them; else it runs on the host's clock at a
- * nominal rate.
+ * Interrupts of the devices and of the two sources of abi/boot.h. The timer counts instructions
+ * while they are counted. Otherwise it runs on the host's clock at a nominal rate.
  */
 #include "core/clock.h"
 #include "core/deliver.h"
@@ -16,7 +15,7 @@
 #include <time.h>
 
 #define NS_PER_INSN 500u
-/* The longest that a HLT waits for the host's clock before it is looked at again. */
+/* The longest wait of a HLT for the host's clock before the state is checked again. */
 #define NAP_NS 10000000u
 #define NEVER  UINT64_MAX
 
@@ -36,7 +35,7 @@ void core_irq_set_timer(struct core_vcpu *v, uint32_t value)
 	irq->pending &= ~CORE_IRQ_TIMER_DUE;
 	core_put_bit(&irq->pending, CORE_IRQ_TIMER_ARMED, n);
 	irq->timer_vector = (uint8_t)(value >> 24);
-	/* The OUT itself retires after this and is not one of the n. */
+	/* The OUT itself retires later, and is not one of the n instructions. */
 	irq->timer_at = v->ev->retired + n + 1;
 	irq->timer_left = v->way & CORE_WAY_UNTRACED ? n : n + 1;
 	irq->timer_set = core_now();
@@ -140,7 +139,7 @@ uint64_t core_irq_next(const struct core_vcpu *v)
 	uint64_t timer = timer_next(v), devices = core_devices_next(v);
 	uint64_t counter = core_perfmon_next(v);
 
-	/* Held back by a shadow only, whatever RFLAGS.IF. */
+	/* Only an interrupt shadow delays an NMI, not RFLAGS.IF. */
 	if (nmi_pending(v))
 		return 1;
 	if (counter < devices)
@@ -195,7 +194,7 @@ bool core_irq_pending(const struct core_vcpu *v)
 	return maskable_pending(v) || nmi_pending(v);
 }
 
-/* The vector that is delivered now, in the order of priority. */
+/* Acknowledge the pending interrupt of the highest priority, and return its vector. */
 static uint8_t take(struct core_vcpu *v, enum core_event_source source)
 {
 	struct core_irq *irq = &v->irq;
@@ -217,7 +216,7 @@ static uint8_t take(struct core_vcpu *v, enum core_event_source source)
 
 static bool can_take(const struct core_vcpu *v, enum core_event_source source)
 {
-	/* Other engines' guests are the core's in long mode only. */
+	/* The core delivers to a KVM guest only in long mode. */
 	if (v->shadowed & CORE_VCPU_SHADOW || (!core_vcpu_long_mode(v) && !core_vcpu_counts(v)))
 		return false;
 	return source == CORE_SOURCE_NMI || (v->regs->rflags & X86_FL_IF && maskable_pending(v));

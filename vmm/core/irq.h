@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Interrupts: what is pending, when the next one comes, and its delivery. */
+/* Interrupts: the pending ones, the time of the next one, and delivery. */
 #ifndef VMM_CORE_IRQ_H
 #define VMM_CORE_IRQ_H
 
@@ -8,49 +8,62 @@
 
 struct core_vcpu;
 
-/* Bits of core_irq.pending. A snapshot has them as bits of core_vcpu_state.flags, but the last. */
+/*
+ * Bits of core_irq.pending. Those of CORE_IRQ_SAVED are also bits of core_vcpu_state.flags in a
+ * snapshot.
+ */
 enum core_irq_pending {
 	CORE_IRQ_TIMER_DUE = 1 << 5,
-	CORE_IRQ_PMI_RAISED = 1 << 6, /* since the guest read the port */
+	CORE_IRQ_PMI_RAISED = 1 << 6, /* since the guest last read the port */
 	CORE_IRQ_PMI_DUE = 1 << 7,
 	CORE_IRQ_SAVED = 7 << 5,
 	CORE_IRQ_TIMER_ARMED = 1 << 16,
 };
 
-/* Interrupts to come (abi/boot.h): one timer, one PMI; and the devices' time. */
+/* The two interrupt sources of abi/boot.h, a timer and the PMI, and the devices' time. */
 struct core_irq {
 	uint32_t pending; /* enum core_irq_pending */
 	uint8_t timer_vector;
-	uint32_t timer_left; /* instructions; while untraced as of timer_set */
-	uint64_t timer_set;  /* ns, when untraced counting began */
-	uint64_t timer_at;   /* with an engine that counts: of ev->retired */
-	uint8_t pmi_vector;  /* 0: LVTPC */
-	uint64_t started;    /* ns of the host, with others: the devices' time 0 */
-	uint64_t next;	     /* of the devices, when they were last touched */
+	/* instructions until the timer fires, untraced: counted from timer_set */
+	uint32_t timer_left;
+	uint64_t timer_set; /* ns of the host, when untraced counting began */
+	/* the value of ev->retired at which it fires, if instructions are counted */
+	uint64_t timer_at;
+	uint8_t pmi_vector; /* vector of the PMI, 0: LVTPC of the APIC has it */
+	/* ns of the host at the devices' time 0, if instructions are not counted */
+	uint64_t started;
+	uint64_t next; /* the devices' next event, as of their last access */
 };
 
 void core_irq_set_timer(struct core_vcpu *v, uint32_t value);
 void core_irq_retired(struct core_vcpu *v);
 bool core_irq_pending(const struct core_vcpu *v);
-/* Deliver one if RFLAGS.IF and the shadow allow, an NMI first; true if so. */
+/*
+ * Deliver a pending interrupt if RFLAGS.IF and the interrupt shadow allow that. An NMI goes first.
+ * Returns true if an interrupt was delivered or the VM stopped.
+ */
 bool core_irq_deliver(struct core_vcpu *v);
-/* A ToPA region with INT set is full (33.2.7.2). */
+/* Raise the PMI of a full ToPA region with INT set (33.2.7.2). */
 void core_irq_pmi(struct core_vcpu *v);
-/* Crossing between exact counting (stepped) and the host's clock. */
+/* Change the timer between exact counting (stepping) and the host's clock (free running). */
 void core_irq_enter_untraced(struct core_vcpu *v);
 void core_irq_leave_untraced(struct core_vcpu *v);
 void core_irq_poll(struct core_vcpu *v);
-/* When the host's timer must end a run: ns from now, at most `most`. */
+/* Returns after how many ns the host's timer must end a run, at most @most. */
 uint64_t core_irq_wait(const struct core_vcpu *v, uint64_t most);
 /*
- * For an engine that counts: return the instructions until the next due time (UINT64_MAX if there
- * is none), process everything that is due now, and let that time pass in a HLT.
+ * Returns the number of instructions until the next due time, or UINT64_MAX if there is none. If
+ * instructions are not counted, the result only shows whether there is a due time.
  */
 uint64_t core_irq_next(const struct core_vcpu *v);
+/* Process everything that is due now. */
 void core_irq_advance(struct core_vcpu *v);
+/* Let the time until the next due time pass in a HLT. */
 void core_irq_skip_to_next(struct core_vcpu *v);
-/* In a HLT that nothing of that will end: wait for input, for a while. False: there is
- * nobody who could type, or the guest does not want to know. */
+/*
+ * Wait briefly for console input in a HLT that no timer ends. Returns false if no input is attached
+ * or the guest has masked its interrupt.
+ */
 bool core_irq_listen(struct core_vcpu *v);
 uint64_t core_now(void);
 

@@ -8,14 +8,19 @@
 
 #include "trace/crc32c.h"
 
-#define STEPS_PER_TICK 64u /* a step can take 0.2 ms, and a signal must not wait */
+#define STEPS_PER_TICK 64u /* a step can take 0.2 ms, and signals need a prompt answer */
 
-/* An engine's operation knows nothing of who calls it, so this is here. */
+/*
+ * State for step_or_not(). It is global, because an operation of an engine has no argument for it.
+ */
 static struct {
 	const struct engine *second;
-	/* The registers of the second engine in place of a step that it must not try, or NULL. */
+	/*
+	 * The registers after a step that the second engine must not execute. NULL: it executes the
+	 * step.
+	 */
 	const struct x86_regs *instead;
-	const struct engine_exception *fault; /* rather than those, if it is not NULL */
+	const struct engine_exception *fault; /* the exception of that step instead, if not NULL */
 } now;
 
 static void step_or_not(struct engine_vcpu *ev, const struct engine_step_hint *hint,
@@ -143,8 +148,8 @@ static bool is_unable(const struct core_vm *vm)
 }
 
 /*
- * Some hosts step two instructions where the first loads SS; then the other engine
- * has one more to do.
+ * Step @a once more if @b has stepped two instructions. Some hosts do this if the first one loads
+ * SS.
  */
 static void catch_up(struct core_vcpu *a, struct core_vcpu *b)
 {
@@ -152,7 +157,7 @@ static void catch_up(struct core_vcpu *a, struct core_vcpu *b)
 		core_vcpu_step(a);
 }
 
-/* Both look, since looking sets accessed bits. */
+/* Fetch the next instruction on both sides, because a fetch sets accessed bits. */
 static void inspect(struct core_lockstep *l, struct core_fetched *f,
 		    struct core_lockstep_step *step)
 {
@@ -188,7 +193,10 @@ static void override(struct core_lockstep *l, const struct core_lockstep_overrid
 	l->overridden[row - core_lockstep_overrides(&count)]++;
 }
 
-/* One instruction, or the delivery of an interrupt. True: it is one for the system. */
+/*
+ * Step both sides by one instruction or one delivery of an interrupt. Returns true if the
+ * instruction can change MSRs or debug registers.
+ */
 static bool step(struct core_lockstep *l)
 {
 	struct core_vcpu *a = l->side[0].vm.vcpu, *b = l->side[1].vm.vcpu;
@@ -230,7 +238,7 @@ static void compare(struct core_lockstep *l, bool most, bool all)
 		l->all_good = l->steps;
 }
 
-/* The guest is at its end: nothing may be left uncompared. */
+/* Compare everything, because the run ends here. */
 static void finish(struct core_lockstep *l)
 {
 	compare(l, true, true);
@@ -238,7 +246,10 @@ static void finish(struct core_lockstep *l)
 		l->end = CORE_LOCKSTEP_DONE;
 }
 
-/* Where KVM emulates, nobody looks at what the guest's accesses hit. */
+/*
+ * Stop for data breakpoints on a KVM side. KVM does not check them for instructions that it
+ * emulates.
+ */
 static void check_breakpoints(struct core_lockstep_side *side)
 {
 	struct core_vcpu *v = side->vm.vcpu;

@@ -15,7 +15,7 @@
 
 #include "core/vcpu.h"
 
-/* The compared fields, as numbers (lockstep_fields.def). */
+/* The numbers of the compared fields (lockstep_fields.def). */
 enum core_lockstep_field {
 #define CORE_FIELD(id, name, value)	CORE_LS_##id,
 #define CORE_FIELD_DR(id, name, number) CORE_LS_##id,
@@ -26,23 +26,24 @@ enum core_lockstep_field {
 
 struct core_lockstep_state {
 	uint64_t value[CORE_LS_FIELDS];
-	bool known[CORE_LS_FIELDS]; /* the engine has it, and it was asked */
+	/* value[] is valid: the engine has the field, and it was read */
+	bool known[CORE_LS_FIELDS];
 };
 
 /* lockstep_state.c */
 struct core_lockstep_side;
 const char *core_lockstep_name(enum core_lockstep_field field);
-/* `all`: what an engine is not asked for after every instruction, too. */
+/* Read the state of a side. With @all, also read MSRs and debug registers. */
 void core_lockstep_capture(const struct core_lockstep_side *side, bool all,
 			   struct core_lockstep_state *state);
-/* Bits that differ, where both know them. */
+/* Returns the bits of a field that differ, or 0 if a side does not know the field. */
 uint64_t core_lockstep_differs(const struct core_lockstep_state *a,
 			       const struct core_lockstep_state *b, enum core_lockstep_field field);
 bool core_lockstep_equal(const struct core_lockstep_state *a, const struct core_lockstep_state *b);
-/* Address of the first byte that differs. False: none does. */
+/* Find the first byte of RAM that differs. Returns false if there is none. */
 bool core_lockstep_memory(const struct x86_mem *a, const struct x86_mem *b, uint64_t *gpa);
 
-/* lockstep_override.c: rows of lockstep_overrides.def. */
+/* A row of lockstep_overrides.def (lockstep_override.c). */
 struct core_lockstep_override {
 	const char *name, *reason;
 	uint32_t opcode, mask;
@@ -50,21 +51,27 @@ struct core_lockstep_override {
 	uint32_t value;
 };
 const struct core_lockstep_override *core_lockstep_overrides(size_t *count);
-/* The row for an instruction about to run, NULL: none. */
+/* Returns the row for an instruction that is about to run, or NULL if it has none. */
 const struct core_lockstep_override *core_lockstep_override_for(const struct core_insn_bytes *bytes,
 								uint8_t bits,
 								const struct x86_regs *regs);
-/* Has the second engine to be kept from trying? */
+/* Returns true if the second engine must not execute the instruction. */
 bool core_lockstep_instead(const struct core_lockstep_override *row);
-/* It faulted on both sides: take over what `row` says, if that is for faults. */
+/*
+ * After a fault on both sides: apply @row to @to, if the row is for faults. Returns false if the
+ * row did not apply.
+ */
 bool core_lockstep_override_fault(const struct core_lockstep_override *row, struct core_vcpu *from,
 				  struct core_vcpu *to);
-/* It has run: take over what `row` says. False: nothing. */
+/*
+ * After the instruction has run: apply @row to the registers @to. Returns false if the row did not
+ * apply.
+ */
 bool core_lockstep_override(const struct core_lockstep_override *row,
 			    const struct core_insn_bytes *bytes, uint8_t bits,
 			    const struct x86_regs *from, struct x86_regs *to);
 
-/* lockstep_cpuid.c: what both tables have; the result is in `a`. */
+/* Reduce table @a to the features that both tables have (lockstep_cpuid.c). */
 void core_lockstep_cpuid(struct engine_cpuid_entry *a, size_t *a_count,
 			 const struct engine_cpuid_entry *b, size_t b_count);
 
@@ -74,41 +81,41 @@ struct core_lockstep_config {
 	const struct vpt_caps *caps;
 	enum trace_owner owner;
 	uint64_t mem_bytes;
-	void (*console)(void *to, char c); /* what the guest prints; NULL: nowhere */
+	void (*console)(void *to, char c); /* receives the guest's output; may be NULL */
 	void *console_to;
 	uint64_t every;	      /* steps from one comparison to the next */
 	uint64_t every_all;   /* steps from one comparison of everything to the next */
-	uint64_t exact_from;  /* from this step on everything is compared each time */
+	uint64_t exact_from;  /* from this step on, everything is compared after each step */
 	uint64_t max_insns;   /* 0: no limit */
-	bool (*tick)(void *); /* true: end */
+	bool (*tick)(void *); /* returns true to end the run */
 };
 
 struct core_lockstep_side {
 	struct core_vm vm;
-	struct engine ops; /* the engine's, but for the time */
+	struct engine ops; /* the engine's operations, except for step() of the second side */
 	void (*console)(void *to, char c);
 	void *console_to;
 	uint64_t printed;
 	uint32_t printed_crc;
 };
 
-/* An instruction that ran; of the first engine. */
+/* A step of the first engine. */
 struct core_lockstep_step {
-	uint64_t insns; /* that retired before it */
+	uint64_t insns; /* instructions that retired before it */
 	uint64_t ip;
 	struct core_insn_bytes bytes;
 	uint8_t bits, cpl;
-	uint8_t len; /* 0: not an instruction */
+	uint8_t len; /* 0: no valid instruction */
 };
 
 #define CORE_LOCKSTEP_HISTORY 8
 
 enum core_lockstep_end {
 	CORE_LOCKSTEP_RUNNING = 0,
-	CORE_LOCKSTEP_DONE, /* the guest ended, the same for both */
+	CORE_LOCKSTEP_DONE, /* the guest ended in the same way on both sides */
 	CORE_LOCKSTEP_DIVERGED,
-	CORE_LOCKSTEP_UNABLE, /* an engine cannot go on here: side[unable].vm.stop */
-	CORE_LOCKSTEP_LIMIT,  /* max_insns, or tick() said so */
+	CORE_LOCKSTEP_UNABLE, /* an engine cannot continue: side[unable].vm.stop */
+	CORE_LOCKSTEP_LIMIT,  /* max_insns was reached, or tick() returned true */
 };
 
 struct core_lockstep {
@@ -118,15 +125,18 @@ struct core_lockstep {
 	unsigned int unable;
 	uint64_t steps;	   /* instructions and deliveries */
 	uint64_t all_good; /* the last step after which everything was compared */
-	struct core_lockstep_step history[CORE_LOCKSTEP_HISTORY]; /* step n is in n % this */
-	struct core_lockstep_state state[2];			  /* at the end */
+	/* step n has index n % CORE_LOCKSTEP_HISTORY */
+	struct core_lockstep_step history[CORE_LOCKSTEP_HISTORY];
+	struct core_lockstep_state state[2]; /* the last captured states */
 	bool memory_differs;
-	uint64_t gpa;		 /* if so */
-	uint64_t overridden[32]; /* how often, by row */
+	uint64_t gpa;		 /* the address of the first difference in RAM */
+	uint64_t overridden[32]; /* uses of each row */
 };
 
-/* 0 or -errno; on failure nothing is left to destroy. The guest is the caller's to load
- * into both. */
+/*
+ * Create both VMs. Returns 0 or -errno; after an error nothing is left to destroy. The caller then
+ * loads the guest into both.
+ */
 int core_lockstep_create(struct core_lockstep *l, const struct core_lockstep_config *config);
 void core_lockstep_destroy(struct core_lockstep *l);
 void core_lockstep_run(struct core_lockstep *l);

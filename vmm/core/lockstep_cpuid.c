@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lockstep: a CPUID table that both engines can keep. */
+/* Lockstep: the CPUID table that both engines support. */
 #include "core/lockstep.h"
 
 #include <string.h>
 
-#define LEGACY_AREA 576u /* of XSAVE: FXSAVE's and the header */
+#define LEGACY_AREA 576u /* bytes of the legacy region and the header of an XSAVE area */
 
-/* How much of a leaf is a set of features: registers that are combined bit by bit. */
+/* The registers of a leaf that are sets of features, which are combined bit by bit. */
 enum part { EAX = 1, EBX = 2, ECX = 4, EDX = 8, ALL = 15 };
 
 static unsigned int feature_registers(const struct engine_cpuid_entry *e)
@@ -29,7 +29,7 @@ static unsigned int feature_registers(const struct engine_cpuid_entry *e)
 	}
 }
 
-/* Leaves that say which ones there are. */
+/* Returns true if EAX of the leaf is the highest leaf or subleaf. */
 static bool says_last(const struct engine_cpuid_entry *e)
 {
 	return e->leaf == 0 || e->leaf == 0x80000000 || (e->leaf == 7 && !e->subleaf);
@@ -57,7 +57,7 @@ static struct engine_cpuid_entry *find(struct engine_cpuid_entry *entries, size_
 	return (struct engine_cpuid_entry *)core_cpuid_find(entries, count, leaf, subleaf);
 }
 
-/* The standard format has each component where its subleaf says. */
+/* Compute the size of an XSAVE area in the standard format, from the components' subleaves. */
 static void xsave_sizes(struct engine_cpuid_entry *entries, size_t count)
 {
 	struct engine_cpuid_entry *area = find(entries, count, 0xd, 0);

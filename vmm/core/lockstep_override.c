@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lockstep: the table of what one engine cannot know of the other, in use. */
+/* Lockstep: find and apply the rows of lockstep_overrides.def. */
 #include "core/access.h"
 #include "core/lockstep.h"
 
@@ -24,7 +24,7 @@ const struct core_lockstep_override *core_lockstep_overrides(size_t *count)
 
 struct opcode {
 	uint32_t bytes; /* the first four after the prefixes */
-	uint8_t rex;	/* the last prefix, if it is one */
+	uint8_t rex;	/* the last prefix if that is REX, else 0 */
 	bool rep;
 };
 
@@ -101,7 +101,7 @@ static uint64_t with_flags(uint64_t to, uint64_t from)
 	return (to & ~ARITHMETIC) | (from & ARITHMETIC);
 }
 
-/* RFLAGS in the frame of the handler that both are in. */
+/* Copy the arithmetic flags in the frame of the handler that both sides have entered. */
 static void frame_flags(struct core_vcpu *from, struct core_vcpu *to)
 {
 	uint64_t at = to->regs->rsp + (to->delivered.has_error ? 24 : 16), mine, theirs;
@@ -125,7 +125,7 @@ bool core_lockstep_override_fault(const struct core_lockstep_override *row, stru
 	return true;
 }
 
-/* In the order of their numbers. */
+/* Returns a register by its number in an encoding. */
 static uint64_t *numbered(struct x86_regs *regs, unsigned int n)
 {
 	uint64_t *const low[8] = {&regs->rax, &regs->rcx, &regs->rdx, &regs->rbx,
@@ -151,7 +151,7 @@ bool core_lockstep_override(const struct core_lockstep_override *row,
 		break;
 	case RM:
 		*numbered(to, rm) = *numbered(&source, rm);
-		/* CF says whether there was a number. */
+		/* CF reports whether a random number was available. */
 		to->rflags = from->rflags;
 		break;
 	default:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lockstep: the state of a side as numbers, and what of two such states differs. */
+/* Lockstep: the state of a side as numbers, and the differences of two states. */
 #include "core/lockstep.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ const char *core_lockstep_name(enum core_lockstep_field field)
 	return names[field];
 }
 
-/* In the order of a descriptor. */
+/* Returns the attributes in the order of a descriptor's bits. */
 static uint64_t attributes(const struct x86_segment *s)
 {
 	return (s->type & 15) | (uint64_t)s->s << 4 | (s->dpl & 3) << 5 | s->present << 7 |

@@ -90,8 +90,9 @@ static uint64_t next_sync(const struct core_vcpu *v)
 }
 
 /*
- * Bring the file up to date, so that a killed run lacks no more than so many instructions. They
- * are counted from the start: the file is the same wherever a run was paused and resumed.
+ * Bring the file up to date every CORE_LOOP_INSNS instructions, so that a killed run loses no more
+ * than these. The count starts with the guest, so the file is the same wherever a run was paused
+ * and resumed.
  */
 static void sync_at_times(struct core_vcpu *v)
 {
@@ -106,7 +107,8 @@ static void sync_at_times(struct core_vcpu *v)
 enum way {
 	WAY_STEP_VMX, /* one instruction at a time, since each may be a VM exit */
 	WAY_BATCH,    /* many at a time: the engine counts them and reports */
-	WAY_HOST,     /* one at a time while a trace is on or if all are asked for, else freely */
+	/* one at a time while a trace is on or with CORE_WAY_STEP_ALWAYS, else freely */
+	WAY_HOST,
 };
 
 static enum way choose_way(const struct core_vcpu *v)
@@ -119,7 +121,7 @@ static enum way choose_way(const struct core_vcpu *v)
 /* Returns true if the trace file has reached its limit. The guest then stops. */
 static bool is_full(struct core_vcpu *v, enum way way)
 {
-	/* In a batch tracer_limit() is called wherever the file grows. */
+	/* In a batch, every place where the file grows calls tracer_limit(). */
 	if (way != WAY_BATCH)
 		tracer_limit(&v->tracer, v->regs->rip);
 	if (vpt_likely(!v->tracer.full))
@@ -128,7 +130,7 @@ static bool is_full(struct core_vcpu *v, enum way way)
 	return true;
 }
 
-/* Run a part of the guest. Returns true if it is time to look around. */
+/* Run a part of the guest. Returns true if the caller must call core_loop_poll(). */
 static bool run_part(struct core_vcpu *v, enum way way, struct core_loop *l)
 {
 	switch (way) {

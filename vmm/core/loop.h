@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of core_vcpu_loop(): ways to run a guest, and what they share. */
+/* The parts of core_vcpu_loop(): the ways to run a guest, and common functions. */
 #ifndef VMM_CORE_LOOP_H
 #define VMM_CORE_LOOP_H
 
 #include "core/vcpu.h"
 
-/* The loop looks around after so many parts, and after so many instructions in batches. */
+/*
+ * The loop calls core_loop_poll() after this number of parts, and in batches after this number of
+ * instructions.
+ */
 #define CORE_LOOP_PARTS 256u
 #define CORE_LOOP_INSNS (1u << 20)
 
 struct core_loop {
-	unsigned int parts; /* run so far */
-	uint64_t looked;    /* instructions that had retired when the loop last looked around */
+	unsigned int parts; /* number of parts run so far */
+	uint64_t looked;    /* retired instructions at the last core_loop_poll() of a batch */
 };
 
 /*
@@ -21,8 +24,8 @@ struct core_loop {
 void core_loop_free(struct core_vcpu *v);
 
 /*
- * Run the guest to the next event of a device or a limit, exactly (loop_batch.c). Returns true
- * if the caller is to look around. The engine must have ENGINE_REPORTS.
+ * Run the guest exactly to the next event of a device or to a limit (loop_batch.c). Returns true if
+ * the caller must call core_loop_poll(). The engine must have ENGINE_REPORTS.
  */
 bool core_loop_batch(struct core_vcpu *v, struct core_loop *l);
 
@@ -30,12 +33,12 @@ bool core_loop_batch(struct core_vcpu *v, struct core_loop *l);
 void core_loop_poll(struct core_vcpu *v);
 
 /*
- * Wait in HLT for the next wakeup. Virtual time skips to it; on the host's clock the wait is
- * short, and the caller comes again. Stops the VM if nothing can wake the vCPU.
+ * Wait in HLT for the next wakeup. Virtual time skips to the wakeup. On the host's clock the wait
+ * is short, and the caller repeats it. Stops the VM if nothing can wake the vCPU.
  */
 void core_loop_halted(struct core_vcpu *v);
 
-/* Handle an exit of the engine's run() that is no access. */
+/* Handle an exit of the engine's run() other than an access to ports, memory or MSRs. */
 void core_loop_exit(struct core_vcpu *v, struct engine_exit *exit);
 
 #endif /* VMM_CORE_LOOP_H */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The way to run in batches: the engine runs the guest, traced or not, until a device or a limit
- * is next. It counts instructions and reports, so that a batch ends exactly there.
+ * The way to run in batches: the engine runs the guest, traced or not, to the next event of a
+ * device or to a limit. The engine counts instructions and reports them, so the batch ends exactly
+ * there.
  */
 #include "core/clock.h"
 #include "core/debug.h"
@@ -10,7 +11,9 @@
 #include "core/loop.h"
 #include "core/wait.h"
 
-/* Let the core do one instruction. A step in which none retires takes the time of one. */
+/*
+ * Let the core execute one instruction. A step without a retired instruction takes the time of one.
+ */
 static void one_exactly(struct core_vcpu *v)
 {
 	uint64_t retired = v->ev->retired;
@@ -111,7 +114,7 @@ bool core_loop_batch(struct core_vcpu *v, struct core_loop *l)
 		return false;
 	}
 	run_batch(v);
-	/* A part of a long instruction with REP retires nothing, and can take long. */
+	/* Part of a long instruction with REP retires nothing, but can take a long time. */
 	if (v->ev->retired != before && v->ev->retired - l->looked < CORE_LOOP_INSNS &&
 	    ++l->parts % CORE_LOOP_PARTS)
 		return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The free way to run: the host's processor runs the guest until an exit, and nothing is traced. */
+/* The free way to run: the host's processor runs the guest until an exit. No software traces it. */
 #include "core/clock.h"
 #include "core/exec.h"
 #include "core/fetch.h"
@@ -24,8 +24,8 @@ static void serve_msr(struct core_vcpu *v, struct engine_exit *exit)
 }
 
 /*
- * Deliver an exception that the host did not deliver. INT and PTWRITE also end here on a host
- * that cannot execute them.
+ * Deliver an exception that the host did not deliver. If the host cannot execute INT or PTWRITE,
+ * the core executes the instruction.
  */
 static void deliver_fault(struct core_vcpu *v, struct engine_exception *e)
 {

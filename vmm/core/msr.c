@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Dispatch accesses to the MSRs of msrs.def: the trace unit's, the APIC's, the counters'. */
+/* Dispatch accesses to the MSRs of msrs.def to the trace unit, the APIC and the counters. */
 #include "core/devices.h"
 #include "core/hv.h"
 #include "core/irq.h"
 #include "core/msr.h"
 
-/* Which accesses are VM exits, of a guest that the traced hypervisor runs. */
+/* The accesses that are VM exits, if the guest runs under the traced hypervisor. */
 enum msr_exit {
 	EXIT_ALWAYS,
-	EXIT_PT,   /* all but reads by a guest that owns PT */
-	EXIT_ATOM, /* all unless the guest's registers are in the processor */
+	EXIT_PT,   /* all except reads by a guest that owns PT */
+	EXIT_ATOM, /* all, unless the processor holds the guest's registers */
 };
 
 struct msr_row {
@@ -20,7 +20,7 @@ struct msr_row {
 	enum msr_exit exit;
 };
 
-/* The guest's registers are in the processor: the hypervisor takes no part in the access. */
+/* Returns true if the processor holds the guest's register, so that the access does not exit. */
 static bool passes(const struct core_vcpu *v, uint32_t index)
 {
 	return index >= VPT_ATOM_MSR_FIRST && index <= VPT_ATOM_MSR_LAST &&
@@ -71,7 +71,7 @@ static enum vpt_fault read_perfmon(struct core_vcpu *v, uint32_t index, uint64_t
 									: VPT_FAULT_GP;
 }
 
-/* Finish a WRMSR that is not the tracer's. */
+/* Finish a WRMSR to a device or a counter. */
 static enum vpt_fault written(struct core_vcpu *v, enum dev_platform_msr done)
 {
 	if (done != DEV_PLATFORM_DONE)
@@ -87,7 +87,7 @@ static enum vpt_fault write_device(struct core_vcpu *v, uint32_t index, uint64_t
 	return written(v, dev_platform_wrmsr(&v->vm->platform, index, value));
 }
 
-/* KVM's CPUID reports the local APIC as enabled by KVM's own copy of the MSR. */
+/* Write KVM's copy of the MSR, too, because KVM's CPUID reports the APIC's enable bit from it. */
 static enum vpt_fault write_apic_base(struct core_vcpu *v, uint32_t index, uint64_t value,
 				      struct engine_report *r)
 {

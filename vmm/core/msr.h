@@ -12,13 +12,18 @@
 struct core_vcpu;
 struct engine_msr_range;
 
-/* Returns false if the engine emulates the MSR. Other MSRs are for the two functions below. */
+/*
+ * Returns false if the engine emulates the MSR. Access all other MSRs with the two functions below.
+ */
 bool core_msr_traps(uint32_t index);
 
 /* Get the ranges of all rows, for vm_trap_msrs() of an engine. */
 void core_msr_ranges(const struct engine_msr_range **ranges, size_t *count);
 
-/* Access an MSR that core_msr_traps(). Returns VPT_FAULT_GP for an MSR without a row. */
+/*
+ * Access an MSR for which core_msr_traps() is true. Return VPT_FAULT_GP for an MSR without a row.
+ * @r is the report of the WRMSR.
+ */
 enum vpt_fault core_msr_read(struct core_vcpu *v, uint32_t index, uint64_t *value);
 enum vpt_fault core_msr_write(struct core_vcpu *v, uint32_t index, uint64_t value,
 			      struct engine_report *r);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The observer of an engine with ENGINE_REPORTS, which hands its reports to the tracer.
- * The tracer gets exactly what exec.c reports for single steps.
+ * The observer of an engine with ENGINE_REPORTS, which passes the engine's reports to the tracer.
+ * The tracer receives the same reports as from exec.c for single steps.
  */
 #include "core/exec.h"
 #include "core/vcpu.h"
 
-/* Never opens, so that the engine reports each branch. */
+/* A gate that is never open, so that the engine reports each branch. */
 static struct vpt_gate closed;
 
-/* The oracle wants every instruction, and so may the trace unit. */
+/* Returns the reports that the oracle and the trace unit need. */
 static uint32_t wants(const struct core_vcpu *v)
 {
 	const uint32_t state = v->tracer.unit.gate->state;
@@ -20,8 +20,8 @@ static uint32_t wants(const struct core_vcpu *v)
 }
 
 /*
- * Update where branches are reported, after an event that may have started or ended a trace.
- * `wants` stays as it is until run() is called again.
+ * Update the gate after an event that may have started or ended a trace. A change of `wants` ends
+ * run(), because `wants` is constant during run().
  */
 static void aim(struct core_vcpu *v)
 {

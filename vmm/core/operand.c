@@ -29,7 +29,7 @@ static bool refuse(struct engine_exception *e, char letter)
 	return false;
 }
 
-/* Of the segment that `letter` says (core_insn_address()) to linear. */
+/* Convert an offset in the segment of @letter (core_insn_address()) to a linear address. */
 static bool linear(const struct core_vcpu *v, char letter, uint64_t offset, size_t len,
 		   uint64_t *address, struct engine_exception *e)
 {

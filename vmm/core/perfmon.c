@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Performance monitoring (SDM vol. 3, 20.2): the registers, what counts, what interrupts. */
+/* Performance monitoring (SDM vol. 3, 20.2): registers, counting and interrupts. */
 #include "core/perfmon.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 #define WIDTH	     48
 #define COUNTER_MASK ((1ull << WIDTH) - 1)
 
-/* Full-width writes. */
+/* IA32_PERF_CAPABILITIES: full-width writes. */
 #define CAPABILITIES (1ull << 13)
 
 #define DEBUGCTL_LBR	       (1ull << 0)
@@ -48,7 +48,10 @@
 
 static unsigned int version_of(const struct vpt_caps *caps)
 {
-	/* Broadwell's, without counting both threads of a core. */
+	/*
+	 * Broadwell has version 3. Version 2 is version 3 without counting of both threads
+	 * (AnyThread).
+	 */
 	return vpt_xsave_bytes(caps) ? 4 : 2;
 }
 
@@ -77,13 +80,13 @@ static uint64_t status_bits(const struct core_vcpu *v)
 	       (version(v) >= 4 ? STATUS_LBR_FROZEN | STATUS_COUNTS_FROZEN : 0);
 }
 
-/* Counters are one array: the general ones, then the fixed ones. */
+/* Returns the value of counter @n. The fixed counters follow the general ones. */
 static uint64_t *counter(struct core_perfmon_state *s, unsigned int n)
 {
 	return n < GENERAL ? &s->general[n] : &s->fixed[n - GENERAL];
 }
 
-/* A counter's bit in GLOBAL_CTRL and GLOBAL_STATUS. */
+/* Returns the bit of counter @n in GLOBAL_CTRL and GLOBAL_STATUS. */
 static uint64_t bit_of(unsigned int n)
 {
 	return n < GENERAL ? 1ull << n : 1ull << (32 + n - GENERAL);
@@ -113,7 +116,7 @@ static bool interrupts(const struct core_perfmon_state *s, unsigned int n)
 	return n < GENERAL ? s->select[n] & SELECT_INT : fixed_control(s, n) & FIXED_PMI;
 }
 
-/* [PMI-FREEZE] The trace is not among what stops. */
+/* Freeze counters and LBRs as DEBUGCTL requests. The trace does not stop. [PMI-FREEZE] */
 static void freeze(struct core_vcpu *v)
 {
 	struct core_perfmon_state *s = &v->perfmon.s;
@@ -188,7 +191,7 @@ uint64_t core_perfmon_next(const struct core_vcpu *v)
 	return next > passed ? next - passed : 0;
 }
 
-/* Update the counters that may count. Instructions retire more often than this changes. */
+/* Update the set of counters that may count. The set is cached, because it changes rarely. */
 static void note_counting(struct core_perfmon *p)
 {
 	unsigned int n;
@@ -222,7 +225,7 @@ static enum dev_platform_msr set(uint64_t *to, uint64_t value, uint64_t allowed)
 	return DEV_PLATFORM_DONE;
 }
 
-/* One register per counter; `n` counts from the first. */
+/* Registers with one instance per counter. @n is the index of the instance. */
 static uint64_t read_general(const struct core_vcpu *v, uint32_t n)
 {
 	return v->perfmon.s.general[n];
@@ -233,7 +236,7 @@ static enum dev_platform_msr write_general(struct core_vcpu *v, uint32_t n, uint
 	return set(&v->perfmon.s.general[n], value, COUNTER_MASK);
 }
 
-/* PMCx takes 32 bits, sign-extended. */
+/* A write to IA32_PMCx sign-extends the low 32 bits. */
 static enum dev_platform_msr write_narrow(struct core_vcpu *v, uint32_t n, uint64_t value)
 {
 	v->perfmon.s.general[n] = (uint64_t)(int64_t)(int32_t)value & COUNTER_MASK;
@@ -327,7 +330,10 @@ static uint64_t read_in_use(const struct core_vcpu *v, uint32_t n)
 	return in_use(&v->perfmon.s);
 }
 
-/* `version`: the first with the register, older ones raise #GP. No `write`: #GP. */
+/*
+ * `version` is the first version that has the register. Earlier versions raise #GP. If `write` is
+ * NULL, a write raises #GP.
+ */
 static const struct perfmon_row {
 	uint32_t first, count;
 	unsigned int version;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The vCPU as a guest left it: registers, the instruction at RIP, callers on the stack. */
+/* The state of a vCPU at the end: registers, the instruction at RIP, callers on the stack. */
 #include "core/access.h"
 #include "core/post_mortem.h"
 #include "core/vcpu.h"
@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Words of the stack that are looked at. */
+/* The number of words of the stack that are searched. */
 #define STACK_WORDS 512u
 /* Near CALLs have 2 bytes (FF /2 with a register) to 9 (prefix, REX, SIB, disp32). */
 #define CALL_MIN 2u
 #define CALL_MAX 9u
 
-/* Read as the kernel of the guest would, whatever SMAP and SMEP say. */
+/* Read memory with the privilege of the guest's kernel, without SMAP and SMEP. */
 static bool inspect(struct core_vcpu *v, uint64_t gva, void *to, size_t len, unsigned int access,
 		    uint64_t *gpa)
 {
@@ -50,7 +50,7 @@ static uint64_t linear(const struct core_vcpu *v, const struct x86_segment *segm
 	return v->bits == 64 ? offset : (uint32_t)(offset + segment->base);
 }
 
-/* Do @len bytes before @ip make a near CALL? */
+/* Returns true if the @len bytes before @ip are a near CALL. */
 static bool is_call(struct core_vcpu *v, uint64_t ip, unsigned int len)
 {
 	struct core_insn_bytes bytes = {.count = (uint8_t)len};
@@ -68,7 +68,9 @@ static bool is_call(struct core_vcpu *v, uint64_t ip, unsigned int len)
 	       (insn->cls == CORE_INSN_CALL || insn->cls == CORE_INSN_CALL_INDIRECT);
 }
 
-/* A word of the stack is taken for a return address if a CALL ends there. */
+/*
+ * Returns true if a near CALL ends at @ip. A word of the stack is then taken for a return address.
+ */
 static bool returns(struct core_vcpu *v, uint64_t ip)
 {
 	unsigned int len;

@@ -7,8 +7,8 @@ struct core_vcpu;
 struct trace_post_mortem;
 
 /*
- * post_mortem.c: the vCPU as the guest left it, once the VM has stopped. Reads guest memory
- * by the guest's page tables, and sets accessed bits there.
+ * Collect the state of the vCPU after the VM has stopped (post_mortem.c). Reads guest memory
+ * through the guest's page tables, and sets accessed bits there.
  */
 void core_vcpu_post_mortem(struct core_vcpu *v, struct trace_post_mortem *pm);
 

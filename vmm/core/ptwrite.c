@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * PTWRITE. The processor has it if the model does, whatever the guest's CPUID says of PT: a
- * host that traces a guest sees what that writes.
+ * PTWRITE. The processor has PTWRITE if the model has it, even if the guest's CPUID does not report
+ * PT. A host that traces the guest then sees the guest's PTWRITEs.
  */
 #include "core/emulate.h"
 #include "core/fault.h"
@@ -17,7 +17,7 @@ enum core_done core_emulate_ptwrite(struct core_vcpu *v, const struct core_insn 
 		return CORE_DONE_FAULT;
 	}
 	done = core_operand_read(v, insn, insn->aux, &v->ptwrite, e);
-	/* An engine that executes PTWRITE raises its faults, too. */
+	/* An engine that executes PTWRITE also raises its faults. */
 	if (v->engine->can & ENGINE_NEAR)
 		return CORE_DONE_NATIVE;
 	if (!done)

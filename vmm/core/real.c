@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Real mode: a selector is a base, the IDT a table of far pointers. Loads of CS keep
- * the limit and the attributes it has (SDM vol. 3, 21.1.1 and 10.9.2).
+ * Real mode: a selector gives the segment's base, and the IDT is a table of far pointers. Loads of
+ * CS keep its limit and attributes (SDM vol. 3, 21.1.1 and 10.9.2).
  */
 #include "core/access.h"
 #include "core/emulate.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Far RET, and what IRET has in common with it: returns go outward, never inward. */
+/* Far RET, and its parts that IRET shares. A return never raises the privilege level. */
 #include "core/emulate.h"
 #include "core/transfer.h"
 
@@ -46,7 +46,7 @@ bool core_return_stack(struct core_vcpu *v, uint64_t selector, const struct x86_
 	return true;
 }
 
-/* Data segments of the inner ring do not follow to the outer one. */
+/* Clear a data segment that the outer ring may not use. */
 static void drop_if_inner(struct x86_segment *seg, uint8_t cpl)
 {
 	if (seg->unusable || !seg->present || core_null_selector(seg->selector) ||
@@ -78,7 +78,7 @@ void core_return_to(struct core_vcpu *v, const struct x86_segment *cs, const str
 	core_vcpu_store(v);
 }
 
-/* RET n gives up the caller's parameters on both stacks. */
+/* Returns the stack pointer after RET n has released the parameters, which are on both stacks. */
 static uint64_t released(const struct core_vcpu *v, const struct x86_segment *ss, bool wide,
 			 uint64_t sp, uint16_t bytes)
 {

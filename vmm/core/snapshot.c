@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writing a machine to a file. */
+/* Write a machine to a snapshot file. */
 #include "core/snapshot.h"
 #include "core/devices.h"
 #include "core/irq.h"
@@ -17,7 +17,7 @@
 #include "trace/outfile.h"
 #include "trace/writer.h"
 
-/* Of RAM or of a file in one block. */
+/* The most bytes of RAM or of the trace file in one block. */
 #define PIECE (1u << 20)
 
 struct out {
@@ -247,7 +247,10 @@ static void put_all(struct out *o, struct core_vm *vm, const struct core_snap_or
 	put_block(o, CORE_SNAP_END, NULL, 0, &end, sizeof(end));
 }
 
-/* The stream has a descriptor of its own, since closing it can fail. */
+/*
+ * Write to a duplicate of @to, because fclose() closes the descriptor, and its errors must be
+ * reported.
+ */
 static int write_file(int to, struct core_vm *vm, const struct core_snap_origin *origin, int fd)
 {
 	struct out o = {.give_up = origin->give_up};
@@ -268,7 +271,7 @@ static int write_file(int to, struct core_vm *vm, const struct core_snap_origin 
 	return o.error;
 }
 
-/* Whoever finds a file of this name finds a whole one. */
+/* Write the file, and give it its name only when it is complete. */
 static int write_then_name(const char *path, struct core_vm *vm,
 			   const struct core_snap_origin *origin, int fd, char *why, size_t size)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Snapshots: write a machine and its unfinished trace to a file between two instructions, and load
- * both. A resumed run writes the same trace as an uninterrupted one (docs/adr/0008).
+ * both. A resumed run writes the same trace as an uninterrupted run (docs/adr/0008).
  *
- * A .vps file is a header and a sequence of blocks. They have the order of enum core_snap_type,
- * except MAPS, and the last one is END. Each has its length and a checksum. core_snapshot_open()
- * refuses a file that is incomplete or out of order, and each part of the machine checks its own
- * block. Integers are little-endian. Zeros pad a payload to a multiple of 8, and `len` does not
- * count them.
+ * A .vps file is a header and a sequence of blocks. Their order is that of enum core_snap_type,
+ * except that END is last and MAPS precedes WRITER. Each has its length and a checksum. An
+ * incomplete file, or one with blocks out of order, is refused by core_snapshot_open(). Each part
+ * of the machine checks its own block. Integers are little-endian. Zeros pad a payload to a
+ * multiple of 8, and `len` does not count them.
  */
 #ifndef VMM_CORE_SNAPSHOT_H
 #define VMM_CORE_SNAPSHOT_H
@@ -27,21 +27,21 @@ struct trace_writer;
 struct core_snap_header {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t size; /* of this header */
+	uint32_t size; /* bytes of this header */
 	uint64_t reserved[2];
 };
 
 enum core_snap_type {
 	CORE_SNAP_INFO = 1, /* struct core_snap_info */
 	CORE_SNAP_CPUID,    /* struct core_snap_leaf[] */
-	CORE_SNAP_RAM,	    /* any number: address, then pages; what is left out is zero */
-	CORE_SNAP_ENGINE,   /* as the engine saves itself */
+	CORE_SNAP_RAM,	    /* any number: an address, then pages; all other pages are zero */
+	CORE_SNAP_ENGINE,   /* from the engine's save() */
 	CORE_SNAP_VCPU,	    /* struct core_vcpu_state */
-	CORE_SNAP_DEVICES,  /* as they save themselves */
+	CORE_SNAP_DEVICES,  /* from core_devices_save() */
 	CORE_SNAP_TRACER,   /* struct tracer_state */
 	CORE_SNAP_CODE,	    /* any number: struct tracer_code_content, then the page */
-	CORE_SNAP_WRITER,   /* if there is a trace file: as its writer saves itself */
-	CORE_SNAP_FILE,	    /* any number: what the trace file has, from its beginning */
+	CORE_SNAP_WRITER,   /* only with a trace file: from trace_writer_save() */
+	CORE_SNAP_FILE,	    /* any number: the trace file's content, from the start */
 	CORE_SNAP_END,	    /* struct core_snap_end */
 	CORE_SNAP_MAPS,	    /* at most one, between CODE and WRITER: struct tracer_code_map[] */
 	CORE_SNAP_TYPES
@@ -50,19 +50,19 @@ enum core_snap_type {
 struct core_snap_block {
 	uint32_t magic;
 	uint32_t type; /* enum core_snap_type */
-	uint32_t len;  /* payload bytes */
+	uint32_t len;  /* bytes of the payload */
 	uint32_t crc;  /* CRC-32C of this header with crc 0, then payload */
 };
 
 struct core_snap_info {
-	struct trace_file_info file; /* as the trace file has it, or would */
-	struct vpt_caps caps;	     /* of PT as the guest's CPUID shows it */
+	struct trace_file_info file; /* the same as in the trace file, if there is one */
+	struct vpt_caps caps;	     /* the capabilities of PT in the guest's CPUID */
 	uint64_t mem_bytes;
-	uint64_t retired;     /* instructions, by the engine's count */
-	uint64_t insns;	      /* traced ones */
-	uint64_t trace_bytes; /* of the stream */
-	uint64_t file_bytes;  /* of the trace file, 0: there is none */
-	char guest[64];	      /* its name, for messages */
+	uint64_t retired;     /* retired instructions, counted by the engine */
+	uint64_t insns;	      /* traced instructions */
+	uint64_t trace_bytes; /* bytes of packets */
+	uint64_t file_bytes;  /* bytes of the trace file, 0: no trace file */
+	char guest[64];	      /* the guest's name, for messages */
 };
 
 struct core_snap_leaf {
@@ -73,7 +73,7 @@ struct core_snap_leaf {
 };
 
 struct core_snap_end {
-	uint64_t blocks; /* this one too */
+	uint64_t blocks; /* the number of blocks, with this one */
 };
 
 VPT_STATIC_ASSERT(sizeof(struct core_snap_header) == 32, "file format");
@@ -83,7 +83,7 @@ VPT_STATIC_ASSERT(sizeof(struct core_snap_leaf) == 32, "file format");
 VPT_STATIC_ASSERT(sizeof(struct tracer_code_content) == 16, "file format");
 VPT_STATIC_ASSERT(sizeof(struct tracer_code_map) == 32, "file format");
 
-/* Properties of the run that the machine itself does not have. */
+/* Properties of the run that are not part of the machine. */
 struct core_snap_origin {
 	const struct trace_file_info *file;
 	const char *guest;
@@ -93,31 +93,34 @@ struct core_snap_origin {
 };
 
 /*
- * Write the machine to @path between two instructions. The file gets its name when it is complete
- * and on disk. Nothing else changes.
+ * Write the machine to @path between two instructions. The file appears under this name only when
+ * it is complete and on disk. Nothing else changes.
  *
- * Returns 0, or -errno with one line in @why. -ENOTSUP: the engine has no snapshots. -ESPIPE: the
- * trace file is no regular file and cannot be read back.
+ * Returns 0, or -errno with one line in @why. Errors include -ENOTSUP (the engine has no snapshots)
+ * and -ESPIPE (the trace file is not a regular file, so it cannot be read back).
  */
 int core_snapshot_save(const char *path, struct core_vm *vm, const struct core_snap_origin *origin,
 		       char *why, size_t size);
 
 struct core_snapshot;
 
-/* All that fail below return -errno with one line in `why`; -EINVAL: it is the content. */
+/*
+ * Functions below that fail return -errno with one line in @why. -EINVAL means that the content is
+ * invalid.
+ */
 int core_snapshot_open(const char *path, struct core_snapshot **snapshot, char *why, size_t size);
 void core_snapshot_close(struct core_snapshot *s);
 
 const struct core_snap_info *core_snapshot_info(const struct core_snapshot *s);
-/* How many blocks of a type there are; *bytes: of payload. */
+/* Returns the number of blocks of a type. *bytes is the sum of their payloads; it may be NULL. */
 size_t core_snapshot_count(const struct core_snapshot *s, enum core_snap_type type,
 			   uint64_t *bytes);
 
-/* Fill a machine that is new and as core_snapshot_info() says. */
+/* Load the state into a new machine that was created according to core_snapshot_info(). */
 int core_snapshot_load(const struct core_snapshot *s, struct core_vm *vm, char *why, size_t size);
 /*
- * Then resume its trace in the file @fd, which gets what the old one had and stays the caller's.
- * @fd of -1: do not record. *writer is the caller's to close.
+ * Resume the trace in the file @fd, after core_snapshot_load(). The file first gets the content of
+ * the old trace file. The caller still owns @fd; -1 means not to record. The caller closes *writer.
  */
 int core_snapshot_trace(const struct core_snapshot *s, struct core_vm *vm, int fd,
 			struct trace_writer **writer, char *why, size_t size);

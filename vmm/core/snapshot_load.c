@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Load a machine from a file, which is not trusted. The whole file is checked before any part is
- * loaded, and each part of the machine checks its own block.
+ * Load a machine from a snapshot file, which is not trusted. The whole file is checked before any
+ * part is loaded, and each part of the machine checks its own block.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -20,21 +20,21 @@
 #include "trace/vec.h"
 #include "trace/writer.h"
 
-/* So many instructions are more than a guest lives to see. */
+/* A limit of the instruction count that no run can reach. */
 #define MOST (1ull << 62)
 /* The limits of vpt run. */
 #define MIN_MEM (1ull << 20)
 #define MAX_MEM (1ull << 35)
-/* Of a payload at a time. */
+/* The bytes of a payload that are read at a time. */
 #define PIECE 65536u
-/* Longer payloads are checked before there is memory for them. */
+/* Longer payloads are checked before memory is allocated for them. */
 #define LARGE (4u << 20)
 
 struct block {
 	enum core_snap_type type;
 	uint32_t len, crc;
-	uint64_t at;	      /* of the header, in the file */
-	const uint8_t *bytes; /* a copy; NULL: read it piece by piece */
+	uint64_t at;	      /* the header's offset in the file */
+	const uint8_t *bytes; /* a copy of the payload; NULL: the payload is read piece by piece */
 };
 
 struct core_snapshot {
@@ -47,7 +47,7 @@ struct core_snapshot {
 	} blocks;
 };
 
-/* Where a complaint goes. */
+/* The buffer of an error message. */
 struct why {
 	char *text;
 	size_t size;
@@ -71,7 +71,7 @@ static int no_memory(const struct why *why)
 	return complain(why, -ENOMEM, "no memory");
 }
 
-/* How often a type may come, and how long it is; 0: as long as it likes. */
+/* The name of each type, whether there must be exactly one block, and its length. 0: any length. */
 static const struct {
 	const char *name;
 	bool once;
@@ -91,7 +91,7 @@ static const struct {
 	[CORE_SNAP_END] = {"end", true, sizeof(struct core_snap_end)},
 };
 
-/* Read a part of the file. A file that became shorter meanwhile counts as cut. */
+/* Read part of the file. A file that has become shorter meanwhile is reported as cut. */
 static int read_at(const struct core_snapshot *s, uint64_t at, void *to, size_t len,
 		   const struct why *why)
 {
@@ -132,13 +132,13 @@ static bool is_padding(const uint8_t *at, size_t len)
 	return true;
 }
 
-/* Takes a piece of a payload, which begins at `offset` in it. 0 or -errno. */
+/* Receives the piece of a payload at @offset. Returns 0 or -errno. */
 typedef int (*piece_fn)(void *opaque, uint64_t offset, const uint8_t *bytes, size_t len);
 
 /*
- * Pass a payload to @put, which may be NULL, piece by piece, and check it. Every pass checks again,
- * with the header as it was first read, since the file may change. Returns 0, -EINVAL, or an error
- * of @put.
+ * Pass a payload to @put piece by piece, and check the payload. @put may be NULL. Every pass checks
+ * again, against the header that was read first, because the file may change meanwhile. Returns 0,
+ * -EINVAL, or an error of @put.
  */
 static int each_piece(const struct core_snapshot *s, const struct block *b, piece_fn put,
 		      void *opaque, const struct why *why)
@@ -191,7 +191,7 @@ static int load_block(struct core_snapshot *s, struct block *b, const struct why
 	return each_piece(s, b, keep_piece, copy, why);
 }
 
-/* The block at `where`, which becomes the place after it. */
+/* Read the block at *where, and advance *where to the next block. */
 static int next_block(struct core_snapshot *s, uint64_t *where, const struct why *why)
 {
 	const uint64_t at = *where, left = s->source->size - at;
@@ -228,13 +228,13 @@ static int next_block(struct core_snapshot *s, uint64_t *where, const struct why
 	return 0;
 }
 
-/* Where blocks of a type are in the file: MAPS, which is newer than END, follow CODE. */
+/* Returns the position of a type in the file. MAPS has a number after END, but follows CODE. */
 static unsigned int rank(enum core_snap_type type)
 {
 	return type == CORE_SNAP_MAPS ? 2 * CORE_SNAP_CODE + 1 : 2 * type;
 }
 
-/* Blocks are in the order of their types, and there is one of what there must be. */
+/* Check that the blocks are in order, and that none is missing. */
 static int check_order(const struct core_snapshot *s, const struct why *why)
 {
 	const struct block *last = &s->blocks.at[s->blocks.n - 1];
@@ -283,7 +283,10 @@ static bool is_string(const char *text, size_t size)
 	return memchr(text, 0, size);
 }
 
-/* Of a processor with RTIT the name says all; NULL: there can be such. */
+/*
+ * Returns NULL if the processor can exist, else the reason. The name alone determines a processor
+ * with RTIT.
+ */
 static const char *wrong_processor(const struct core_snap_info *info, const struct vpt_caps *caps)
 {
 	struct core_model model;
@@ -393,7 +396,7 @@ size_t core_snapshot_count(const struct core_snapshot *s, enum core_snap_type ty
 	return n;
 }
 
-/* The only one of its type. */
+/* Returns the only block of a type. */
 static const struct block *the(const struct core_snapshot *s, enum core_snap_type type)
 {
 	size_t i = 0;
@@ -403,7 +406,7 @@ static const struct block *the(const struct core_snapshot *s, enum core_snap_typ
 	return &s->blocks.at[i];
 }
 
-/* A guest may have looked: another processor is not the one it knows. */
+/* Check that the VM has the snapshot's CPUID, because the guest may already have read it. */
 static int check_cpuid(const struct core_snapshot *s, const struct core_vm *vm,
 		       const struct why *why)
 {
@@ -432,7 +435,7 @@ struct ram {
 	uint64_t gpa;
 };
 
-/* The payload is an address, then pages. */
+/* Copy a piece of a RAM block, which is an address and then pages. */
 static int put_ram(void *opaque, uint64_t offset, const uint8_t *bytes, size_t len)
 {
 	const struct ram *ram = opaque;
@@ -541,7 +544,7 @@ static int open_writer(const struct core_snapshot *s, int fd, struct trace_write
 	if (file_bytes != s->info.file_bytes)
 		return complain(why, -EINVAL, "not all of its trace file");
 	error = refill(s, *writer, why);
-	/* -EINVAL is damage of the snapshot, which each_piece() has described. */
+	/* -EINVAL is a damaged snapshot, which each_piece() has already described. */
 	return error && error != -EINVAL ? complain(why, error, "%s", strerror(-error)) : error;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stacks of transfers: the one in use, those in the TSS, words pushed and popped. */
+/* Stacks of far transfers: the current stack, those of the TSS, pushes and pops. */
 #include "core/access.h"
 #include "core/fault.h"
 #include "core/transfer.h"
@@ -32,11 +32,11 @@ uint64_t core_stack_pointer(const struct core_vcpu *v, const struct x86_segment 
 {
 	if (wide)
 		return value;
-	/* A 16-bit stack leaves the upper half of ESP as it is. */
+	/* On a 16-bit stack the upper half of ESP does not change. */
 	return ss->db ? (uint32_t)value : (v->regs->rsp & 0xffff0000) | (value & 0xffff);
 }
 
-/* From a field of the TSS; `bad`: it ends before. */
+/* Read a field of the TSS. Raises #TS if the field is beyond the limit. */
 static bool tss_field(struct core_vcpu *v, uint32_t offset, void *to, size_t len, bool external,
 		      struct engine_exception *e)
 {
@@ -106,7 +106,7 @@ bool core_stack_inner(struct core_vcpu *v, uint8_t cpl, uint8_t ist, bool extern
 
 enum touch { READ, PROBE, WRITE };
 
-/* One run of bytes at an offset in the stack segment. */
+/* Read, write or probe a run of bytes at an offset in the stack segment. */
 static bool touch(struct core_vcpu *v, const struct core_stack *stack, enum touch how,
 		  uint64_t offset, void *data, size_t len, struct engine_exception *e)
 {
@@ -134,13 +134,16 @@ static bool touch(struct core_vcpu *v, const struct core_stack *stack, enum touc
 
 static void move(struct core_stack *stack, uint64_t sp)
 {
-	/* The upper half of ESP stays where the stack has 16 bits. */
+	/* On a 16-bit stack the upper half of ESP does not change. */
 	uint64_t keep = mask(stack) == 0xffff ? 0xffff0000 : 0;
 
 	stack->sp = (stack->sp & keep) | (sp & mask(stack));
 }
 
-/* A frame that wraps around the end of the segment: word by word, each checked first. */
+/*
+ * Push a frame that wraps around the end of the segment. All words are probed before the first is
+ * written.
+ */
 static bool push_wrapped(struct core_vcpu *v, const struct core_stack *stack, const uint64_t *word,
 			 unsigned int count, unsigned int size, struct engine_exception *e)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * SYSCALL, SYSENTER and their returns. The core does them, because a stepped SYSCALL would show the
- * debugger's TF in R11 and a stepped SYSRET would clear it. Some hosts lack one of them.
+ * SYSCALL, SYSENTER and their returns. The core emulates them, because a stepped SYSCALL would show
+ * the debugger's TF in R11, and a stepped SYSRET would clear it. Some hosts lack one of them.
  */
 #include "core/access.h"
 #include "core/emulate.h"
@@ -62,7 +62,7 @@ static enum core_done sysret(struct core_vcpu *v, const struct core_insn *insn,
 	return CORE_DONE_RETIRED;
 }
 
-/* Outside long mode the upper half of an MSR counts for nothing. */
+/* Outside long mode the upper half of the MSR is ignored. */
 static uint64_t in_mode(const struct core_vcpu *v, uint64_t value)
 {
 	return core_vcpu_long_mode(v) ? value : (uint32_t)value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A vCPU's life and its view of the system state. */
+/* Creation of a vCPU, and its view of the system state. */
 #include "core/clock.h"
 #include "core/hv.h"
 #include "core/irq.h"
@@ -10,7 +10,7 @@
 
 static void derive(struct core_vcpu *v)
 {
-	/* SS knows the privilege level even where CS is conforming. */
+	/* The CPL is SS.DPL, because the DPL of conforming code can differ from it. */
 	uint8_t cpl = v->s.cr0 & X86_CR0_PE ? v->s.ss.dpl & 3 : 0;
 
 	if (cpl != v->cpl)
@@ -75,7 +75,7 @@ static void clock_now(void *opaque, struct vpt_clock *now)
 	core_clock_now(opaque, now, &tsc);
 }
 
-/* A ToPA region with INT set is full (33.2.7.2). */
+/* Raise the PMI of a full ToPA region with INT set (33.2.7.2). */
 static void pmi(void *opaque)
 {
 	struct core_vcpu *v = opaque;
@@ -84,7 +84,7 @@ static void pmi(void *opaque)
 	v->ev->attention = true;
 }
 
-/* PT's output goes where the guest says, also over its own code. */
+/* Report PT's output to the engine, because the guest may direct it to its own code. */
 static void wrote(void *opaque, uint64_t gpa, uint64_t len)
 {
 	struct core_vcpu *v = opaque;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A vCPU as the core knows it, as plain data and back. */
+/* Save and restore the core's state of a vCPU. */
 #include "core/vcpu_save.h"
 #include "core/irq.h"
 
 #include <string.h>
 
-/* Causes that a load of SS can hold back: B0 to B3, BS. */
+/* The causes that a load of SS can defer: B0 to B3, BS. */
 #define DEBUG_CAUSES (0xfull | X86_DR6_BS)
 
 VPT_STATIC_ASSERT(sizeof(struct core_vcpu_state) == 24 + 14 * 8 + 88, "a part of a file format");
 
 VPT_STATIC_ASSERT(CORE_VCPU_FLAGS == (1 << 8) - 1, "a part of a file format");
 
-/* The bits of @mask come from @from, the others stay. */
+/* Replace the bits of @mask by those of @from. */
 static void load_bits(uint32_t *word, uint32_t from, uint32_t mask)
 {
 	*word = (*word & ~mask) | (from & mask);

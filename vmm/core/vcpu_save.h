@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the core itself knows of a vCPU between two instructions, as plain data. Devices
- * and their time are not part of it: see core_devices_save().
+ * The core's state of a vCPU between two instructions, as plain data. Devices and their time are
+ * separate: see core_devices_save().
  */
 #ifndef VMM_CORE_VCPU_SAVE_H
 #define VMM_CORE_VCPU_SAVE_H
@@ -26,7 +26,7 @@ struct core_vcpu_state {
 };
 
 void core_vcpu_save(struct core_vcpu *v, struct core_vcpu_state *state);
-/* After the engine has its state. False: not a state of a vCPU; nothing changed. */
+/* Restore the state after the engine's load(). Returns false if the state is impossible. */
 bool core_vcpu_restore(struct core_vcpu *v, const struct core_vcpu_state *state);
 
 #endif /* VMM_CORE_VCPU_SAVE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A virtual machine's life. */
+/* Creation and end of a virtual machine. */
 #include "core/vm.h"
 #include "core/msr.h"
 
@@ -28,11 +28,11 @@ static int make_cpuid(struct core_vm *vm, const struct core_vm_config *config)
 		return error;
 	vm->cpuid_count = count;
 	core_cpuid_shape(vm->cpuid, &vm->cpuid_count, &vm->guest_caps, has_pt);
-	/* Whoever enters and leaves a guest moves PT's registers by MSR. */
+	/* With VM entries and exits, PT's registers are switched by MSR, not by XSAVES. */
 	core_cpuid_xstate(vm->cpuid, &vm->cpuid_count, &vm->guest_caps, has_pt && !vm->vmx);
 	if (!config->cpuid)
 		core_cpuid_platform(vm->cpuid, vm->cpuid_count, vm->engine->can & ENGINE_BUS);
-	/* A VMM would have them exit. */
+	/* Lockstep has no waiting instructions, and a traced hypervisor would intercept them. */
 	if (!config->cpuid && vm->engine->can & ENGINE_NEAR && !vm->counted && !vm->vmx)
 		core_cpuid_waits(vm->cpuid, &vm->cpuid_count, &vm->caps);
 	return 0;

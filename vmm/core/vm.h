@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A virtual machine: RAM, devices, what its processor claims to be, vCPUs. */
+/* A virtual machine: RAM, devices, the model of its processor, and its vCPU. */
 #ifndef VMM_CORE_VM_H
 #define VMM_CORE_VM_H
 
@@ -11,22 +11,24 @@
 
 struct core_vcpu;
 
-/* Why a guest no longer runs. */
+/* The reason why the guest has stopped. */
 struct core_stop {
-	enum trace_stop_kind kind; /* with `error` where kind is WRITER, HOST or SNAPSHOT */
+	enum trace_stop_kind kind; /* `error` is valid for WRITER, HOST and SNAPSHOT */
 	uint32_t exit_status;
 	int error;
 	char text[192]; /* details for a message */
 };
 
-/* Callbacks to the user of the VM. Any may be NULL. */
+/* Callbacks to the owner of the VM. Each may be NULL. */
 struct core_vm_hooks {
 	void (*console)(void *opaque, char c);
-	/* A byte for COM1, -1 if there is none now. */
+	/* Returns the next byte for COM1, or -1 if there is none now. */
 	int (*input)(void *opaque);
-	/* A few times a second; true ends the guest (INTERRUPTED). */
+	/* Called several times a second. Returns true to end the guest (INTERRUPTED). */
 	bool (*tick)(void *opaque);
-	/* core_vcpu.pause_at instructions have retired. Returns when to pause next. */
+	/*
+	 * Called when core_vcpu.pause_at instructions have retired. Returns the next such number.
+	 */
 	uint64_t (*pause)(void *opaque);
 	void *opaque;
 };
@@ -34,24 +36,28 @@ struct core_vm_hooks {
 struct core_vm_config {
 	const struct engine *engine;
 	const struct engine_probe *probe;
-	const struct vpt_caps *caps; /* of PT, if the processor has it, and of its clocks */
+	/* capabilities of PT if the processor has PT, and its clocks */
+	const struct vpt_caps *caps;
 	enum tracer_trace_system system;
 	enum trace_owner owner;
 	uint64_t mem_bytes;
-	int64_t epoch; /* of the real-time clock, seconds since 1970; 0: some fixed day */
+	int64_t epoch; /* start of the real-time clock, seconds since 1970; 0: a fixed day */
 	struct core_vm_hooks hooks;
-	/* The base of the guest's CPUID; NULL: the leaves that the engine supports. */
+	/* The basis of the guest's CPUID. NULL: the leaves that the engine supports. */
 	const struct engine_cpuid_entry *cpuid;
 	size_t cpuid_count;
-	/* The guest's capabilities of PT and clocks in CPUID; NULL: `caps`. */
+	/* The capabilities of PT and the clocks in the guest's CPUID. NULL: the same as `caps`. */
 	const struct vpt_caps *guest_caps;
-	/* Its vCPU gets VM entries and exits (hv.h). */
+	/* The vCPU has traced VM entries and exits (hv.h). */
 	bool vmx;
-	/* Time is instructions: whoever steps counts them where the engine does not. */
+	/*
+	 * Time is the count of instructions. If the engine does not count, the caller of step()
+	 * does.
+	 */
 	bool counted;
 };
 
-/* Most CPUID leaves that a table can hold. */
+/* The most CPUID leaves that a table can have. */
 #define CORE_CPUID_ROOM 256
 
 struct core_vm {
@@ -72,19 +78,21 @@ struct core_vm {
 	struct core_stop stop;
 };
 
-/* 0 or -errno; on failure nothing is left to destroy. */
+/* Create a VM. Returns 0 or -errno; after an error nothing is left to destroy. */
 int core_vm_create(struct core_vm *vm, const struct core_vm_config *config);
 void core_vm_destroy(struct core_vm *vm);
 
-/* End the guest, unless it has ended already. */
+/* Stop the guest for this reason, unless it has already stopped. */
 void core_vm_stop(struct core_vm *vm, enum trace_stop_kind kind, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* cpuid.c: shape a host's table in place into that of the model. */
+/* Convert a host's table to that of the model, in place (cpuid.c). */
 void core_cpuid_shape(struct engine_cpuid_entry *entries, size_t *count,
 		      const struct vpt_caps *caps, bool pt_present);
-/* Then add what this VM's own devices give; `exact`: the engine counts, so that time
- * is theirs. */
+/*
+ * Add the features of this VM's devices. @exact: the engine has ENGINE_BUS, so x2APIC and the TSC
+ * deadline exist, too.
+ */
 void core_cpuid_platform(struct engine_cpuid_entry *entries, size_t count, bool exact);
 /*
  * Add the features that the core emulates for an engine with ENGINE_NEAR: MONITOR and WAITPKG, if
@@ -92,14 +100,17 @@ void core_cpuid_platform(struct engine_cpuid_entry *entries, size_t count, bool 
  */
 void core_cpuid_waits(struct engine_cpuid_entry *entries, size_t *count,
 		      const struct vpt_caps *caps);
-/* And what the model has of the XSAVE feature set beyond the host's: `pt`, PT's component. */
+/*
+ * Remove the parts of the XSAVE feature set that the model lacks. PT's component stays if @pt is
+ * true and the model has it.
+ */
 void core_cpuid_xstate(struct engine_cpuid_entry *entries, size_t *count,
 		       const struct vpt_caps *caps, bool pt);
-/* The entry for a leaf, NULL if there is none. */
+/* Returns the entry of a leaf, or NULL if there is none. */
 const struct engine_cpuid_entry *core_cpuid_find(const struct engine_cpuid_entry *entries,
 						 size_t count, uint32_t leaf, uint32_t subleaf);
 
-/* bus.c: answer accesses of a vCPU. */
+/* Answer a vCPU's accesses to ports, and to memory that is not RAM (bus.c). */
 void core_bus_io(struct core_vcpu *vcpu, uint16_t port, uint8_t size, bool in, uint32_t count,
 		 void *data);
 void core_bus_mmio(struct core_vcpu *vcpu, uint64_t gpa, uint32_t len, bool write, void *data);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * HLT, MONITOR, MWAIT and WAITPKG: the condition for a wakeup, and the C-states in PT's packets.
- * There are no caches that could watch a line, and only this processor stores. So a store between
- * MONITOR and MWAIT is found by the changed bytes.
+ * HLT, MONITOR, MWAIT and WAITPKG: the conditions of a wakeup, and the C-states in PT's packets. No
+ * cache watches the monitored line, and only this processor stores to it. So a store between
+ * MONITOR and MWAIT is detected by changed bytes.
  */
 #include "core/devices.h"
 #include "core/emulate.h"
@@ -16,7 +16,7 @@
 
 #define LINE	      CORE_WAIT_LINE
 #define CSTATE_C1     0x00u
-#define CSTATE_C6     0x20u /* the deepest that there is */
+#define CSTATE_C6     0x20u /* the deepest C-state */
 #define CSTATE_C0_1   0xf1u
 #define CSTATE_C0_2   0xf2u
 #define CR4_TSD	      (1ull << 2)
@@ -44,7 +44,7 @@ static bool cpuid_bit(const struct core_vcpu *v, uint32_t leaf, unsigned int bit
 	return e && e->ecx >> bit & 1;
 }
 
-/* Copy the current content of the line at `address`. */
+/* Copy the current content of the monitored line. Returns false if it is not RAM. */
 static bool check_line(struct core_vcpu *v, uint8_t *to)
 {
 	const void *at = x86_mem_at(&v->vm->mem, v->wait.line, LINE);
@@ -70,7 +70,7 @@ static enum core_done monitor(struct core_vcpu *v, const struct core_insn *insn,
 	return retire(v, insn);
 }
 
-/* Armed by MONITOR and not stored to since? Either way it is over with. */
+/* Disarm the monitor. Returns true if it was armed and the line has not changed since. */
 static bool disarm(struct core_vcpu *v)
 {
 	bool armed = v->wait.flags & CORE_WAIT_ARMED;
@@ -106,7 +106,7 @@ static enum core_done hlt(struct core_vcpu *v, const struct core_insn *insn)
 	return retire(v, insn);
 }
 
-/* ECX[0]: interrupts end it even where RFLAGS.IF holds them back. */
+/* Execute MWAIT. With ECX[0], masked interrupts end the wait, too. */
 static enum core_done mwait(struct core_vcpu *v, const struct core_insn *insn,
 			    struct engine_exception *e)
 {
@@ -125,7 +125,7 @@ static enum core_done mwait(struct core_vcpu *v, const struct core_insn *insn,
 	return retire(v, insn);
 }
 
-/* The system's limit on how long a program may wait, if that comes first. */
+/* Apply the OS's limit of a wait (IA32_UMWAIT_CONTROL) if it is before the deadline. */
 static void limit(struct core_vcpu *v, uint64_t now, uint64_t control)
 {
 	uint64_t most = control & 0xfffffffcu;
@@ -136,7 +136,7 @@ static void limit(struct core_vcpu *v, uint64_t now, uint64_t control)
 	v->wait.flags |= CORE_WAIT_OS_LIMIT;
 }
 
-/* UMWAIT and TPAUSE, until the TSC is EDX:EAX; the operand asks for C0.1 or C0.2. */
+/* Execute UMWAIT or TPAUSE: wait until the TSC is EDX:EAX. The operand selects C0.1 or C0.2. */
 static enum core_done pause_until(struct core_vcpu *v, const struct core_insn *insn, bool monitored,
 				  struct engine_exception *e)
 {
@@ -167,7 +167,7 @@ enum core_done core_emulate_wait(struct core_vcpu *v, const struct core_insn *in
 
 	if (insn->cls == CORE_INSN_HLT)
 		return hlt(v, insn);
-	/* A host's processor executes them. */
+	/* With KVM, the host's processor executes these instructions. */
 	if (!(v->engine->can & ENGINE_NEAR))
 		return CORE_DONE_NATIVE;
 	if (!cpuid_bit(v, user ? 7 : 1, user ? 5 : 3) || (!user && v->cpl))
@@ -219,7 +219,7 @@ void core_wait_end(struct core_vcpu *v, enum vpt_wake why)
 	v->wait.flags &= ~CORE_WAIT_TOLD;
 }
 
-/* Instructions until the deadline, had they run. */
+/* Returns the number of core clocks until the deadline. */
 static uint64_t until_deadline(const struct core_vcpu *v)
 {
 	const struct engine_time *t = &v->ev->time;

@@ -13,12 +13,12 @@ struct core_vcpu;
 
 /* Bits of core_wait.flags, and of a snapshot's core_wait_state.flags. */
 enum core_wait_state_flags {
-	CORE_WAIT_ARMED = 1 << 0,	/* MONITOR or UMONITOR */
-	CORE_WAIT_INSTRUCTION = 1 << 1, /* by MWAIT, UMWAIT, TPAUSE; else by HLT */
-	CORE_WAIT_ANY_IRQ = 1 << 2,	/* an interrupt ends it, whatever RFLAGS.IF */
-	CORE_WAIT_TIMED = 1 << 3,	/* the deadline ends it */
-	CORE_WAIT_OS_LIMIT = 1 << 4,	/* the deadline is that of IA32_UMWAIT_CONTROL */
-	CORE_WAIT_TOLD = 1 << 5,	/* the halt was reported to PT */
+	CORE_WAIT_ARMED = 1 << 0,	/* MONITOR or UMONITOR watches `line` */
+	CORE_WAIT_INSTRUCTION = 1 << 1, /* halted by MWAIT, UMWAIT or TPAUSE, else by HLT */
+	CORE_WAIT_ANY_IRQ = 1 << 2,	/* an interrupt ends the wait even if RFLAGS.IF is clear */
+	CORE_WAIT_TIMED = 1 << 3,	/* `deadline` ends the wait */
+	CORE_WAIT_OS_LIMIT = 1 << 4,	/* the deadline is from IA32_UMWAIT_CONTROL */
+	CORE_WAIT_TOLD = 1 << 5,	/* the start of the wait was reported to PT */
 	CORE_WAIT_FLAGS = (1 << 6) - 1,
 };
 
@@ -26,31 +26,33 @@ enum core_wait_state_flags {
 #define CORE_WAIT_LINE 64u
 struct core_wait {
 	uint64_t line;		      /* guest-physical */
-	uint64_t deadline;	      /* what RDTSC returns then */
-	uint8_t copy[CORE_WAIT_LINE]; /* of the line, when it was armed */
-	uint8_t cstate;		      /* as events have it */
+	uint64_t deadline;	      /* the TSC that RDTSC returns */
+	uint8_t copy[CORE_WAIT_LINE]; /* the line's bytes when MONITOR armed */
+	uint8_t cstate;		      /* the C-state in events */
 	uint8_t hints, ext;
 	uint32_t flags; /* enum core_wait_state_flags */
 };
 
-/* Any of the instructions; NATIVE: not the core's here. */
+/* Execute a waiting instruction. Returns CORE_DONE_NATIVE if the engine must execute it. */
 enum core_done core_emulate_wait(struct core_vcpu *v, const struct core_insn *insn,
 				 struct engine_exception *e);
 
-/* An engine has done a HLT. */
+/* Halt the vCPU after the engine has executed HLT. */
 void core_wait_hlt(struct core_vcpu *v);
 
-/* The instruction of @event has halted the vCPU: complete its event. */
+/* Complete the event of an instruction that has halted the vCPU. */
 void core_wait_describe(struct core_vcpu *v, struct vpt_event *event);
 
-/* It is halted no more, if it was; before an event that ends it changes anything. */
+/* End a wait, if there is one. Call before the event that ends it changes any state. */
 void core_wait_end(struct core_vcpu *v, enum vpt_wake why);
 
-/* Does something end it that is delivered to nobody? Then it did: a deadline, up to which
- * time passes, or an interrupt that RFLAGS.IF holds back. */
+/*
+ * End the wait if its cause delivers no event: a deadline, up to which time advances, or an
+ * interrupt that RFLAGS.IF masks. Returns true if the wait ended.
+ */
 bool core_wait_ends(struct core_vcpu *v);
 
-/* struct core_wait. */
+/* The form of struct core_wait in a snapshot. */
 struct core_wait_state {
 	uint64_t line, deadline;
 	uint8_t copy[CORE_WAIT_LINE];
@@ -60,7 +62,7 @@ struct core_wait_state {
 };
 
 void core_wait_save(const struct core_vcpu *v, struct core_wait_state *state);
-/* False: not a state of it; nothing changed. */
+/* Returns false if the state is impossible; nothing changed then. */
 bool core_wait_load(struct core_vcpu *v, const struct core_wait_state *state);
 
 #endif /* VMM_CORE_WAIT_H */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * PT's component of the XSAVE feature set, where the engine has XSAVES and XRSTORS itself. It
- * calls from inside of a step, when vcpu->report describes the instruction. The tracer counts it.
+ * PT's component of the XSAVE feature set, for an engine that executes XSAVES and XRSTORS itself.
+ * The engine calls these functions during a step, when vcpu->report describes the instruction. The
+ * tracer counts the instruction.
  */
 #include "core/exec.h"
 #include "core/vcpu.h"
