@@ -1,139 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tests of the devices as scripts: what a driver does and what it is to see, with the
- * interrupts that come and when.
+ * Tests of the devices as scripts: the accesses of a driver, the values that the driver must read,
+ * and the interrupts that must come. Words are separated by blanks. Numbers are hexadecimal, except
+ * times, lines, pins and counts. `=` writes, and `?` reads and compares:
+ *
+ *   `20=11` `20?11`        A port. `data`, `ier`, `iir`, `fcr`, `lcr`, `mcr`, `lsr` and `modem` are
+ *                          the ports of COM1. A value may be a character: `data='a`.
+ *   `@fee00030?50015`      32 bits of memory; `l:30?50015` is that register of the local APIC.
+ *   `msr:1b=fee00900`      An MSR; `x:80=20` is that register of the x2APIC.
+ *   `msr:1b=901!` `x:e0!`  A write and a read that must raise #GP.
+ *   `reg:0=f000000`        A register of the I/O APIC. `pin11=51` is the low half of the entry of
+ *                          pin 11, and `pin-high11` the high half.
+ *   `cmos:b=6`             A register of the RTC.
+ *   `count0=1193`          The count of a channel of the 8254, the low byte first.
+ *   `isr1?20` `irr2?10`    The registers of the two 8259s, by OCW3; `eoi1` and `eoi2` end an
+ *                          interrupt.
+ *   `cr8=3`
+ *
+ *   `on` `eoi` `self:41`   Writes to the local APIC: SVR, EOI, and an IPI to itself.
+ *   `rise3` `fall3` `pulse3`   ISA line 3.
+ *   `pmi`                  Raise a PMI.
+ *   `type:x`               A byte arrives at COM1.
+ *   `time:1000`            The time becomes 1000 ns. Terms have units: `time:60s+250ms-1`, `t` for
+ *                          ticks of the 8254, `c` for ticks of the RTC's crystal.
+ *
+ *   `next:41000` `never`   The time of the next event.
+ *   `ack:4f` `idle`        The vector is pending, and is taken; no vector is pending.
+ *   `nmi` `no-nmi`         An NMI is pending, and is taken.
+ *   `prints:a` `silent`    The byte that left COM1 since the last such word.
+ *   `resets:0/1`           The number of resets of the system, and of INITs.
  */
 #ifndef TESTS_LIB_DEVSCRIPT_H
 #define TESTS_LIB_DEVSCRIPT_H
 
 #include "dev/platform.h"
 
-enum test_dev_op {
-	TEST_DEV_OUT,	/* port `at`, value */
-	TEST_DEV_IN,	/* must read as value */
-	TEST_DEV_WRITE, /* 32 bits of memory at `at` */
-	TEST_DEV_READ,
-	TEST_DEV_WRMSR,
-	TEST_DEV_RDMSR,
-	TEST_DEV_WRMSR_GP, /* must be refused */
-	TEST_DEV_RDMSR_GP,
-	TEST_DEV_LINE, /* ISA line `at` */
-	TEST_DEV_TIME, /* it is now `at` */
-	TEST_DEV_NEXT, /* the next event must be at `at` */
-	TEST_DEV_ACK,  /* vector `at` must be pending; take it */
-	TEST_DEV_IDLE, /* nothing may be pending */
-	TEST_DEV_NMI,  /* an NMI must be pending, if `at`; take it */
-	TEST_DEV_PMI,  /* raise it */
-	TEST_DEV_CR8,  /* write value */
-	TEST_DEV_CR8_IS,
-	TEST_DEV_TYPE,	 /* byte `at` arrives at COM1 */
-	TEST_DEV_PRINTS, /* what came out of COM1 since then must be byte `at`, or -1: none */
-	TEST_DEV_RESETS, /* so many resets so far: system ones in `at`, INIT in value */
-};
-
-struct test_dev_step {
-	enum test_dev_op op;
-	uint64_t at, value;
-};
-
 struct test_dev_script {
-	const char *name;
-	const struct test_dev_step *steps;
-	unsigned int count;
+	const char *name, *words;
 };
 
-#define TEST_DEV_SCRIPT(name, array)                            \
-	{                                                       \
-		name, array, sizeof(array) / sizeof((array)[0]) \
-	}
-
-#define OUT(port, value)                  \
-	{                                 \
-		TEST_DEV_OUT, port, value \
-	}
-#define IN(port, value)                  \
-	{                                \
-		TEST_DEV_IN, port, value \
-	}
-#define WRITE(gpa, value)                  \
-	{                                  \
-		TEST_DEV_WRITE, gpa, value \
-	}
-#define READ(gpa, value)                  \
-	{                                 \
-		TEST_DEV_READ, gpa, value \
-	}
-#define WRMSR(msr, value)                  \
-	{                                  \
-		TEST_DEV_WRMSR, msr, value \
-	}
-#define RDMSR(msr, value)                  \
-	{                                  \
-		TEST_DEV_RDMSR, msr, value \
-	}
-#define WRMSR_GP(msr, value)                  \
-	{                                     \
-		TEST_DEV_WRMSR_GP, msr, value \
-	}
-#define RDMSR_GP(msr)                     \
-	{                                 \
-		TEST_DEV_RDMSR_GP, msr, 0 \
-	}
-#define LINE(n, level)                  \
-	{                               \
-		TEST_DEV_LINE, n, level \
-	}
-#define TIME(ns)                     \
-	{                            \
-		TEST_DEV_TIME, ns, 0 \
-	}
-#define NEXT(ns)                     \
-	{                            \
-		TEST_DEV_NEXT, ns, 0 \
-	}
-#define NEVER                                \
-	{                                    \
-		TEST_DEV_NEXT, UINT64_MAX, 0 \
-	}
-#define ACK(vector)                     \
-	{                               \
-		TEST_DEV_ACK, vector, 0 \
-	}
-#define IDLE                        \
-	{                           \
-		TEST_DEV_IDLE, 0, 0 \
-	}
-#define NMI(there)                     \
-	{                              \
-		TEST_DEV_NMI, there, 0 \
-	}
-#define PMI                        \
-	{                          \
-		TEST_DEV_PMI, 0, 0 \
-	}
-#define CR8(value)                     \
-	{                              \
-		TEST_DEV_CR8, 0, value \
-	}
-#define CR8_IS(value)                     \
-	{                                 \
-		TEST_DEV_CR8_IS, 0, value \
-	}
-#define TYPE(byte)                     \
-	{                              \
-		TEST_DEV_TYPE, byte, 0 \
-	}
-#define PRINTS(byte)                                 \
-	{                                            \
-		TEST_DEV_PRINTS, (uint64_t)(byte), 0 \
-	}
-#define RESETS(systems, inits)                  \
-	{                                       \
-		TEST_DEV_RESETS, systems, inits \
-	}
-
-/* A machine of 64 MiB at 2025-01-01 00:00:00 with an APIC timer of 25 MHz and a TSC of
- * 2 GHz; play the script on it. */
+/*
+ * Play the script on a machine of 64 MiB at 2025-01-01 00:00:00, with an APIC timer of 25 MHz and a
+ * TSC of 2 GHz. The test fails at an unknown word.
+ */
 void test_dev_play(const struct test_dev_script *script);
 
 #endif /* TESTS_LIB_DEVSCRIPT_H */

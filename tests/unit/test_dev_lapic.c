@@ -3,508 +3,126 @@
 #include "lib/devscript.h"
 #include "lib/suite.h"
 
-#define L(reg)	  (0xfee00000ull + (reg))
-#define X(reg)	  (0x800u + (reg) / 16)
-#define ON	  WRITE(L(0xf0), 0x1ff)
-#define SELF(v)	  WRITE(L(0x300), 0x40000 | (v))
-#define EOI	  WRITE(L(0xb0), 0)
-#define BASE	  0xfee00000ull
-#define ENABLE_X2 WRMSR(0x1b, BASE | 0xd00)
-
-static const struct test_dev_step reset_state[] = {
-	READ(L(0x20), 0),
-	READ(L(0x30), 0x50015),
-	READ(L(0x80), 0),
-	READ(L(0xa0), 0),
-	READ(L(0xd0), 0),
-	READ(L(0xe0), 0xffffffff),
-	READ(L(0xf0), 0xff),
-	READ(L(0x320), 0x10000),
-	READ(L(0x330), 0x10000),
-	READ(L(0x340), 0x10000),
-	READ(L(0x350), 0x10000),
-	READ(L(0x360), 0x10000),
-	READ(L(0x370), 0x10000),
-	READ(L(0x380), 0),
-	READ(L(0x390), 0),
-	RDMSR(0x1b, BASE | 0x900),
-	READ(L(0x280), 0),
-	NEVER,
-	/* Switched off by software: LVT entries stay masked, fixed interrupts are lost. */
-	WRITE(L(0x350), 0x700),
-	READ(L(0x350), 0x10700),
-	SELF(0x40),
-	READ(L(0x220), 0),
-	IDLE,
-};
-
-/* Nested: higher classes interrupt, equal ones do not; EOI ends the highest. */
-static const struct test_dev_step nesting[] = {
-	ON,
-	SELF(0x41),
-	SELF(0x35),
-	SELF(0x4f),
-	READ(L(0x220), 0x8002), /* vectors 40H to 5FH */
-	READ(L(0x210), 0x200000),
-	ACK(0x4f),
-	READ(L(0x120), 0x8000),
-	READ(L(0x220), 0x2),
-	READ(L(0xa0), 0x40),
-	IDLE,
-	SELF(0x50),
-	ACK(0x50),
-	READ(L(0xa0), 0x50),
-	SELF(0x5f),
-	IDLE,
-	EOI,
-	READ(L(0xa0), 0x40),
-	ACK(0x5f),
-	EOI,
-	IDLE,
-	EOI,
-	ACK(0x41),
-	EOI,
-	ACK(0x35),
-	READ(L(0xa0), 0x30),
-	EOI,
-	READ(L(0xa0), 0),
-	IDLE,
-	EOI, /* of nothing */
-	/* Twice pending is once pending; once more while in service is once more. */
-	SELF(0x60),
-	SELF(0x60),
-	ACK(0x60),
-	SELF(0x60),
-	EOI,
-	ACK(0x60),
-	EOI,
-	IDLE,
-};
-
-static const struct test_dev_step priority[] = {
-	ON,
-	WRITE(L(0x80), 0x45),
-	READ(L(0xa0), 0x45),
-	CR8_IS(4),
-	SELF(0x4f),
-	IDLE,
-	SELF(0x50),
-	ACK(0x50),
-	READ(L(0xa0), 0x50),
-	EOI,
-	CR8(3),
-	READ(L(0x80), 0x30),
-	ACK(0x4f),
-	READ(L(0xa0), 0x40),
-	/* TPR and ISR of one class: TPR with its subclass. */
-	WRITE(L(0x80), 0x47),
-	READ(L(0xa0), 0x47),
-	CR8(15),
-	SELF(0xff),
-	IDLE,
-	CR8(14),
-	ACK(0xff),
-};
-
-static const struct test_dev_step one_shot[] = {
-	ON,
-	WRITE(L(0x3e0), 0xb), /* by 1 */
-	WRITE(L(0x320), 0x30),
-	TIME(1000),
-	WRITE(L(0x380), 1000), /* 40 ns each */
-	NEXT(41000),
-	TIME(1040),
-	READ(L(0x390), 999),
-	TIME(40999),
-	READ(L(0x390), 1),
-	IDLE,
-	TIME(41000),
-	READ(L(0x390), 0),
-	ACK(0x30),
-	NEVER,
-	READ(L(0x380), 1000),
-	EOI,
-	/* Masked: it counts, and is no event. */
-	WRITE(L(0x320), 0x10030),
-	WRITE(L(0x380), 10),
-	NEVER,
-	READ(L(0x390), 10),
-	TIME(50000),
-	READ(L(0x390), 0),
-	IDLE,
-	/* Count 0 stops it. */
-	WRITE(L(0x320), 0x30),
-	WRITE(L(0x380), 10),
-	NEXT(50400),
-	WRITE(L(0x380), 0),
-	NEVER,
-};
-
-static const struct test_dev_step periodic[] = {
-	ON,
-	WRITE(L(0x3e0), 0), /* by 2 */
-	WRITE(L(0x320), 0x20031),
-	WRITE(L(0x380), 100), /* 8 us */
-	NEXT(8000),
-	TIME(8000),
-	ACK(0x31),
-	EOI,
-	NEXT(16000),
-	TIME(16040),
-	ACK(0x31),
-	EOI,
-	NEXT(24000), /* does not slip */
-	READ(L(0x390), 100),
-	TIME(16080),
-	READ(L(0x390), 99),
-	/* Many periods late is one interrupt. */
-	TIME(1000000007),
-	ACK(0x31),
-	EOI,
-	IDLE,
-	NEXT(1000008000),
-	/* The divider changes: what is left is counted with the new one. */
-	TIME(1000004000),
-	READ(L(0x390), 50),
-	WRITE(L(0x3e0), 1), /* by 4 */
-	READ(L(0x390), 50),
-	NEXT(1000012000),
-	TIME(1000012000),
-	ACK(0x31),
-	EOI,
-	NEXT(1000028000),
-	/* One-shot from now on. */
-	WRITE(L(0x320), 0x31),
-	TIME(1000028000),
-	ACK(0x31),
-	EOI,
-	NEVER,
-};
-
-static const struct test_dev_step dividers[] = {
-	ON,
-	WRITE(L(0x320), 0x30),
-	WRITE(L(0x3e0), 0xb),
-	WRITE(L(0x380), 1),
-	NEXT(40),
-	WRITE(L(0x3e0), 0x0),
-	WRITE(L(0x380), 1),
-	NEXT(80),
-	WRITE(L(0x3e0), 0x1),
-	WRITE(L(0x380), 1),
-	NEXT(160),
-	WRITE(L(0x3e0), 0x2),
-	WRITE(L(0x380), 1),
-	NEXT(320),
-	WRITE(L(0x3e0), 0x3),
-	WRITE(L(0x380), 1),
-	NEXT(640),
-	WRITE(L(0x3e0), 0x8),
-	WRITE(L(0x380), 1),
-	NEXT(1280),
-	WRITE(L(0x3e0), 0x9),
-	WRITE(L(0x380), 1),
-	NEXT(2560),
-	WRITE(L(0x3e0), 0xfffffffa),
-	READ(L(0x3e0), 0xa),
-	WRITE(L(0x380), 0xffffffff),
-	NEXT(21990232550400),
-};
-
-static const struct test_dev_step deadline[] = {
-	ON,
-	/* In other modes it is not there. */
-	WRMSR(0x6e0, 1000),
-	RDMSR(0x6e0, 0),
-	NEVER,
-	WRITE(L(0x320), 0x40032),
-	WRITE(L(0x380), 100), /* no effect in this mode */
-	READ(L(0x380), 0),
-	NEVER,
-	WRMSR(0x6e0, 2001),
-	RDMSR(0x6e0, 2001),
-	NEXT(1001),
-	READ(L(0x390), 0),
-	TIME(1000),
-	IDLE,
-	TIME(1001),
-	ACK(0x32),
-	EOI,
-	RDMSR(0x6e0, 0),
-	NEVER,
-	/* One that is past fires at once. */
-	WRMSR(0x6e0, 1),
-	ACK(0x32),
-	EOI,
-	/* 0 disarms; so does another mode. */
-	WRMSR(0x6e0, 9000),
-	WRMSR(0x6e0, 0),
-	NEVER,
-	WRMSR(0x6e0, 9000),
-	WRITE(L(0x320), 0x32),
-	NEVER,
-	WRITE(L(0x320), 0x40032),
-	RDMSR(0x6e0, 0),
-};
-
-static const struct test_dev_step pmi[] = {
-	ON,
-	PMI,
-	IDLE,
-	WRITE(L(0x340), 0xfe),
-	PMI,
-	READ(L(0x340), 0x100fe), /* masked by its delivery */
-	PMI,
-	ACK(0xfe),
-	EOI,
-	IDLE,
-	WRITE(L(0x340), 0xfe),
-	PMI,
-	ACK(0xfe),
-	EOI,
-	/* As NMI. */
-	WRITE(L(0x340), 0x400),
-	NMI(0),
-	PMI,
-	NMI(1),
-	NMI(0),
-	READ(L(0x340), 0x10400),
-	PMI,
-	NMI(0),
-};
-
-static const struct test_dev_step ipis[] = {
-	ON,
-	WRITE(L(0xd0), 0x02000000),
-	/* Physical: to us, to another, to all. */
-	WRITE(L(0x310), 0),
-	WRITE(L(0x300), 0x4040),
-	ACK(0x40),
-	EOI,
-	WRITE(L(0x310), 0x01000000),
-	WRITE(L(0x300), 0x4040),
-	IDLE,
-	WRITE(L(0x310), 0xff000000),
-	WRITE(L(0x300), 0x4041),
-	ACK(0x41),
-	EOI,
-	READ(L(0x300), 0x4041),
-	READ(L(0x310), 0xff000000),
-	/* Logical, flat. */
-	WRITE(L(0x310), 0x06000000),
-	WRITE(L(0x300), 0x4842),
-	ACK(0x42),
-	EOI,
-	WRITE(L(0x310), 0x05000000),
-	WRITE(L(0x300), 0x4842),
-	IDLE,
-	/* Logical, by clusters: the same LDR is member 2 of cluster 0. */
-	WRITE(L(0xe0), 0x0fffffff),
-	READ(L(0xe0), 0x0fffffff),
-	WRITE(L(0x310), 0x12000000),
-	WRITE(L(0x300), 0x4842),
-	IDLE,
-	WRITE(L(0x310), 0x03000000),
-	WRITE(L(0x300), 0x4842),
-	ACK(0x42),
-	EOI,
-	/* Lowest priority: we are the only one. All with us, all but us. */
-	WRITE(L(0x300), 0x4943),
-	ACK(0x43),
-	EOI,
-	WRITE(L(0x300), 0x80044),
-	ACK(0x44),
-	EOI,
-	WRITE(L(0x300), 0xc0044),
-	IDLE,
-	/* NMI, SMI, start-up, INIT. */
-	WRITE(L(0x310), 0),
-	WRITE(L(0x300), 0x4400),
-	NMI(1),
-	WRITE(L(0x300), 0x44400),
-	NMI(1),
-	WRITE(L(0x300), 0x4200),
-	WRITE(L(0x300), 0x4610),
-	RESETS(0, 0),
-	WRITE(L(0x300), 0x8500), /* level de-assert */
-	RESETS(0, 0),
-	WRITE(L(0x300), 0x4500),
-	RESETS(0, 1),
-	NMI(0),
-	IDLE,
-};
-
-static const struct test_dev_step errors[] = {
-	ON,
-	WRITE(L(0x370), 0xef),
-	SELF(0x0f),
-	READ(L(0x280), 0), /* not before it is written */
-	ACK(0xef),
-	EOI,
-	SELF(0x0e), /* ESR was not written since: no further interrupt */
-	IDLE,
-	WRITE(L(0x280), 0),
-	READ(L(0x280), 0x20),
-	READ(L(0x40), 0), /* no such register */
-	ACK(0xef),
-	EOI,
-	WRITE(L(0x280), 0),
-	READ(L(0x280), 0x80),
-	WRITE(L(0x3f0), 0x30), /* SELF IPI is for x2APIC only */
-	WRITE(L(0x280), 0),
-	READ(L(0x280), 0x80),
-	ACK(0xef),
-	EOI,
-	/* A local source with such a vector. */
-	WRITE(L(0x340), 0x05),
-	PMI,
-	WRITE(L(0x280), 0),
-	READ(L(0x280), 0x40),
-	ACK(0xef),
-	EOI,
-	WRITE(L(0x280), 0),
-	READ(L(0x280), 0),
-	/* Registers for reading only swallow writes. */
-	WRITE(L(0x30), 7),
-	WRITE(L(0x20), 7),
-	WRITE(L(0x390), 7),
-	WRITE(L(0x280), 0),
-	READ(L(0x280), 0),
-	READ(L(0x30), 0x50015),
-};
-
-/* Only some bits of an entry can be written; off means masked. */
-static const struct test_dev_step table[] = {
-	ON,
-	WRITE(L(0x320), 0xffffffff),
-	READ(L(0x320), 0x700ff),
-	WRITE(L(0x330), 0xffffffff),
-	READ(L(0x330), 0x107ff),
-	WRITE(L(0x340), ~0u),
-	READ(L(0x340), 0x107ff),
-	WRITE(L(0x350), ~0u),
-	READ(L(0x350), 0x1a7ff),
-	WRITE(L(0x360), ~0u),
-	READ(L(0x360), 0x1a7ff),
-	WRITE(L(0x370), ~0u),
-	READ(L(0x370), 0x100ff),
-	WRITE(L(0x320), 0x20),
-	WRITE(L(0x350), 0x700),
-	WRITE(L(0xf0), 0xff),
-	READ(L(0x320), 0x10020),
-	READ(L(0x350), 0x10700),
-	WRITE(L(0x80), 0x1ff),
-	READ(L(0x80), 0xff),
-	WRITE(L(0xd0), ~0u),
-	READ(L(0xd0), 0xff000000),
-};
-
-static const struct test_dev_step base_msr[] = {
-	WRMSR_GP(0x1b, BASE | 0x901), /* reserved bits */
-	WRMSR_GP(0x1b, BASE | 0xb00),
-	WRMSR_GP(0x1b, 1ull << 39 | 0x900),
-	WRMSR_GP(0x1b, BASE | 0x500), /* x2APIC without APIC */
-	RDMSR_GP(0x802),	      /* not in this mode */
-	WRMSR_GP(0x80b, 0),
-	/* The page moves. */
-	WRMSR(0x1b, 0x7f12345000ull | 0x900),
-	READ(L(0x30), 0x5a5a5a5a),
-	READ(0x7f12345030ull, 0x50015),
-	WRMSR(0x1b, BASE | 0x900),
-	ON,
-	SELF(0x30),
-	/* Off and on again: as after power-up. */
-	WRMSR(0x1b, BASE | 0x100),
-	IDLE,
-	READ(L(0x30), 0x5a5a5a5a),
-	WRMSR_GP(0x1b, BASE | 0xd00), /* not at once */
-	WRMSR(0x1b, BASE | 0x900),
-	READ(L(0xf0), 0xff),
-	READ(L(0x210), 0),
-	ENABLE_X2,
-	RDMSR(0x1b, BASE | 0xd00),
-	WRMSR_GP(0x1b, BASE | 0x900), /* nor back */
-	ENABLE_X2,
-	WRMSR(0x1b, BASE | 0x100),
-	RDMSR_GP(0x802),
-};
-
-static const struct test_dev_step x2apic[] = {
-	ENABLE_X2,
-	READ(L(0x30), 0x5a5a5a5a), /* no longer in memory */
-	RDMSR(X(0x20), 0),
-	RDMSR(X(0x30), 0x50015),
-	RDMSR(X(0xd0), 1),
-	RDMSR_GP(X(0xe0)),
-	RDMSR_GP(X(0xb0)),
-	RDMSR_GP(X(0x310)),
-	RDMSR_GP(X(0x3f0)),
-	RDMSR_GP(0x8ff),
-	WRMSR_GP(X(0xd0), 1),
-	RDMSR(X(0xd0), 1),
-	WRMSR_GP(X(0x20), 0),
-	WRMSR_GP(X(0x310), 0),
-	WRMSR(X(0xf0), 0x1ff),
-	WRMSR_GP(X(0xf0), 0x11ff),
-	WRMSR_GP(X(0x80), 0x100),
-	WRMSR(X(0x80), 0x20),
-	CR8_IS(2),
-	WRMSR(X(0x3f0), 0x2f),
-	IDLE,
-	WRMSR(X(0x3f0), 0x3f),
-	WRMSR_GP(X(0x3f0), 0x13f),
-	RDMSR(X(0x210), 0x80008000),
-	ACK(0x3f),
-	WRMSR_GP(X(0xb0), 1),
-	WRMSR(X(0xb0), 0),
-	IDLE,
-	/* ICR is one register with a wide destination. */
-	WRMSR(X(0x300), 0x4040),
-	RDMSR(X(0x300), 0x4040),
-	ACK(0x40),
-	WRMSR(X(0xb0), 0),
-	WRMSR(X(0x300), 0xff00004041),
-	IDLE,
-	WRMSR(X(0x300), 0xffffffff00004041),
-	ACK(0x41),
-	WRMSR(X(0xb0), 0),
-	WRMSR(X(0x300), 0x100004842), /* logical: cluster 0, the first */
-	ACK(0x42),
-	WRMSR(X(0xb0), 0),
-	WRMSR(X(0x300), 0x1000100004842),
-	IDLE,
-	WRMSR_GP(X(0x300), 0x14040),
-	/* Timer, LVT. */
-	WRMSR(X(0x3e0), 0xb),
-	WRMSR_GP(X(0x3e0), 0x4),
-	WRMSR_GP(X(0x320), 0x80030),
-	WRMSR(X(0x320), 0x1030),
-	WRMSR(X(0x380), 25),
-	NEXT(1000),
-	WRMSR_GP(X(0x390), 0),
-	RDMSR(X(0x390), 25),
-	TIME(1000),
-	ACK(0x30),
-	WRMSR_GP(X(0x280), 1),
-	WRMSR(X(0x280), 0),
-	RDMSR(X(0x280), 0),
-};
-
+/* clang-format off */
 static const struct test_dev_script scripts[] = {
-	TEST_DEV_SCRIPT("state after reset", reset_state),
-	TEST_DEV_SCRIPT("nesting", nesting),
-	TEST_DEV_SCRIPT("task priority", priority),
-	TEST_DEV_SCRIPT("one-shot timer", one_shot),
-	TEST_DEV_SCRIPT("periodic timer", periodic),
-	TEST_DEV_SCRIPT("dividers", dividers),
-	TEST_DEV_SCRIPT("TSC deadline", deadline),
-	TEST_DEV_SCRIPT("PMI", pmi),
-	TEST_DEV_SCRIPT("IPIs", ipis),
-	TEST_DEV_SCRIPT("errors", errors),
-	TEST_DEV_SCRIPT("LVT", table),
-	TEST_DEV_SCRIPT("APIC base", base_msr),
-	TEST_DEV_SCRIPT("x2APIC", x2apic),
+	{"state after reset",
+	 "l:20?0 l:30?50015 l:80?0 l:a0?0 l:d0?0 l:e0?ffffffff l:f0?ff l:320?10000 l:330?10000 "
+	 "l:340?10000 l:350?10000 l:360?10000 l:370?10000 l:380?0 l:390?0 msr:1b?fee00900 "
+	 "l:280?0 never "
+	 /* Switched off by software: LVT entries stay masked, fixed interrupts are lost. */
+	 "l:350=700 l:350?10700 self:40 l:220?0 idle"},
+	/* Nested: higher classes interrupt, equal ones do not; EOI ends the highest. */
+	{"nesting",
+	 "on self:41 self:35 self:4f l:220?8002 " /* vectors 40H to 5FH */
+	 "l:210?200000 ack:4f l:120?8000 l:220?2 l:a0?40 idle self:50 ack:50 l:a0?50 self:5f "
+	 "idle eoi l:a0?40 ack:5f eoi idle eoi ack:41 eoi ack:35 l:a0?30 eoi "
+	 "l:a0?0 idle eoi " /* of nothing */
+	 /* Twice pending is once pending; once more while in service is once more. */
+	 "self:60 self:60 ack:60 self:60 eoi ack:60 eoi idle"},
+	{"task priority",
+	 "on l:80=45 l:a0?45 cr8?4 self:4f idle self:50 ack:50 l:a0?50 eoi cr8=3 l:80?30 "
+	 "ack:4f l:a0?40 "
+	 /* TPR and ISR of one class: TPR with its subclass. */
+	 "l:80=47 l:a0?47 cr8=f self:ff idle cr8=e ack:ff"},
+	{"one-shot timer",
+	 "on l:3e0=b " /* by 1 */
+	 "l:320=30 time:1000 l:380=3e8 " /* 40 ns each */
+	 "next:41000 time:1040 l:390?3e7 time:40999 l:390?1 idle time:41000 l:390?0 ack:30 "
+	 "never l:380?3e8 eoi "
+	 /* Masked: it counts, and is no event. */
+	 "l:320=10030 l:380=a never l:390?a time:50000 l:390?0 idle "
+	 /* Count 0 stops it. */
+	 "l:320=30 l:380=a next:50400 l:380=0 never"},
+	{"periodic timer",
+	 "on l:3e0=0 " /* by 2 */
+	 "l:320=20031 l:380=64 " /* 8 us */
+	 "next:8000 time:8000 ack:31 eoi next:16000 time:16040 "
+	 "ack:31 eoi next:24000 " /* does not slip */
+	 "l:390?64 time:16080 l:390?63 "
+	 /* Many periods late is one interrupt. */
+	 "time:1000000007 ack:31 eoi idle next:1000008000 "
+	 /* The divider changes: what is left is counted with the new one. */
+	 "time:1000004000 l:390?32 l:3e0=1 " /* by 4 */
+	 "l:390?32 next:1000012000 time:1000012000 ack:31 eoi next:1000028000 "
+	 /* One-shot from now on. */
+	 "l:320=31 time:1000028000 ack:31 eoi never"},
+	{"dividers",
+	 "on l:320=30 l:3e0=b l:380=1 next:40 l:3e0=0 l:380=1 next:80 l:3e0=1 l:380=1 next:160 "
+	 "l:3e0=2 l:380=1 next:320 l:3e0=3 l:380=1 next:640 l:3e0=8 l:380=1 next:1280 l:3e0=9 "
+	 "l:380=1 next:2560 l:3e0=fffffffa l:3e0?a l:380=ffffffff next:21990232550400"},
+	{"TSC deadline",
+	 "on "
+	 /* In other modes it is not there. */
+	 "msr:6e0=3e8 msr:6e0?0 never l:320=40032 l:380=64 " /* no effect in this mode */
+	 "l:380?0 never msr:6e0=7d1 msr:6e0?7d1 next:1001 l:390?0 time:1000 idle time:1001 "
+	 "ack:32 eoi msr:6e0?0 never "
+	 /* One that is past fires at once. */
+	 "msr:6e0=1 ack:32 eoi "
+	 /* 0 disarms; so does another mode. */
+	 "msr:6e0=2328 msr:6e0=0 never msr:6e0=2328 l:320=32 never l:320=40032 msr:6e0?0"},
+	{"PMI",
+	 "on pmi idle l:340=fe pmi l:340?100fe " /* masked by its delivery */
+	 "pmi ack:fe eoi idle l:340=fe pmi ack:fe eoi "
+	 /* As NMI. */
+	 "l:340=400 no-nmi pmi nmi no-nmi l:340?10400 pmi no-nmi"},
+	{"IPIs",
+	 "on l:d0=2000000 "
+	 /* Physical: to us, to another, to all. */
+	 "l:310=0 l:300=4040 ack:40 eoi l:310=1000000 l:300=4040 idle l:310=ff000000 "
+	 "l:300=4041 ack:41 eoi l:300?4041 l:310?ff000000 "
+	 /* Logical, flat. */
+	 "l:310=6000000 l:300=4842 ack:42 eoi l:310=5000000 l:300=4842 idle "
+	 /* Logical, by clusters: the same LDR is member 2 of cluster 0. */
+	 "l:e0=fffffff l:e0?fffffff l:310=12000000 l:300=4842 idle l:310=3000000 l:300=4842 "
+	 "ack:42 eoi "
+	 /* Lowest priority: we are the only one. All with us, all but us. */
+	 "l:300=4943 ack:43 eoi l:300=80044 ack:44 eoi l:300=c0044 idle "
+	 /* NMI, SMI, start-up, INIT. */
+	 "l:310=0 l:300=4400 nmi l:300=44400 nmi l:300=4200 "
+	 "l:300=4610 resets:0/0 l:300=8500 " /* level de-assert */
+	 "resets:0/0 l:300=4500 resets:0/1 no-nmi idle"},
+	{"errors",
+	 "on l:370=ef self:f l:280?0 " /* not before it is written */
+	 "ack:ef eoi self:e " /* ESR was not written since: no further interrupt */
+	 "idle l:280=0 l:280?20 l:40?0 " /* no such register */
+	 "ack:ef eoi l:280=0 l:280?80 l:3f0=30 " /* SELF IPI is for x2APIC only */
+	 "l:280=0 l:280?80 ack:ef eoi "
+	 /* A local source with such a vector. */
+	 "l:340=5 pmi l:280=0 l:280?40 ack:ef eoi l:280=0 l:280?0 "
+	 /* Registers for reading only swallow writes. */
+	 "l:30=7 l:20=7 l:390=7 l:280=0 l:280?0 l:30?50015"},
+	/* Only some bits of an entry can be written; off means masked. */
+	{"LVT",
+	 "on l:320=ffffffff l:320?700ff l:330=ffffffff l:330?107ff l:340=ffffffff l:340?107ff "
+	 "l:350=ffffffff l:350?1a7ff l:360=ffffffff l:360?1a7ff l:370=ffffffff l:370?100ff "
+	 "l:320=20 l:350=700 l:f0=ff l:320?10020 l:350?10700 l:80=1ff l:80?ff l:d0=ffffffff "
+	 "l:d0?ff000000"},
+	{"APIC base",
+	 "msr:1b=fee00901! " /* reserved bits */
+	 "msr:1b=fee00b00! msr:1b=8000000900! msr:1b=fee00500! " /* x2APIC without APIC */
+	 "msr:802! " /* not in this mode */
+	 "msr:80b=0! "
+	 /* The page moves. */
+	 "msr:1b=7f12345900 l:30?5a5a5a5a @7f12345030?50015 msr:1b=fee00900 on self:30 "
+	 /* Off and on again: as after power-up. */
+	 "msr:1b=fee00100 idle l:30?5a5a5a5a msr:1b=fee00d00! " /* not at once */
+	 "msr:1b=fee00900 l:f0?ff l:210?0 "
+	 "msr:1b=fee00d00 msr:1b?fee00d00 msr:1b=fee00900! " /* nor back */
+	 "msr:1b=fee00d00 msr:1b=fee00100 msr:802!"},
+	{"x2APIC",
+	 "msr:1b=fee00d00 l:30?5a5a5a5a " /* no longer in memory */
+	 "x:20?0 x:30?50015 x:d0?1 x:e0! x:b0! x:310! x:3f0! msr:8ff! x:d0=1! x:d0?1 x:20=0! "
+	 "x:310=0! x:f0=1ff x:f0=11ff! x:80=100! x:80=20 cr8?2 x:3f0=2f idle x:3f0=3f "
+	 "x:3f0=13f! x:210?80008000 ack:3f x:b0=1! x:b0=0 idle "
+	 /* ICR is one register with a wide destination. */
+	 "x:300=4040 x:300?4040 ack:40 x:b0=0 x:300=ff00004041 idle x:300=ffffffff00004041 "
+	 "ack:41 x:b0=0 x:300=100004842 " /* logical: cluster 0, the first */
+	 "ack:42 x:b0=0 x:300=1000100004842 idle x:300=14040! "
+	 /* Timer, LVT. */
+	 "x:3e0=b x:3e0=4! x:320=80030! x:320=1030 x:380=19 next:1000 x:390=0! x:390?19 "
+	 "time:1000 ack:30 x:280=1! x:280=0 x:280?0"},
 };
+/* clang-format on */
 
 START_TEST(scripted)
 {

@@ -4,220 +4,8 @@
 #include "lib/suite.h"
 
 /* 16 lines at vectors 20H and 28H, nothing masked; the local APIC passes them on. */
-#define INIT4(icw4)                                                                               \
-	WRITE(0xfee000f0ull, 0x1ff), WRITE(0xfee00350ull, 0x700), OUT(0x20, 0x11),                \
-		OUT(0x21, 0x20), OUT(0x21, 4), OUT(0x21, icw4), OUT(0xa0, 0x11), OUT(0xa1, 0x28), \
-		OUT(0xa1, 2), OUT(0xa1, icw4)
-#define INIT	 INIT4(1)
-#define PULSE(n) LINE(n, 1), LINE(n, 0)
-#define EOI1	 OUT(0x20, 0x20)
-#define EOI2	 OUT(0xa0, 0x20)
-/* In service; requested: read register by OCW3. */
-#define ISR1(v) OUT(0x20, 0x0b), IN(0x20, v)
-#define IRR1(v) OUT(0x20, 0x0a), IN(0x20, v)
-#define ISR2(v) OUT(0xa0, 0x0b), IN(0xa0, v)
-#define IRR2(v) OUT(0xa0, 0x0a), IN(0xa0, v)
-
-static const struct test_dev_step nesting[] = {
-	INIT,
-	IDLE,
-	PULSE(5),
-	IRR1(0x20),
-	ACK(0x25),
-	ISR1(0x20),
-	IRR1(0),
-	PULSE(6),
-	IDLE,
-	PULSE(3),
-	ACK(0x23),
-	ISR1(0x28),
-	EOI1,
-	ISR1(0x20),
-	IDLE,
-	EOI1,
-	ACK(0x26),
-	EOI1,
-	ISR1(0),
-	IDLE,
-	EOI1,
-	/* Edge: one that stays asserted does not come again. */
-	LINE(3, 1),
-	ACK(0x23),
-	EOI1,
-	IDLE,
-	LINE(3, 0),
-	LINE(3, 1),
-	ACK(0x23),
-	/* Specific EOI. */
-	LINE(1, 1),
-	ACK(0x21),
-	OUT(0x20, 0x63),
-	ISR1(2),
-	OUT(0x20, 0x61),
-	ISR1(0),
-};
-
-static const struct test_dev_step second_chip[] = {
-	INIT,
-	PULSE(12),
-	IRR2(0x10),
-	IRR1(4),
-	ACK(0x2c),
-	ISR1(4),
-	ISR2(0x10),
-	PULSE(1), /* of the first chip: higher */
-	ACK(0x21),
-	EOI1,
-	PULSE(9), /* higher in the second, but the first sees its own input in service */
-	IDLE,
-	EOI1,
-	ACK(0x29),
-	EOI2,
-	EOI1,
-	IDLE,
-	EOI2,
-	IDLE,
-	ISR2(0),
-	/* A line that is masked in the second one never gets to the first one. */
-	OUT(0xa1, 0x10),
-	IN(0xa1, 0x10),
-	PULSE(12),
-	IRR1(0),
-	IDLE,
-	OUT(0xa1, 0),
-	ACK(0x2c),
-};
-
-static const struct test_dev_step masks[] = {
-	INIT,
-	OUT(0x21, 0x08),
-	PULSE(3),
-	IDLE,
-	IRR1(8),
-	OUT(0x21, 0),
-	ACK(0x23),
-	EOI1,
-	/* Special mask mode: what is in service and masked lets lower ones through. */
-	PULSE(3),
-	ACK(0x23),
-	PULSE(5),
-	IDLE,
-	OUT(0x20, 0x68),
-	IDLE,
-	OUT(0x21, 0x08),
-	ACK(0x25),
-	EOI1,
-	ISR1(8),
-	OUT(0x20, 0x48),
-	PULSE(5),
-	IDLE,
-};
-
-static const struct test_dev_step rotation[] = {
-	INIT,
-	/* Input 3 is to be the lowest: those above it come first. */
-	OUT(0x20, 0xc3),
-	PULSE(3),
-	PULSE(1),
-	PULSE(5),
-	ACK(0x25),
-	OUT(0x20, 0xa0), /* rotate on EOI: 6 is first now, 5 last */
-	PULSE(5),
-	ACK(0x21),
-	EOI1,
-	ACK(0x23),
-	EOI1,
-	ACK(0x25),
-	OUT(0x20, 0xe5), /* rotate on specific EOI */
-	ISR1(0),
-};
-
-static const struct test_dev_step automatic[] = {
-	INIT4(3),
-	PULSE(3),
-	ACK(0x23),
-	ISR1(0),
-	PULSE(5),
-	ACK(0x25),
-	PULSE(12),
-	ACK(0x2c),
-	ISR2(0),
-	/* Two of the second chip, one after the other. */
-	PULSE(12),
-	PULSE(9),
-	ACK(0x29),
-	ACK(0x2c),
-	IDLE,
-	/* With rotation: who was served is last. */
-	OUT(0x20, 0x80),
-	PULSE(3),
-	ACK(0x23),
-	PULSE(3),
-	PULSE(5),
-	ACK(0x25),
-	ACK(0x23),
-	OUT(0x20, 0x00),
-};
-
-static const struct test_dev_step nested_fully[] = {
-	INIT4(0x11), PULSE(12),	 ACK(0x2c), PULSE(9), ACK(0x29), ISR2(0x12),
-	EOI2,	     ISR2(0x10), EOI2,	    EOI1,     IDLE,
-};
-
-static const struct test_dev_step levels[] = {
-	INIT,
-	OUT(0x4d0, 0xff),
-	IN(0x4d0, 0xf8),
-	OUT(0x4d1, 0xff),
-	IN(0x4d1, 0xde),
-	LINE(5, 1),
-	ACK(0x25),
-	EOI1,
-	ACK(0x25), /* while it is asserted */
-	LINE(5, 0),
-	EOI1,
-	IDLE,
-	LINE(5, 1), /* and no longer when it is not */
-	LINE(5, 0),
-	IDLE,
-	LINE(10, 1),
-	ACK(0x2a),
-	EOI2,
-	EOI1,
-	ACK(0x2a),
-	LINE(10, 0),
-	EOI2,
-	EOI1,
-	IDLE,
-};
-
-static const struct test_dev_step poll[] = {
-	INIT,	  OUT(0x20, 0x0c), IN(0x20, 0x07), /* nothing */
-	PULSE(6), OUT(0x20, 0x0c), IN(0x20, 0x86),  ISR1(0x40),
-	IDLE,	  IN(0x20, 0x40), /* one read only */
-	EOI1,	  PULSE(9),	   OUT(0xa0, 0x0c), IN(0xa0, 0x81),
-	IDLE,	  ISR2(2),
-};
-
-static const struct test_dev_step initialisation[] = {
-	INIT,
-	OUT(0x21, 0xff),
-	PULSE(3),
-	OUT(0x20, 0x13), /* again: alone, with ICW4 */
-	IN(0x21, 0),	 /* masks go, and edges */
-	OUT(0x21, 0x47),
-	OUT(0x21, 0x01), /* ICW4, since there is no ICW3 */
-	IDLE,
-	OUT(0x21, 0xfe),
-	IN(0x21, 0xfe),
-	OUT(0x21, 0),
-	PULSE(3),
-	ACK(0x43),	 /* low bits of ICW2 are the input's */
-	OUT(0x20, 0x12), /* alone, without ICW4 */
-	OUT(0x21, 0x50),
-	OUT(0x21, 0x55), /* a mask */
-	IN(0x21, 0x55),
-};
+#define INIT4(icw4) "on l:350=700 20=11 21=20 21=4 21=" icw4 " a0=11 a1=28 a1=2 a1=" icw4 " "
+#define INIT	    INIT4("1")
 
 /* A request that goes before it is acknowledged is answered as input 7. */
 START_TEST(spurious)
@@ -238,17 +26,61 @@ START_TEST(spurious)
 }
 END_TEST
 
+/* clang-format off */
 static const struct test_dev_script scripts[] = {
-	TEST_DEV_SCRIPT("nesting", nesting),
-	TEST_DEV_SCRIPT("the second chip", second_chip),
-	TEST_DEV_SCRIPT("masks", masks),
-	TEST_DEV_SCRIPT("rotation", rotation),
-	TEST_DEV_SCRIPT("automatic EOI", automatic),
-	TEST_DEV_SCRIPT("special fully nested mode", nested_fully),
-	TEST_DEV_SCRIPT("levels", levels),
-	TEST_DEV_SCRIPT("poll", poll),
-	TEST_DEV_SCRIPT("initialisation", initialisation),
+	{"nesting",
+	 INIT "idle pulse5 irr1?20 ack:25 isr1?20 irr1?0 pulse6 idle pulse3 ack:23 isr1?28 "
+	 "eoi1 isr1?20 idle eoi1 ack:26 eoi1 isr1?0 idle eoi1 "
+	 /* Edge: one that stays asserted does not come again. */
+	 "rise3 ack:23 eoi1 idle fall3 rise3 ack:23 "
+	 /* Specific EOI. */
+	 "rise1 ack:21 20=63 isr1?2 20=61 isr1?0"},
+	{"the second chip",
+	 INIT "pulse12 irr2?10 irr1?4 ack:2c "
+	 "isr1?4 isr2?10 pulse1 " /* of the first chip: higher */
+	 "ack:21 eoi1 "
+	 "pulse9 " /* higher in the second, but the first sees its own input in service */
+	 "idle eoi1 ack:29 eoi2 eoi1 idle eoi2 idle isr2?0 "
+	 /* A line that is masked in the second one never gets to the first one. */
+	 "a1=10 a1?10 pulse12 irr1?0 idle a1=0 ack:2c"},
+	{"masks",
+	 INIT "21=8 pulse3 idle irr1?8 21=0 ack:23 eoi1 "
+	 /* Special mask mode: what is in service and masked lets lower ones through. */
+	 "pulse3 ack:23 pulse5 idle 20=68 idle 21=8 ack:25 eoi1 isr1?8 20=48 pulse5 idle"},
+	{"rotation",
+	 INIT
+	 /* Input 3 is to be the lowest: those above it come first. */
+	 "20=c3 pulse3 pulse1 "
+	 "pulse5 ack:25 20=a0 " /* rotate on EOI: 6 is first now, 5 last */
+	 "pulse5 ack:21 eoi1 ack:23 eoi1 ack:25 20=e5 " /* rotate on specific EOI */
+	 "isr1?0"},
+	{"automatic EOI",
+	 INIT4("3") "pulse3 ack:23 isr1?0 pulse5 ack:25 pulse12 ack:2c isr2?0 "
+	 /* Two of the second chip, one after the other. */
+	 "pulse12 pulse9 ack:29 ack:2c idle "
+	 /* With rotation: who was served is last. */
+	 "20=80 pulse3 ack:23 pulse3 pulse5 ack:25 ack:23 20=0"},
+	{"special fully nested mode",
+	 INIT4("11") "pulse12 ack:2c pulse9 ack:29 isr2?12 eoi2 isr2?10 eoi2 eoi1 idle"},
+	{"levels",
+	 INIT "4d0=ff 4d0?f8 4d1=ff 4d1?de rise5 "
+	 "ack:25 eoi1 ack:25 " /* while it is asserted */
+	 "fall5 eoi1 idle rise5 " /* and no longer when it is not */
+	 "fall5 idle rise10 ack:2a eoi2 eoi1 ack:2a fall10 eoi2 eoi1 idle"},
+	{"poll",
+	 INIT "20=c 20?7 " /* nothing */
+	 "pulse6 20=c 20?86 isr1?40 idle 20?40 " /* one read only */
+	 "eoi1 pulse9 a0=c a0?81 idle isr2?2"},
+	{"initialisation",
+	 INIT "21=ff pulse3 20=13 " /* again: alone, with ICW4 */
+	 "21?0 " /* masks go, and edges */
+	 "21=47 21=1 " /* ICW4, since there is no ICW3 */
+	 "idle 21=fe 21?fe 21=0 pulse3 ack:43 " /* low bits of ICW2 are the input's */
+	 "20=12 " /* alone, without ICW4 */
+	 "21=50 21=55 " /* a mask */
+	 "21?55"},
 };
+/* clang-format on */
 
 START_TEST(scripted)
 {

@@ -6,198 +6,54 @@
 #include "dev/clock.h"
 
 /* Line 0 comes through the 8259 at 20H. */
-#define INIT                                                                       \
-	WRITE(0xfee000f0ull, 0x1ff), WRITE(0xfee00350ull, 0x700), OUT(0x20, 0x13), \
-		OUT(0x21, 0x20), OUT(0x21, 0x03)
-#define TICKS(n)       ((uint64_t)(((n)*1000000000ull + 1193181) / 1193182))
-#define AT(n)	       TIME(TICKS(n))
-#define COUNT(port, n) OUT(port, (n)&0xff), OUT(port, (n) >> 8)
-#define READS(port, n) IN(port, (n)&0xff), IN(port, (n) >> 8)
+#define INIT "on l:350=700 20=13 21=20 21=3 "
 
-static const struct test_dev_step mode0[] = {
-	INIT,
-	OUT(0x43, 0x30),
-	NEVER,
-	OUT(0x40, 100),
-	NEVER,
-	OUT(0x40, 0),
-	NEXT(TICKS(100)),
-	AT(40),
-	READS(0x40, 60),
-	AT(99),
-	IDLE,
-	AT(100),
-	ACK(0x20),
-	NEVER,
-	AT(102),
-	READS(0x40, 0xfffe), /* goes on and wraps */
-	/* A new count restarts it; its first byte stops it. */
-	OUT(0x40, 50),
-	NEVER,
-	AT(200),
-	OUT(0x40, 1),
-	NEXT(TICKS(506)),
-	OUT(0x43, 0x30),
-	NEVER,
-};
-
-static const struct test_dev_step mode2[] = {
-	INIT,
-	OUT(0x43, 0x34), /* OUT goes high */
-	ACK(0x20),
-	COUNT(0x40, 1193),
-	NEXT(TICKS(1193)),
-	AT(1192),
-	IDLE,
-	READS(0x40, 1),
-	AT(1193),
-	ACK(0x20),
-	READS(0x40, 1193),
-	NEXT(TICKS(2386)),
-	AT(11930000), /* many periods */
-	ACK(0x20),
-	IDLE,
-	NEXT(TICKS(11931193)),
-	/* 0 is 65536. */
-	COUNT(0x40, 0),
-	NEXT(TICKS(11995536)),
-	READS(0x40, 0),
-	AT(11930001),
-	READS(0x40, 0xffff),
-};
-
-static const struct test_dev_step mode3[] = {
-	INIT,
-	OUT(0x43, 0x36),
-	ACK(0x20),
-	COUNT(0x40, 10),
-	NEXT(TICKS(10)),
-	AT(2),
-	READS(0x40, 6),
-	AT(4),
-	READS(0x40, 2),
-	AT(5),
-	READS(0x40, 10),
-	AT(9),
-	READS(0x40, 2),
-	IDLE,
-	AT(10),
-	ACK(0x20),
-	NEXT(TICKS(20)),
-	/* Mode 7 is mode 3. */
-	OUT(0x43, 0x3e),
-	COUNT(0x40, 100),
-	NEXT(TICKS(110)),
-};
-
-/* A strobe: one tick low after the count. */
-static const struct test_dev_step mode4[] = {
-	INIT,
-	OUT(0x43, 0x38),
-	ACK(0x20),
-	COUNT(0x40, 20),
-	NEXT(TICKS(21)),
-	AT(20),
-	OUT(0x43, 0xe2),
-	IN(0x40, 0x38),
-	AT(21),
-	ACK(0x20),
-	OUT(0x43, 0xe2),
-	IN(0x40, 0xb8),
-	NEVER,
-	READS(0x40, 0xffff),
-};
-
-static const struct test_dev_step accesses[] = {
-	/* The low byte only; the high byte only. */
-	OUT(0x43, 0x94),
-	OUT(0x42, 50),
-	IN(0x42, 50),
-	IN(0x42, 50),
-	OUT(0x43, 0xa0),
-	OUT(0x42, 2),
-	IN(0x42, 2),
-	/* Latched: what it was, once, whatever is latched meanwhile. */
-	OUT(0x43, 0x74),
-	COUNT(0x41, 0x1234),
-	OUT(0x43, 0x40),
-	AT(0x20),
-	OUT(0x43, 0x40),
-	READS(0x41, 0x1234),
-	READS(0x41, 0x1214),
-	/* Read-back: count and status of two channels, status first. */
-	OUT(0x43, 0xb4),
-	OUT(0x43, 0xcc),
-	IN(0x42, 0xf4), /* OUT, no count yet, both bytes, mode 2 */
-	READS(0x42, 0),
-	IN(0x41, 0xb4),
-	READS(0x41, 0x1214),
-	/* BCD. */
-	OUT(0x43, 0x71),
-	COUNT(0x41, 0x1000),
-	AT(0x21),
-	READS(0x41, 0x0999),
-	OUT(0x43, 0xe4),
-	IN(0x41, 0x31),
-	IN(0x43, 0xff),
-};
-
-/* Channel 2: its gate is bit 0 of port 61H, its OUT bit 5; bit 4 changes every 15.085 us. */
-static const struct test_dev_step speaker[] = {
-	IN(0x61, 0),
-	OUT(0x43, 0xb0),
-	COUNT(0x42, 1000),
-	AT(100),
-	READS(0x42, 1000), /* held */
-	OUT(0x61, 0x01),
-	AT(600),
-	READS(0x42, 500),
-	OUT(0x61, 0x00),
-	AT(5000),
-	READS(0x42, 500),
-	OUT(0x61, 0xf1),
-	AT(5499),
-	OUT(0x43, 0xe8),
-	IN(0x42, 0x30),
-	AT(5500),
-	OUT(0x43, 0xe8),
-	IN(0x42, 0xb0),
-	TIME(15085ull * 400),
-	IN(0x61, 0x21),
-	TIME(15085ull * 401),
-	IN(0x61, 0x31),
-	OUT(0x61, 0x02),
-	IN(0x61, 0x32),
-	/* One-shot by the gate. */
-	OUT(0x43, 0xb2),
-	COUNT(0x42, 0x0064),
-	OUT(0x43, 0xe8),
-	IN(0x42, 0xb2),
-	OUT(0x61, 1),
-	OUT(0x43, 0xe8),
-	IN(0x42, 0x32),
-	AT(7300), /* it began between 7217 and 7218 */
-	OUT(0x43, 0xe8),
-	IN(0x42, 0x32),
-	AT(7330),
-	OUT(0x43, 0xe8),
-	IN(0x42, 0xb2),
-	/* A square wave stops high. */
-	OUT(0x43, 0xb6),
-	COUNT(0x42, 10),
-	AT(7337),
-	OUT(0x43, 0xe8),
-	IN(0x42, 0x36),
-	OUT(0x61, 0),
-	OUT(0x43, 0xe8),
-	IN(0x42, 0xb6),
-};
-
+/* clang-format off */
 static const struct test_dev_script scripts[] = {
-	TEST_DEV_SCRIPT("mode 0", mode0),      TEST_DEV_SCRIPT("mode 2", mode2),
-	TEST_DEV_SCRIPT("mode 3", mode3),      TEST_DEV_SCRIPT("mode 4", mode4),
-	TEST_DEV_SCRIPT("accesses", accesses), TEST_DEV_SCRIPT("port 61H", speaker),
+	{"mode 0",
+	 INIT "43=30 never 40=64 never 40=0 next:100t time:40t count0?60 time:99t idle "
+	 "time:100t ack:20 never time:102t count0?65534 " /* goes on and wraps */
+	 /* A new count restarts it; its first byte stops it. */
+	 "40=32 never time:200t 40=1 next:506t 43=30 never"},
+	{"mode 2",
+	 INIT "43=34 " /* OUT goes high */
+	 "ack:20 count0=1193 next:1193t time:1192t idle count0?1 time:1193t ack:20 count0?1193 "
+	 "next:2386t time:11930000t " /* many periods */
+	 "ack:20 idle next:11931193t "
+	 /* 0 is 65536. */
+	 "count0=0 next:11995536t count0?0 time:11930001t count0?65535"},
+	{"mode 3",
+	 INIT "43=36 ack:20 count0=10 next:10t time:2t count0?6 time:4t count0?2 time:5t "
+	 "count0?10 time:9t count0?2 idle time:10t ack:20 next:20t "
+	 /* Mode 7 is mode 3. */
+	 "43=3e count0=100 next:110t"},
+	/* A strobe: one tick low after the count. */
+	{"mode 4",
+	 INIT "43=38 ack:20 count0=20 next:21t time:20t 43=e2 40?38 time:21t ack:20 43=e2 "
+	 "40?b8 never count0?65535"},
+	{"accesses",
+	 /* The low byte only; the high byte only. */
+	 "43=94 42=32 42?32 42?32 43=a0 42=2 42?2 "
+	 /* Latched: what it was, once, whatever is latched meanwhile. */
+	 "43=74 count1=4660 43=40 time:32t 43=40 count1?4660 count1?4628 "
+	 /* Read-back: count and status of two channels, status first. */
+	 "43=b4 43=cc 42?f4 " /* OUT, no count yet, both bytes, mode 2 */
+	 "count2?0 41?b4 count1?4628 "
+	 /* BCD. */
+	 "43=71 41=0 41=10 time:33t 41?99 41?9 43=e4 41?31 43?ff"},
+	/* Channel 2: its gate is bit 0 of port 61H, its OUT bit 5; bit 4 changes every 15.085 us. */
+	{"port 61H",
+	 "61?0 43=b0 count2=1000 time:100t count2?1000 " /* held */
+	 "61=1 time:600t count2?500 61=0 time:5000t count2?500 61=f1 time:5499t 43=e8 42?30 "
+	 "time:5500t 43=e8 42?b0 time:6034000 61?21 time:6049085 61?31 61=2 61?32 "
+	 /* One-shot by the gate. */
+	 "43=b2 count2=100 43=e8 42?b2 61=1 "
+	 "43=e8 42?32 time:7300t " /* it began between 7217 and 7218 */
+	 "43=e8 42?32 time:7330t 43=e8 42?b2 "
+	 /* A square wave stops high. */
+	 "43=b6 count2=10 time:7337t 43=e8 42?36 61=0 43=e8 42?b6"},
 };
+/* clang-format on */
 
 START_TEST(scripted)
 {

@@ -7,125 +7,40 @@
 
 #include "dev/clock.h"
 
-#define L(reg)	      (0xfee00000ull + (reg))
-#define IO	      0xfec00000ull
-#define ON	      WRITE(L(0xf0), 0x1ff)
-#define EOI	      WRITE(L(0xb0), 0)
-#define PIN(n, value) WRITE(IO, 0x10 + 2 * (n)), WRITE(IO + 0x10, value)
-#define PIC_INIT(icw4)                                                                    \
-	OUT(0x20, 0x11), OUT(0x21, 0x20), OUT(0x21, 4), OUT(0x21, icw4), OUT(0xa0, 0x11), \
-		OUT(0xa1, 0x28), OUT(0xa1, 2), OUT(0xa1, icw4)
+#define PIC_INIT(icw4) "20=11 21=20 21=4 21=" icw4 " a0=11 a1=28 a1=2 a1=" icw4 " "
 
-/* As a system without APICs finds it: the 8259s speak to the processor. */
-static const struct test_dev_step without_apic[] = {
-	PIC_INIT(1),
-	LINE(3, 1),
-	IDLE, /* LINT0 is masked after reset */
-	WRMSR(0x1b, 0xfee00100),
-	ACK(0x23),
-	OUT(0x20, 0x20),
-	IDLE,
-	WRMSR(0x1b, 0xfee00900),
-	LINE(3, 0),
-	LINE(3, 1),
-	IDLE,
-	ON,
-	WRITE(L(0x350), 0x700),
-	ACK(0x23),
-};
-
-/* ExtINT goes before what the local APIC has, whatever its priority. */
-static const struct test_dev_step extint_first[] = {
-	PIC_INIT(3),
-	ON,
-	WRITE(L(0x350), 0x700),
-	LINE(3, 1),
-	WRITE(L(0x300), 0x400f0),
-	ACK(0x23),
-	ACK(0xf0),
-	IDLE,
-	LINE(3, 0),
-	LINE(3, 1),
-	ACK(0x23), /* F0H in service does not matter */
-	IDLE,
-};
-
-/* The three ways of line 0 to a processor, as an operating system tries them. */
-static const struct test_dev_step timer_routes[] = {
-	PIC_INIT(3),
-	ON,
-	OUT(0x21, 0xff),
-	PIN(2, 0x30),
-	OUT(0x43, 0x34),
-	ACK(0x30),
-	EOI,
-	OUT(0x40, 0xe8),
-	OUT(0x40, 0x03),
-	NEXT(838096),
-	TIME(838096),
-	ACK(0x30),
-	EOI,
-	/* By the 8259 and pin 0 of the I/O APIC. */
-	PIN(2, 0x10030),
-	PIN(0, 0x700),
-	OUT(0x21, 0xfe),
-	ACK(0x20),
-	TIME(2 * 838096ull),
-	ACK(0x20),
-	IDLE,
-	/* By the 8259 and LINT0 as if it were a fixed interrupt. */
-	PIN(0, 0x10700),
-	WRITE(L(0x350), 0x31),
-	TIME(3 * 838096ull),
-	ACK(0x31),
-	EOI,
-	IDLE,
-};
-
-/* LINT0 as a level: remote IRR until it is ended, and again while it is asserted. */
-static const struct test_dev_step lint0_level[] = {
-	PIC_INIT(1),
-	ON,
-	WRITE(L(0x350), 0x8041),
-	LINE(5, 1),
-	READ(L(0x350), 0xc041),
-	ACK(0x41),
-	EOI,
-	READ(L(0x350), 0xc041),
-	OUT(0x21, 0xff),
-	ACK(0x41),
-	EOI,
-	READ(L(0x350), 0x8041),
-	IDLE,
-};
-
-static const struct test_dev_step resets[] = {
-	OUT(0x64, 0xd1), RESETS(0, 0),	   OUT(0x64, 0xfe),  RESETS(1, 0), IN(0x64, 0xff),
-	OUT(0x92, 0x02), RESETS(1, 0),	   OUT(0x92, 0x03),  RESETS(2, 0), OUT(0x92, 0x03),
-	RESETS(2, 0),	 IN(0x92, 3),	   OUT(0x92, 0x00),  IN(0x92, 2),  OUT(0xcf9, 0x02),
-	RESETS(2, 0),	 OUT(0xcf9, 0x06), RESETS(3, 0),     IN(0xcf9, 6), OUT(0xcf9, 0x06),
-	RESETS(3, 0),	 OUT(0xcf9, 0x00), OUT(0xcf9, 0x0e), RESETS(4, 0),
-};
-
-static const struct test_dev_step nobody[] = {
-	IN(0x60, 0xff),
-	IN(0xcf8, 0xff),
-	IN(0x2f8, 0xff),
-	IN(0, 0xff),
-	IN(0xffff, 0xff),
-	RDMSR(0x6e0, 0),
-	READ(0xfed00000ull, 0x5a5a5a5a),
-	READ(0xfec01000ull, 0x5a5a5a5a),
-};
-
+/* clang-format off */
 static const struct test_dev_script scripts[] = {
-	TEST_DEV_SCRIPT("without APIC", without_apic),
-	TEST_DEV_SCRIPT("ExtINT", extint_first),
-	TEST_DEV_SCRIPT("the timer's ways", timer_routes),
-	TEST_DEV_SCRIPT("LINT0", lint0_level),
-	TEST_DEV_SCRIPT("resets", resets),
-	TEST_DEV_SCRIPT("nobody there", nobody),
+	/* As a system without APICs finds it: the 8259s speak to the processor. */
+	{"without APIC",
+	 PIC_INIT("1") "rise3 idle " /* LINT0 is masked after reset */
+	 "msr:1b=fee00100 ack:23 20=20 idle msr:1b=fee00900 fall3 rise3 idle on l:350=700 "
+	 "ack:23"},
+	/* ExtINT goes before what the local APIC has, whatever its priority. */
+	{"ExtINT",
+	 PIC_INIT("3") "on l:350=700 rise3 l:300=400f0 ack:23 ack:f0 idle "
+	 "fall3 rise3 ack:23 " /* F0H in service does not matter */
+	 "idle"},
+	/* The three ways of line 0 to a processor, as an operating system tries them. */
+	{"the timer's ways",
+	 PIC_INIT("3") "on 21=ff pin2=30 43=34 ack:30 eoi 40=e8 40=3 next:838096 time:838096 "
+	 "ack:30 eoi "
+	 /* By the 8259 and pin 0 of the I/O APIC. */
+	 "pin2=10030 pin0=700 21=fe ack:20 time:1676192 ack:20 idle "
+	 /* By the 8259 and LINT0 as if it were a fixed interrupt. */
+	 "pin0=10700 l:350=31 time:2514288 ack:31 eoi idle"},
+	/* LINT0 as a level: remote IRR until it is ended, and again while it is asserted. */
+	{"LINT0",
+	 PIC_INIT("1") "on l:350=8041 rise5 l:350?c041 ack:41 eoi l:350?c041 21=ff ack:41 eoi "
+	 "l:350?8041 idle"},
+	{"resets",
+	 "64=d1 resets:0/0 64=fe resets:1/0 64?ff 92=2 resets:1/0 92=3 resets:2/0 92=3 "
+	 "resets:2/0 92?3 92=0 92?2 cf9=2 resets:2/0 cf9=6 resets:3/0 cf9?6 cf9=6 resets:3/0 "
+	 "cf9=0 cf9=e resets:4/0"},
+	{"nobody there",
+	 "60?ff cf8?ff 2f8?ff 0?ff ffff?ff msr:6e0?0 @fed00000?5a5a5a5a @fec01000?5a5a5a5a"},
 };
+/* clang-format on */
 
 START_TEST(scripted)
 {

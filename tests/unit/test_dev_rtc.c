@@ -5,196 +5,62 @@
 
 #include "dev/clock.h"
 
-#define S	  1000000000ull
-#define PUT(n, v) OUT(0x70, n), OUT(0x71, v)
-#define GET(n, v) OUT(0x70, n), IN(0x71, v)
 /* Line 8 through both 8259s: vector 28H. */
-#define INIT                                                                                   \
-	WRITE(0xfee000f0ull, 0x1ff), WRITE(0xfee00350ull, 0x700), OUT(0x20, 0x11),             \
-		OUT(0x21, 0x20), OUT(0x21, 4), OUT(0x21, 3), OUT(0xa0, 0x11), OUT(0xa1, 0x28), \
-		OUT(0xa1, 2), OUT(0xa1, 3)
-/* The n-th tick of the crystal. */
-#define CRYSTAL(n) ((uint64_t)(((n)*S + 32767) / 32768))
+#define INIT "on l:350=700 20=11 21=20 21=4 21=3 a0=11 a1=28 a1=2 a1=3 "
 
-static const struct test_dev_step reading[] = {
-	GET(0, 0),
-	GET(2, 0),
-	GET(4, 0),
-	GET(6, 4), /* a Wednesday */
-	GET(7, 1),
-	GET(8, 1),
-	GET(9, 0x25),
-	GET(0x32, 0x20),
-	GET(0xa, 0x26),
-	GET(0xb, 0x02),
-	GET(0xc, 0),
-	GET(0xd, 0x80),
-	TIME(59 * S),
-	GET(0, 0x59),
-	TIME(60 * S),
-	GET(0, 0),
-	GET(2, 1),
-	TIME(86399 * S),
-	GET(4, 0x23),
-	GET(2, 0x59),
-	/* The same in binary, and with twelve hours. */
-	PUT(0xb, 0x06),
-	GET(4, 23),
-	GET(2, 59),
-	PUT(0xb, 0x04),
-	GET(4, 0x8b),
-	PUT(0xb, 0x00),
-	GET(4, 0x91),
-	TIME(86400 * S),
-	GET(4, 0x12),
-	GET(7, 2),
-	GET(6, 5),
-	TIME((86400 + 43200) * S),
-	GET(4, 0x92),
-};
-
-static const struct test_dev_step update_in_progress[] = {
-	TIME(S - 244001), GET(0xa, 0x26), GET(0, 0), TIME(S - 244000), GET(0xa, 0xa6), GET(0, 0),
-	TIME(S),	  GET(0xa, 0x26), GET(0, 1), PUT(0xa, 0xa6),   GET(0xa, 0x26),
-};
-
-static const struct test_dev_step setting[] = {
-	TIME(S / 4),
-	PUT(0xb, 0x82), /* stop, set */
-	PUT(0, 0x58),
-	PUT(2, 0x59),
-	PUT(4, 0x23),
-	PUT(7, 0x28),
-	PUT(8, 2),
-	PUT(9, 0x24),
-	PUT(0x32, 0x20),
-	PUT(6, 1),
-	TIME(10 * S),
-	GET(0, 0x58),
-	GET(7, 0x28),
-	TIME(10 * S + S / 4),
-	PUT(0xb, 0x02), /* go: seconds begin when they did before */
-	GET(0, 0x58),
-	TIME(11 * S),
-	GET(0, 0x59),
-	GET(8, 2),
-	TIME(12 * S),
-	GET(0, 0),
-	GET(7, 0x29),
-	GET(8, 2),
-	GET(6, 5), /* a leap year, a Thursday */
-	TIME((12 + 86400) * S),
-	GET(7, 1),
-	GET(8, 3),
-	/* While it runs, too. */
-	PUT(9, 0x99),
-	GET(9, 0x99),
-	GET(7, 1),
-	/* Held by its divider; then the first second is half a one. */
-	PUT(0xa, 0x76),
-	TIME((100 + 86400) * S),
-	GET(0, 0),
-	PUT(0xa, 0x26),
-	TIME((100 + 86400) * S + S / 2 - 1),
-	GET(0, 0),
-	TIME((100 + 86400) * S + S / 2),
-	GET(0, 1),
-};
-
-static const struct test_dev_step periodic[] = {
-	INIT,
-	NEVER,
-	PUT(0xb, 0x42), /* 1024 Hz: every 32 ticks */
-	NEXT(CRYSTAL(32)),
-	TIME(CRYSTAL(32) - 1),
-	IDLE,
-	TIME(CRYSTAL(32)),
-	ACK(0x28),
-	NEVER, /* until it is answered */
-	TIME(CRYSTAL(96)),
-	IDLE,
-	GET(0xc, 0xc0),
-	GET(0xc, 0),
-	NEXT(CRYSTAL(128)),
-	TIME(CRYSTAL(128)),
-	ACK(0x28),
-	GET(0xc, 0xc0),
-	PUT(0xa, 0x2f), /* 2 Hz */
-	NEXT(CRYSTAL(16384)),
-	PUT(0xa, 0x21), /* 256 Hz, as 8 */
-	NEXT(CRYSTAL(256)),
-	PUT(0xa, 0x22),
-	NEXT(CRYSTAL(256)),
-	PUT(0xa, 0x23), /* 8192 Hz */
-	NEXT(CRYSTAL(132)),
-	PUT(0xa, 0x20),
-	NEVER,
-	PUT(0xa, 0x26),
-	PUT(0xb, 0x02),
-	NEVER,
-	/* The flag comes without the interrupt, too; allowing it makes it. */
-	TIME(S / 2),
-	GET(0xc, 0x40),
-	TIME(S - 1),
-	PUT(0xb, 0x42),
-	ACK(0x28),
-};
-
-static const struct test_dev_step updates[] = {
-	INIT,		PUT(0xb, 0x12), NEXT(S),     TIME(S),	  ACK(0x28),
-	GET(0xc, 0xd0), GET(0, 1),	NEXT(2 * S), TIME(2 * S), ACK(0x28),
-	GET(0xc, 0xd0), PUT(0xb, 0x92), NEVER, /* setting it ends them */
-	GET(0xb, 0x82), PUT(0xb, 0x02), NEVER,
-};
-
-static const struct test_dev_step alarms[] = {
-	INIT,
-	PUT(1, 0x05),
-	PUT(3, 0xff),
-	PUT(5, 0xc0),
-	PUT(0xb, 0x22),
-	NEXT(S),
-	TIME(4 * S),
-	IDLE,
-	GET(0xc, 0x50),
-	TIME(5 * S),
-	ACK(0x28),
-	GET(0xc, 0xf0),
-	TIME(64 * S),
-	IDLE,
-	TIME(65 * S), /* every minute */
-	ACK(0x28),
-	GET(0xc, 0xf0),
-	/* 07:30:05, some time of a long gap. */
-	PUT(3, 0x30),
-	PUT(5, 0x07),
-	TIME(27004 * S),
-	IDLE,
-	TIME(90000 * S),
-	ACK(0x28),
-	GET(0xc, 0xf0),
-	/* A time that is none. */
-	PUT(1, 0x77),
-	TIME(900000 * S),
-	IDLE,
-};
-
-/* 64 MiB; index bit 7 does nothing. */
-static const struct test_dev_step memory[] = {
-	GET(0x15, 0x80), GET(0x16, 0x02), GET(0x17, 0x00), GET(0x18, 0xfc), GET(0x30, 0x00),
-	GET(0x31, 0xfc), GET(0x34, 0x00), GET(0x35, 0x03), GET(0x5b, 0),    PUT(0x40, 0x12),
-	GET(0xc0, 0x12), PUT(0x0c, 0xff), GET(0x0c, 0),	   PUT(0x0d, 0),    GET(0x0d, 0x80),
-};
-
+/* clang-format off */
 static const struct test_dev_script scripts[] = {
-	TEST_DEV_SCRIPT("reading", reading),
-	TEST_DEV_SCRIPT("update in progress", update_in_progress),
-	TEST_DEV_SCRIPT("setting", setting),
-	TEST_DEV_SCRIPT("periodic interrupt", periodic),
-	TEST_DEV_SCRIPT("update interrupt", updates),
-	TEST_DEV_SCRIPT("alarm", alarms),
-	TEST_DEV_SCRIPT("memory", memory),
+	{"reading",
+	 "cmos:0?0 cmos:2?0 cmos:4?0 cmos:6?4 " /* a Wednesday */
+	 "cmos:7?1 cmos:8?1 cmos:9?25 cmos:32?20 cmos:a?26 cmos:b?2 cmos:c?0 cmos:d?80 "
+	 "time:59s cmos:0?59 time:60s cmos:0?0 cmos:2?1 time:86399s cmos:4?23 cmos:2?59 "
+	 /* The same in binary, and with twelve hours. */
+	 "cmos:b=6 cmos:4?17 cmos:2?3b cmos:b=4 cmos:4?8b cmos:b=0 cmos:4?91 time:86400s "
+	 "cmos:4?12 cmos:7?2 cmos:6?5 time:129600s cmos:4?92"},
+	{"update in progress",
+	 "time:1s-244001 cmos:a?26 cmos:0?0 time:1s-244000 cmos:a?a6 cmos:0?0 time:1s "
+	 "cmos:a?26 cmos:0?1 cmos:a=a6 cmos:a?26"},
+	{"setting",
+	 "time:250ms cmos:b=82 " /* stop, set */
+	 "cmos:0=58 cmos:2=59 cmos:4=23 cmos:7=28 cmos:8=2 cmos:9=24 cmos:32=20 cmos:6=1 "
+	 "time:10s cmos:0?58 "
+	 "cmos:7?28 time:10s+250ms cmos:b=2 " /* go: seconds begin when they did before */
+	 "cmos:0?58 time:11s cmos:0?59 cmos:8?2 time:12s cmos:0?0 "
+	 "cmos:7?29 cmos:8?2 cmos:6?5 " /* a leap year, a Thursday */
+	 "time:86412s cmos:7?1 cmos:8?3 "
+	 /* While it runs, too. */
+	 "cmos:9=99 cmos:9?99 cmos:7?1 "
+	 /* Held by its divider; then the first second is half a one. */
+	 "cmos:a=76 time:86500s cmos:0?0 cmos:a=26 time:86500s+500ms-1 cmos:0?0 "
+	 "time:86500s+500ms cmos:0?1"},
+	{"periodic interrupt",
+	 INIT "never cmos:b=42 " /* 1024 Hz: every 32 ticks */
+	 "next:32c time:32c-1 idle time:32c ack:28 never " /* until it is answered */
+	 "time:96c idle cmos:c?c0 cmos:c?0 next:128c time:128c "
+	 "ack:28 cmos:c?c0 cmos:a=2f " /* 2 Hz */
+	 "next:16384c cmos:a=21 " /* 256 Hz, as 8 */
+	 "next:256c cmos:a=22 next:256c cmos:a=23 " /* 8192 Hz */
+	 "next:132c cmos:a=20 never cmos:a=26 cmos:b=2 never "
+	 /* The flag comes without the interrupt, too; allowing it makes it. */
+	 "time:500ms cmos:c?40 time:1s-1 cmos:b=42 ack:28"},
+	{"update interrupt",
+	 INIT "cmos:b=12 next:1s time:1s ack:28 cmos:c?d0 cmos:0?1 next:2s time:2s ack:28 "
+	 "cmos:c?d0 cmos:b=92 never " /* setting it ends them */
+	 "cmos:b?82 cmos:b=2 never"},
+	{"alarm",
+	 INIT "cmos:1=5 cmos:3=ff cmos:5=c0 cmos:b=22 next:1s time:4s idle cmos:c?50 time:5s "
+	 "ack:28 cmos:c?f0 time:64s idle time:65s " /* every minute */
+	 "ack:28 cmos:c?f0 "
+	 /* 07:30:05, some time of a long gap. */
+	 "cmos:3=30 cmos:5=7 time:27004s idle time:90000s ack:28 cmos:c?f0 "
+	 /* A time that is none. */
+	 "cmos:1=77 time:900000s idle"},
+	/* 64 MiB; index bit 7 does nothing. */
+	{"memory",
+	 "cmos:15?80 cmos:16?2 cmos:17?0 cmos:18?fc cmos:30?0 cmos:31?fc cmos:34?0 cmos:35?3 "
+	 "cmos:5b?0 cmos:40=12 cmos:c0?12 cmos:c=ff cmos:c?0 cmos:d=0 cmos:d?80"},
 };
+/* clang-format on */
 
 START_TEST(scripted)
 {

@@ -4,163 +4,45 @@
 #include "lib/suite.h"
 
 /* Line 4 by the 8259: vector 24H. OUT2 lets the interrupt through. */
-#define INIT                                                                       \
-	WRITE(0xfee000f0ull, 0x1ff), WRITE(0xfee00350ull, 0x700), OUT(0x20, 0x13), \
-		OUT(0x21, 0x20), OUT(0x21, 0x03), OUT(0x3fc, 0x0b)
-#define DATA 0x3f8
-#define IER  0x3f9
-#define IIR  0x3fa
-#define FCR  0x3fa
-#define LCR  0x3fb
-#define MCR  0x3fc
-#define LSR  0x3fd
-#define MSR  0x3fe
-/* Four characters of ten bits at 115200. */
-#define PAUSE 347223ull
+#define INIT "on l:350=700 20=13 21=20 21=3 mcr=b "
 
-static const struct test_dev_step registers[] = {
-	IN(IER, 0),	 IN(IIR, 1),	   IN(LCR, 0),	    IN(MCR, 0),	    IN(LSR, 0x60),
-	IN(MSR, 0xb0),	 OUT(0x3ff, 0x5a), IN(0x3ff, 0x5a), OUT(IER, 0xff), IN(IER, 0x0f),
-	OUT(MCR, 0xff),	 IN(MCR, 0x1f),	   OUT(LCR, 0x83),  IN(DATA, 12),   IN(IER, 0),
-	OUT(DATA, 0x34), OUT(IER, 0x12),   IN(DATA, 0x34),  IN(IER, 0x12),  PRINTS(-1),
-	OUT(LCR, 0x03),	 IN(IER, 0x0f),	   OUT(LSR, 0xff),  IN(LSR, 0x60),
-};
-
-static const struct test_dev_step output[] = {
-	INIT,
-	OUT(DATA, 'a'),
-	PRINTS('a'),
-	PRINTS(-1),
-	IN(LSR, 0x60),
-	IDLE,
-	/* Asking for it tells that the transmitter is empty; reading IIR says enough. */
-	OUT(IER, 2),
-	ACK(0x24),
-	IN(IIR, 2),
-	IN(IIR, 1),
-	IDLE,
-	OUT(DATA, 'b'),
-	ACK(0x24),
-	/* One not read about and one more to send: an edge again. */
-	OUT(DATA, 'c'),
-	ACK(0x24),
-	IN(IIR, 2),
-	OUT(IER, 0),
-	OUT(IER, 2),
-	ACK(0x24),
-	/* Without OUT2 nothing comes through. */
-	OUT(MCR, 0x03),
-	OUT(DATA, 'd'),
-	IDLE,
-	OUT(MCR, 0x0b),
-	ACK(0x24),
-};
-
-static const struct test_dev_step input[] = {
-	INIT,
-	TYPE('x'),
-	IN(LSR, 0x61),
-	IDLE,
-	OUT(IER, 1),
-	ACK(0x24),
-	IN(IIR, 4),
-	IN(DATA, 'x'),
-	IN(IIR, 1),
-	IN(LSR, 0x60),
-	IN(DATA, 'x'), /* what was there */
-	/* Without the FIFO one at a time: the next is fetched when this is read. */
-	TYPE('1'),
-	TYPE('2'),
-	ACK(0x24),
-	IN(DATA, '1'),
-	IN(LSR, 0x61),
-	ACK(0x24),
-	IN(DATA, '2'),
-	IN(LSR, 0x60),
-	NEVER,
-};
-
-static const struct test_dev_step fifo[] = {
-	INIT,
-	OUT(LCR, 0x83),
-	OUT(DATA, 1),
-	OUT(IER, 0),
-	OUT(LCR, 0x03),
-	OUT(FCR, 0x41), /* trigger at 4 */
-	IN(IIR, 0xc1),
-	OUT(IER, 1),
-	TYPE('1'),
-	TYPE('2'),
-	IDLE,
-	NEXT(PAUSE),
-	TIME(1000),
-	TYPE('3'),
-	NEXT(1000 + PAUSE), /* each begins the pause anew */
-	TYPE('4'),
-	ACK(0x24),
-	IN(IIR, 0xc4),
-	NEVER,
-	IN(DATA, '1'),
-	IN(IIR, 0xc1), /* below the trigger */
-	NEXT(1000 + PAUSE),
-	TIME(1000 + PAUSE),
-	ACK(0x24),
-	IN(IIR, 0xcc),
-	NEVER,
-	IN(DATA, '2'),
-	IN(IIR, 0xc1),
-	NEXT(1000 + 2 * PAUSE),
-	IN(DATA, '3'),
-	IN(DATA, '4'),
-	NEVER,
-	IN(LSR, 0x60),
-	IN(DATA, 0),
-	/* Emptied by command, and by going. */
-	TYPE('5'),
-	OUT(FCR, 0x43),
-	IN(LSR, 0x60),
-	TYPE('6'),
-	OUT(FCR, 0),
-	IN(LSR, 0x60),
-	IN(IIR, 1),
-};
-
-static const struct test_dev_step loopback[] = {
-	INIT,
-	OUT(MCR, 0x1f),
-	IN(MSR, 0xf0),
-	OUT(MCR, 0x1a),
-	IN(MSR, 0x96), /* DSR and RI went: a delta and a trailing edge */
-	IN(MSR, 0x90),
-	OUT(DATA, 'z'),
-	PRINTS(-1),
-	IN(LSR, 0x61),
-	TYPE('q'), /* waits outside */
-	IN(DATA, 'z'),
-	IN(LSR, 0x60),
-	/* Overrun, and its interrupt before all others. */
-	OUT(DATA, '1'),
-	OUT(IER, 0x0f),
-	OUT(DATA, '2'),
-	IN(IIR, 6),
-	IN(LSR, 0x63),
-	IN(IIR, 4),
-	IN(DATA, '1'),
-	IN(IIR, 2),
-	OUT(MCR, 0x18),
-	IN(IIR, 0),
-	IN(MSR, 0x81),
-	IN(IIR, 1),
-	OUT(MCR, 0x0b),
-	IN(LSR, 0x61),
-	IN(DATA, 'q'),
-};
-
+/* clang-format off */
 static const struct test_dev_script scripts[] = {
-	TEST_DEV_SCRIPT("registers", registers), TEST_DEV_SCRIPT("output", output),
-	TEST_DEV_SCRIPT("input", input),	 TEST_DEV_SCRIPT("FIFO", fifo),
-	TEST_DEV_SCRIPT("loopback", loopback),
+	{"registers",
+	 "ier?0 iir?1 lcr?0 mcr?0 lsr?60 modem?b0 3ff=5a 3ff?5a ier=ff ier?f mcr=ff mcr?1f "
+	 "lcr=83 data?c ier?0 data=34 ier=12 data?34 ier?12 silent lcr=3 ier?f lsr=ff lsr?60"},
+	{"output",
+	 INIT "data='a prints:a silent lsr?60 idle "
+	 /* Asking for it tells that the transmitter is empty; reading IIR says enough. */
+	 "ier=2 ack:24 iir?2 iir?1 idle data='b ack:24 "
+	 /* One not read about and one more to send: an edge again. */
+	 "data='c ack:24 iir?2 ier=0 ier=2 ack:24 "
+	 /* Without OUT2 nothing comes through. */
+	 "mcr=3 data='d idle mcr=b ack:24"},
+	{"input",
+	 INIT "type:x lsr?61 idle ier=1 ack:24 iir?4 data?'x "
+	 "iir?1 lsr?60 data?'x " /* what was there */
+	 /* Without the FIFO one at a time: the next is fetched when this is read. */
+	 "type:1 type:2 ack:24 data?'1 lsr?61 ack:24 data?'2 lsr?60 never"},
+	{"FIFO",
+	 INIT "lcr=83 data=1 ier=0 lcr=3 fcr=41 " /* trigger at 4 */
+	 "iir?c1 ier=1 type:1 type:2 idle next:347223 "
+	 "time:1000 type:3 next:348223 " /* each begins the pause anew */
+	 "type:4 ack:24 iir?c4 never data?'1 iir?c1 " /* below the trigger */
+	 "next:348223 time:348223 ack:24 iir?cc never data?'2 iir?c1 next:695446 data?'3 "
+	 "data?'4 never lsr?60 data?0 "
+	 /* Emptied by command, and by going. */
+	 "type:5 fcr=43 lsr?60 type:6 fcr=0 lsr?60 iir?1"},
+	{"loopback",
+	 INIT "mcr=1f "
+	 "modem?f0 mcr=1a modem?96 " /* DSR and RI went: a delta and a trailing edge */
+	 "modem?90 data='z silent lsr?61 type:q " /* waits outside */
+	 "data?'z lsr?60 "
+	 /* Overrun, and its interrupt before all others. */
+	 "data='1 ier=f data='2 iir?6 lsr?63 iir?4 data?'1 iir?2 mcr=18 iir?0 modem?81 iir?1 "
+	 "mcr=b lsr?61 data?'q"},
 };
+/* clang-format on */
 
 START_TEST(scripted)
 {
