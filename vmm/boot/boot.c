@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Page tables, GDT, boot info and first registers (abi/boot.h). */
+/*
+ * Write the guest's page tables, GDT and boot information, and set its first registers
+ * (abi/boot.h).
+ */
 #include "boot/boot.h"
 
 #include <errno.h>
@@ -13,8 +16,8 @@ enum boot_layout {
 	BOOT_GDT = 0x2000,
 	BOOT_PML4 = 0x3000,
 	BOOT_PDPT = 0x4000,
-	BOOT_PD = 0x5000,    /* four of them: 4 GiB */
-	BOOT_STACK = 0xfff8, /* grows down to 0x9000; as after a CALL */
+	BOOT_PD = 0x5000,    /* four page directories, which map 4 GiB */
+	BOOT_STACK = 0xfff8, /* grows down to 0x9000; aligned as after a CALL */
 };
 
 #define PTE_PRESENT_WRITE 3ull

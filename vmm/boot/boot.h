@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The state that abi/boot.h promises a guest. */
+/* The initial state of a guest, as abi/boot.h defines it. */
 #ifndef VMM_BOOT_BOOT_H
 #define VMM_BOOT_BOOT_H
 
@@ -14,13 +14,16 @@ struct boot_config {
 };
 
 /*
- * Put tables and boot information into RAM, below VPT_BOOT_RESERVED, and an initrd after the
- * program. Then put the vCPU before the entry. Returns 0, or -ENOSPC if the initrd does not fit.
+ * Write tables and boot information to RAM below VPT_BOOT_RESERVED, and an initrd after the
+ * program. Then set the vCPU's registers for the entry point. Returns 0, or -ENOSPC if the initrd
+ * does not fit.
  */
 int boot_guest(struct core_vm *vm, const struct boot_elf *elf, const struct boot_config *config);
 
-/* Where in the program's code the host's own CPUID would show: addresses, at most
- * `room`; returns how many there are. */
+/*
+ * Find the bytes of CPUID instructions in the program's code, because the host's own CPUID would be
+ * visible there. Stores at most @room addresses. Returns their number, which may exceed @room.
+ */
 size_t boot_find_cpuid(const struct x86_mem *mem, const struct boot_elf *elf, uint64_t *ips,
 		       size_t room);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The ELF loader. The file is untrusted: every sum is checked before it is made. */
+/* The ELF loader. The file is untrusted, so every sum is checked for overflow first. */
 #include "boot/elf.h"
 
 #include <elf.h>
@@ -7,13 +7,13 @@
 
 #include "vpt/abi/boot.h"
 
-/* RAM that the boot page tables map one to one. */
+/* The RAM that the boot page tables map one to one. */
 #define BOOT_MAPPED (4ull << 30)
 
-/* Where a bzImage has the magic number of its setup header. */
+/* The offset of the setup header's magic number in a bzImage. */
 #define BZIMAGE_MAGIC_AT 0x202
 
-/* The requirements on a guest, for users who try a program of their own. */
+/* The requirements on a guest, for users who try programs of their own. */
 #define EXPECTED                                                                        \
 	"vpt run takes a bare-metal program, without libc and crt: gcc -ffreestanding " \
 	"-nostdlib -static -no-pie, see vpt-run(1), GUESTS"
@@ -76,7 +76,7 @@ static enum boot_elf_error check_segment(const Elf64_Phdr *ph, size_t len, uint6
 		return BOOT_ELF_LOW;
 	if (ph->p_paddr > ram || ram - ph->p_paddr < ph->p_memsz)
 		return BOOT_ELF_NO_ROOM;
-	/* The last address may be the highest there is, but not wrap. */
+	/* The last address may be the highest one, but must not wrap around. */
 	if (ph->p_vaddr + (ph->p_memsz - 1) < ph->p_vaddr)
 		return BOOT_ELF_MALFORMED;
 	return BOOT_ELF_OK;
@@ -119,7 +119,10 @@ static enum boot_elf_error add_segment(struct boot_elf *elf, const Elf64_Phdr *p
 	return BOOT_ELF_OK;
 }
 
-/* Does the note at @at, in a segment that ends at @end, say whose program this is? */
+/*
+ * Check a note for the marks of a Linux kernel or program. The name begins at @at, and the segment
+ * ends at @end.
+ */
 static enum boot_elf_error check_note(const Elf64_Nhdr *note, const uint8_t *at, const uint8_t *end)
 {
 	uint32_t os;
@@ -160,7 +163,7 @@ static enum boot_elf_error check_notes(const void *file, size_t len, const Elf64
 	return BOOT_ELF_OK;
 }
 
-/* The guest starts with RAM mapped one to one. */
+/* Returns true if the entry point is loaded code. The guest starts with RAM mapped one to one. */
 static bool entry_is_code(const struct boot_elf *elf)
 {
 	size_t i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Loading a static x86-64 ELF file into guest RAM. */
+/* A loader of static x86-64 ELF files into guest RAM. */
 #ifndef VMM_BOOT_ELF_H
 #define VMM_BOOT_ELF_H
 
@@ -20,8 +20,8 @@ enum boot_elf_error {
 	BOOT_ELF_NOT_LINKED, /* an object */
 	BOOT_ELF_NOT_EXEC,   /* position-independent, or a library */
 	BOOT_ELF_DYNAMIC,    /* needs an interpreter or a dynamic linker */
-	BOOT_ELF_PROGRAM,    /* of Linux, by its ABI tag: linked with a libc */
-	BOOT_ELF_KERNEL,     /* of Linux: vmlinux or bzImage */
+	BOOT_ELF_PROGRAM,    /* a Linux program by its ABI tag, linked with a libc */
+	BOOT_ELF_KERNEL,     /* a Linux kernel: vmlinux or bzImage */
 	BOOT_ELF_TRUNCATED,  /* a header or segment ends beyond the file */
 	BOOT_ELF_MALFORMED,
 	BOOT_ELF_NO_SEGMENTS,
@@ -41,23 +41,23 @@ struct boot_elf_segment {
 
 struct boot_elf {
 	uint64_t entry;
-	uint64_t end; /* first address past everything that is loaded */
+	uint64_t end; /* the first address after all segments */
 	size_t count;
 	struct boot_elf_segment segment[BOOT_ELF_SEGMENTS];
-	size_t culprit; /* on an error: which segment, if one */
+	size_t culprit; /* after an error: the index of the program header, if one is wrong */
 };
 
 /*
- * Check a file and find out what it loads into @ram bytes of RAM. Linux programs and kernels are
- * refused, since they need a boot loader or a kernel and would crash after some instructions.
+ * Check a file and list its segments for @ram bytes of RAM. Linux programs and kernels are refused,
+ * since they need a kernel or a boot loader and would crash after some instructions.
  */
 enum boot_elf_error boot_elf_parse(const void *file, size_t len, uint64_t ram,
 				   struct boot_elf *elf);
 
-/* Copy what boot_elf_parse() accepted, into RAM of at least that size. */
+/* Copy the segments that boot_elf_parse() accepted into RAM, which has at least the same size. */
 void boot_elf_load(const void *file, const struct boot_elf *elf, const struct x86_mem *mem);
 
-/* The error, and what the user can do, for a message of one line. */
+/* Returns the error and the remedy, as text for a message of one line. */
 const char *boot_elf_error_text(enum boot_elf_error error);
 
 #endif /* VMM_BOOT_ELF_H */

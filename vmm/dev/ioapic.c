@@ -41,7 +41,7 @@ void dev_ioapic_init(struct dev_ioapic *io)
 		io->entry[i] = ENTRY_MASKED;
 }
 
-/* An edge at a masked pin is lost. */
+/* Set the level of a pin. An edge at a masked pin is lost. */
 void dev_ioapic_set(struct dev_ioapic *io, unsigned int pin, bool level)
 {
 	uint32_t bit;

@@ -56,7 +56,8 @@ struct dev_lapic {
 	uint32_t irr[8], isr[8], tmr[8];
 	uint32_t lvt[DEV_LVT_COUNT];
 	uint32_t id, ldr, dfr, svr;
-	uint32_t esr, errors; /* as read; since the last write to ESR */
+	/* the value that reads return; the errors since the last write to ESR */
+	uint32_t esr, errors;
 	uint32_t icr[2];
 	uint32_t initial, divide;
 	uint8_t tpr;
@@ -66,7 +67,7 @@ struct dev_lapic {
 	uint8_t has_x2apic, has_deadline;
 	uint8_t max_phy_addr;
 	/* The fields for the owner: */
-	uint8_t nmi, init;    /* an NMI or INIT has arrived */
+	uint8_t nmi, init;    /* an NMI or INIT is pending */
 	uint8_t has_eoi, eoi; /* the EOI of a level-triggered vector */
 	uint8_t spare[6];
 };
@@ -91,8 +92,8 @@ static inline bool dev_lapic_x2(const struct dev_lapic *l)
 
 /* lapic.c: interrupts. */
 /*
- * Deliver a message if its destination is this APIC. Returns false if it was not accepted and must
- * be repeated.
+ * Deliver a message if its destination is this APIC. Returns false if it was not accepted. The I/O
+ * APIC then repeats a level-triggered message.
  */
 bool dev_lapic_message(struct dev_lapic *l, const struct dev_apic_message *message);
 /*

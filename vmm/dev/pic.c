@@ -140,7 +140,7 @@ static void write_icw1(struct dev_pic_chip *c, uint8_t value)
 {
 	uint8_t elcr = c->elcr, levels = c->levels, base = c->base;
 
-	/* This clears the edges seen so far. */
+	/* ICW1 clears the latched edges. */
 	memset(c, 0, sizeof(*c));
 	c->elcr = elcr;
 	c->levels = levels;

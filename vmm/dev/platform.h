@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The devices of a PC without buses: local APIC, I/O APIC, two 8259s, 8254, real-time clock, COM1,
- * and the ports that reset. Interrupt lines are those of the ISA bus. As on most boards, line 0 is
- * pin 2 of the I/O APIC, and the 8259s are at its pin 0.
+ * and the reset ports. Interrupt lines are those of the ISA bus. As on most boards, line 0 is pin 2
+ * of the I/O APIC, and the 8259s are at its pin 0.
  *
- * The caller sets the time. All effects follow from the calls and the results of the callbacks. So
+ * The caller sets the time. All effects follow from the calls and the results of the callbacks, so
  * the same calls create the same machine.
  */
 #ifndef VMM_DEV_PLATFORM_H

@@ -9,7 +9,7 @@
 #define PORT_INDEX 0x70
 #define PORT_DATA  0x71
 #define CRYSTAL_HZ 32768u
-/* The time before an update at which the clock announces it. */
+/* Register A announces an update this long before it. */
 #define UPDATE_NS 244000u
 
 enum byte {

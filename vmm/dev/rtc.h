@@ -10,8 +10,9 @@
 
 struct dev_rtc {
 	uint64_t now;
-	int64_t epoch;	/* seconds since 1970 at time `base` */
-	uint64_t base;	/* the time in ns at which that second began; invalid in a stopped clock */
+	int64_t epoch; /* seconds since 1970 at time `base` */
+	/* the time in ns at which that second began; invalid while the clock is stopped */
+	uint64_t base;
 	uint64_t seen;	/* the number of seconds since `base` that have been handled */
 	uint64_t pulse; /* the tick of the next periodic interrupt */
 	uint8_t cmos[DEV_RTC_BYTES];

@@ -157,8 +157,8 @@ void engine_kvm_replay(struct engine_kvm_vcpu *v, struct engine_exit *exit);
 void engine_kvm_replay_free(struct engine_kvm_vm *vm);
 
 /*
- * kvm_probe.c: the full probe; the part of it without steps; the first missing feature of that
- * part.
+ * Probe all features, or only those that need no steps (kvm_probe.c). The problem is the first
+ * missing feature of the latter, or NULL.
  */
 void engine_kvm_probe(struct engine_probe *probe, bool with_costs);
 void engine_kvm_probe_device(struct engine_probe *probe);

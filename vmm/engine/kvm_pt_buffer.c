@@ -73,7 +73,7 @@ static int set_usage(struct engine_kvm_vcpu *v, uint32_t usage, uint32_t flags)
 	return ioctl(v->vm->fd, KVM_X86_PT_SET_USAGE, &set) ? -errno : 0;
 }
 
-/* Trace the guest. Conceal VMX if the processor can. A trace that shows VMX is as useful. */
+/* Trace the guest. Conceal VMX if the processor can. A trace that shows VMX is just as useful. */
 static int trace_guest(struct engine_kvm_vcpu *v)
 {
 	int error = set_usage(v, KVM_X86_PT_GUEST,

@@ -22,8 +22,8 @@ static void leaf(uint32_t number, uint32_t subleaf, struct vpt_cpuid_regs *r)
 }
 
 /*
- * Read the capabilities of the processor. The ratio P1 is only in an MSR for the kernel, and so is
- * derived from the TSC frequency.
+ * Read the capabilities of the processor. The clock ratio at P1 is in an MSR that only the kernel
+ * can read, so it is derived from the TSC frequency.
  */
 static void read_caps(struct vpt_caps *caps)
 {

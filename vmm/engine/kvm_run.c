@@ -6,8 +6,9 @@
 
 #include "engine/kvm_pt_abi.h"
 
-/* An IDTR that no guest loads. No exception can be delivered through it. */
-#define VECTOR_DB	1
+#define VECTOR_DB 1
+
+/* The base of an IDTR that no guest loads. No exception can be delivered through it. */
 #define HIDDEN_IDT_BASE 0xfffff7fffffff000ull
 
 void engine_kvm_fail(struct engine_exit *exit, int error, const char *text)

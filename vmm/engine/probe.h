@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The features that an engine found on this machine. Each row was found by a test run. */
+/* The features that an engine found on this machine. Each field is the result of a test run. */
 #ifndef VMM_ENGINE_PROBE_H
 #define VMM_ENGINE_PROBE_H
 

@@ -10,8 +10,9 @@
 #include "vpt/event.h"
 
 enum engine_report_flags {
-	ENGINE_REPORT_INSN = 1 << 0,	/* exactly one instruction: every member is valid */
-	ENGINE_REPORT_COUNTED = 1 << 1, /* the tracer has counted it, as it wrote a register */
+	ENGINE_REPORT_INSN = 1 << 0, /* exactly one instruction: every member is valid */
+	/* the tracer has already counted the instruction, which wrote a register */
+	ENGINE_REPORT_COUNTED = 1 << 1,
 };
 
 struct engine_report {
@@ -22,9 +23,9 @@ struct engine_report {
 	 */
 	struct vpt_event event;
 	uint64_t next;	/* IP after the last instruction */
-	uint64_t insns; /* retired since the last report: the time that passed, too */
+	uint64_t insns; /* instructions retired since the last report, also the time that passed */
 	uint16_t about; /* for the oracle, enum trace_oracle_insn_flags; the core sets it */
-	uint8_t cpl;	/* at which the instruction ran; the core sets it */
+	uint8_t cpl;	/* the CPL of the instruction; the core sets it */
 	uint8_t flags;	/* enum engine_report_flags */
 };
 

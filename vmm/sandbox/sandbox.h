@@ -27,11 +27,14 @@ struct sandbox_want {
 	 * unused. An open file needs no entry.
 	 */
 	const char *output[SANDBOX_OUTPUTS];
-	bool kvm;   /* open /dev/kvm; its ioctls are always allowed */
-	bool code;  /* map executable memory */
-	bool caps;  /* keep the capabilities */
-	bool watch; /* read other processes and the kernel, as vpt record does: only the calls
-	             * that kill are refused, and files are not restricted */
+	bool kvm;  /* open /dev/kvm; its ioctls are always allowed */
+	bool code; /* map executable memory */
+	bool caps; /* keep the capabilities */
+	/*
+	 * Read other processes and the kernel, for vpt record. Only the calls that kill are
+	 * refused, and files are not restricted.
+	 */
+	bool watch;
 };
 
 /* Layers in force, as bits. */

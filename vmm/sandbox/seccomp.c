@@ -196,7 +196,7 @@ static const int deadly[] = {
 	SYS_ptrace,
 };
 
-/* Higher than all call numbers; the last range covers calls from here on. */
+/* Higher than all call numbers in the lists. The last range covers all higher calls. */
 #define CALLS 512u
 
 struct program {
@@ -204,7 +204,7 @@ struct program {
 	unsigned short len;
 };
 
-/* One action for all calls from a number on, up to the next range's. */
+/* The action for all call numbers from `from` up to the next range. */
 struct range {
 	uint32_t from;
 	uint32_t action;
@@ -293,7 +293,10 @@ static void arguments(struct program *p, const struct sandbox_want *want)
 	without(p, SYS_mmap, 2, exec);
 	without(p, SYS_mprotect, 2, exec);
 	without(p, SYS_clone, 0, NAMESPACES);
-	/* Its flags are in memory. libc falls back to clone(). */
+	/*
+	 * The filter cannot read the flags of clone3(), which are in memory. libc falls back to
+	 * clone().
+	 */
 	judge(p, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
 	if (!IS_ASAN)
 		prctls(p);

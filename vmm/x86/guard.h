@@ -14,7 +14,7 @@
 
 /*
  * Map @bytes with the rights @prot between two guards. @fd is a file that is shared from its
- * beginning on; -1 maps private zeroed memory, which costs nothing until it is used. The mapping
+ * beginning. -1 maps private zeroed memory, which costs nothing until it is used. The mapping
  * begins at a multiple of 2 MiB, so that the kernel can use large pages. Returns NULL with errno
  * set if there is no room.
  */

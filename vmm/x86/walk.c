@@ -31,9 +31,9 @@
 
 enum level_flags {
 	NO_PS = 1 << 0,	   /* bit 7 is reserved */
-	MAY_MAP = 1 << 1,  /* a page if bit 7 is set, else a table */
-	MAPS = 1 << 2,	   /* always a page */
-	NO_RIGHTS = 1 << 3 /* a PDPTE */
+	MAY_MAP = 1 << 1,  /* maps a page if bit 7 is set, else points to a table */
+	MAPS = 1 << 2,	   /* always maps a page */
+	NO_RIGHTS = 1 << 3 /* a PDPTE, without rights */
 };
 
 struct level {
@@ -45,8 +45,8 @@ static const struct level long_mode[] = {
 	{48, 9, NO_PS}, {39, 9, NO_PS}, {30, 9, MAY_MAP}, {21, 9, MAY_MAP}, {12, 9, MAPS},
 };
 /*
- * The processor holds PDPTEs in registers from a load of CR3 on. A read at each walk differs only
- * for a guest that changes them and does not load CR3.
+ * A load of CR3 loads the PDPTEs into registers of the processor. Reading them at each walk differs
+ * only for a guest that changes them without loading CR3.
  */
 static const struct level pae[] = {{30, 2, NO_RIGHTS}, {21, 9, MAY_MAP}, {12, 9, MAPS}};
 static const struct level two[] = {{22, 10, MAY_MAP}, {12, 10, MAPS}};
@@ -117,7 +117,7 @@ static bool maps(const struct walk *w)
 	return w->pte & PTE_PS && (!w->narrow || w->paging->cr4 & X86_CR4_PSE);
 }
 
-/* @page: this entry maps a page. */
+/* Returns true if a reserved bit of the entry is set. @page is true if the entry maps a page. */
 static bool has_reserved(const struct walk *w, bool page)
 {
 	uint64_t reserved = w->reserved;
