@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Bare-metal payloads: static ELF files, one per guest/payloads/*.c. They have
-# their own flags, whatever MODE is: a sanitizer's runtime has no place in them.
+# Bare-metal payloads: static ELF files, one per guest/payloads/*.c. Their flags do not depend on
+# MODE, because they cannot contain a sanitizer's runtime.
 GUEST_PAYLOADS := $(patsubst guest/payloads/%.c,%,$(sort $(wildcard guest/payloads/*.c)))
 GUEST_ELF := $(GUEST_PAYLOADS:%=$(O)/guest/%.elf)
 GUEST_SRC := $(sort $(wildcard guest/boot/*.[cS] guest/lib/*.[cS] guest/pt/*.[cS] guest/atom/*.[cS] \
@@ -16,7 +16,7 @@ GUEST_CPPFLAGS := -Ishared/include -Iguest
 GUEST_CFLAGS := -std=c11 -ffreestanding -O2 -g $(WARN) -fno-common -ffunction-sections \
 	-mno-red-zone -mgeneral-regs-only -fno-pic -no-pie -fcf-protection=none \
 	-fno-stack-protector -fno-asynchronous-unwind-tables
-# The demo's call tree is to be read: calls stay calls, functions keep their names.
+# Documents show the demo's call tree, so calls stay calls and functions keep their names.
 $(O)/guest/payloads/demo.o: GUEST_CFLAGS += -fno-optimize-sibling-calls -fno-ipa-cp -fno-ipa-sra
 GUEST_LDFLAGS := -nostdlib -static -no-pie -Wl,--gc-sections,--build-id=none \
 	-Wl,-z,noexecstack,-z,max-page-size=4096,--no-warn-rwx-segments
@@ -40,7 +40,7 @@ $(GUEST_LIB): $(filter-out $(O)/guest/boot/start.o,$(GUEST_OBJ)) $(GUEST_SHARED_
 $(GUEST_ELF): $(O)/guest/%.elf: $(O)/guest/payloads/%.o $(O)/guest/boot/start.o $(GUEST_LIB) guest/boot/guest.lds
 	$(call say,GUESTLD,$@)gcc $(GUEST_LDFLAGS) -T guest/boot/guest.lds -o $@ $(filter %.o %.a,$^)
 
-# Guests that attack their VMM, for tests/run: each runs for ever unless --arg says how long.
+# Guests that attack their VMM, for tests/run. Each runs forever, unless --arg limits the work.
 GUEST_HOSTILE := $(patsubst guest/hostile/%.c,$(O)/guest/hostile/%.elf,$(sort $(wildcard guest/hostile/*.c)))
 ALL += $(GUEST_HOSTILE)
 guests: $(GUEST_HOSTILE)
@@ -48,15 +48,15 @@ guests: $(GUEST_HOSTILE)
 $(GUEST_HOSTILE): $(O)/guest/hostile/%.elf: $(O)/guest/hostile/%.o $(O)/guest/boot/start.o $(GUEST_LIB) guest/boot/guest.lds
 	$(call say,GUESTLD,$@)gcc $(GUEST_LDFLAGS) -T guest/boot/guest.lds -o $@ $(filter %.o %.a,$^)
 
-# Payloads for a machine that is not vpt's: Multiboot images, see boot/multiboot.S. The
-# test bed runs them (tests/testbed).
+# Payloads for machines other than vpt's: Multiboot images, see boot/multiboot.S. The test bed runs
+# them (tests/testbed).
 GUEST_BARE := $(patsubst guest/bare/%.c,$(O)/guest/bare/%.elf,$(sort $(wildcard guest/bare/*.c)))
 GUEST_VMX_SRC := $(sort $(wildcard guest/vmx/*.[cS]))
 GUEST_VMX_OBJ := $(patsubst %,$(O)/%.o,$(basename $(GUEST_VMX_SRC)))
 GUEST_VMX_SHARED := $(patsubst %.c,$(O)/guest/%.o,$(filter shared/src/vmx.c shared/src/vmx_list.c shared/src/usage.c shared/src/rtit.c,$(SHARED_SRC)))
 ALL += $(GUEST_BARE)
 
-# Loaders of Multiboot images want 32-bit ELF, whatever the code.
+# Loaders of Multiboot images require 32-bit ELF, also for 64-bit code.
 $(GUEST_BARE): $(O)/guest/bare/%.elf: $(O)/guest/bare/%.o $(O)/guest/boot/multiboot.o $(GUEST_VMX_OBJ) $(GUEST_VMX_SHARED) $(GUEST_LIB) guest/boot/guest.lds
 	$(call say,GUESTLD,$@)gcc $(GUEST_LDFLAGS) -T guest/boot/guest.lds -o $@.64 $(filter %.o,$^) $(filter %.a,$^) && \
 		objcopy -O elf32-i386 $@.64 $@

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Endless work that a VMM does in one piece. --arg selects the work by its index in `works`. A VMM
- * that checks its own limits only between such pieces is late.
+ * Endless work that a VMM does without interruption. --arg selects the work by its index in
+ * `works`. A VMM that checks its own limits only between such pieces of work is late.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"

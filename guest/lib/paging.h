@@ -21,7 +21,7 @@ enum pte_flags {
 
 #define PTE_NX (1ull << 63)
 
-/* An address that is unmapped in every space until paging_map() maps it. */
+/* An address that is unmapped in every new space. */
 #define PAGING_FREE_VADDR 0x8000000000ull
 
 /* Returns the CR3 value of a new space. */

@@ -68,7 +68,7 @@ __asm__(".pushsection .text\n"
 	"two_limit:\n"
 	"	ret\n"
 	/*
-	 * Recursion: each return but the first goes to the same place, but not from the last call.
+	 * Recursion: all returns except the first go to the same place, but not from the last call.
 	 * NLIP is equal, so all of them match.
 	 */
 	"run_deep:\n"
@@ -100,7 +100,7 @@ __asm__(".pushsection .text\n"
 	"	nop\n"
 	"moved_limit:\n"
 	"	ret\n"
-	/* A far call between does not count, nor does its return. */
+	/* A far call in between does not count, nor does its return. */
 	"run_far:\n"
 	"	jmp far_base\n"
 	"7:	lea far_sub(%rip), %rax\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * External interrupts during a computation. The handler orders the next one, so that they occur at
- * every kind of instruction. A stretch with IF clear delays one.
+ * External interrupts during a computation. The handler sets the timer again, so that interrupts
+ * occur at every kind of instruction. A stretch with IF clear delays one.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"

@@ -17,7 +17,7 @@
 PAYLOAD("page faults: error codes of all kinds of access");
 
 #define PAGE_AT	 (PAGING_FREE_VADDR + 0x5000)
-#define NONE	 (~0ull) /* in place of an error code: no fault */
+#define NONE	 (~0ull) /* instead of an error code: no fault */
 #define P	 PTE_PRESENT
 #define W	 PTE_WRITE
 #define U	 PTE_USER
@@ -25,8 +25,8 @@ PAYLOAD("page faults: error codes of all kinds of access");
 #define RESERVED (1ull << 51)
 
 /*
- * uint64_t f(uint64_t address): one access each, in the code of ring 0 and of ring 3. A fault
- * continues at RCX, and the code at the address jumps there, too.
+ * uint64_t f(uint64_t address): functions that make one access each, in the code of ring 0 and of
+ * ring 3. A fault continues at RCX, and the code at the address jumps there, too.
  */
 uint64_t kernel_read(uint64_t), kernel_write(uint64_t), kernel_exec(uint64_t);
 uint64_t user_read(uint64_t), user_write(uint64_t), user_exec(uint64_t);

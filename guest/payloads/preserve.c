@@ -161,7 +161,7 @@ static void make_task(struct task *k)
 	wrmsr(VPT_MSR_CTL, inject ? ctl | VPT_CTL_MASK(INJECT_PSB_PMI) : ctl);
 	memset(&k->area, 0, sizeof(k->area));
 	save(k);
-	/* From here on the state is as if traced. */
+	/* From here on, the saved state has TraceEn set. */
 	k->msr[CTL] |= TRACE_EN;
 	*xstate_slot(&k->area, XSTATE_FIRST) |= TRACE_EN;
 }

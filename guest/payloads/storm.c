@@ -24,8 +24,8 @@ PAYLOAD("storms of nested exceptions, double faults, single steps");
 #define STRING2(x)   #x
 
 /*
- * void f(void): one exception each, in the code of ring 0 and of ring 3. Handlers continue at RCX,
- * which is the next instruction.
+ * void f(void): functions that raise one exception each, in the code of ring 0 and of ring 3.
+ * Handlers continue at RCX, which is the next instruction.
  */
 #define RAISE(name, before, insn)      \
 	".globl " name "\n" name ":\n" \

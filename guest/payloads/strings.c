@@ -124,7 +124,7 @@ void payload(void)
 	struct trace t;
 	unsigned int i;
 
-	/* All different, none 0xff. */
+	/* All bytes differ from their neighbours, and none is 0xff. */
 	for (i = 0; i < BYTES; i++)
 		src[i] = (uint8_t)(i * 7 % 255);
 	for (i = 0; i < BYTES; i++)

@@ -25,7 +25,7 @@ static uint64_t want[SEEDS];
 static bool busy;
 static uint64_t last_rip;
 
-/* Order the next one after an odd distance, so that they move through the code. */
+/* Set the timer with an odd distance, so that the interrupts move through the code. */
 static void on_timer(struct trap_frame *f)
 {
 	bool consistent = true;

@@ -77,7 +77,7 @@ static void check_log(const char *how)
 	guest_scan(&scan, log, bytes);
 	report(!r.grow.lost && bytes < LOG_SIZE, "%s: output went where it was led", how);
 	report(scan.end == VPT_OK && scan.parsed == bytes, "%s: the log is whole packets", how);
-	/* There are more where a VMM enters and leaves this guest. */
+	/* There are more packets if a VMM enters and leaves this guest. */
 	report(scan.count[VPT_PKT_TIP_PGE] >= r.pmis + 1 &&
 		       scan.count[VPT_PKT_TIP_PGE] == scan.count[VPT_PKT_TIP_PGD],
 	       "%s: a TIP.PGE for each start, a TIP.PGD for each stop", how);

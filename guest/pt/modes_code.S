@@ -170,7 +170,7 @@ modes_flow:
 	movw	$OFFSET(6f), %bx
 	jmp	*%bx
 5:	lret
-	/* No NMI there: the interrupt table is real mode's. */
+	/* Mask LVTPC, because an NMI would use the interrupt table of real mode. */
 6:	movl	$0xfee00340, %ebx
 	movl	$0x10000, %fs:(%ebx)
 	movl	%cr0, %eax

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Internal to the generator: declarations that items share. */
+/* Internals of the generator: declarations that items share. */
 #ifndef GUEST_RANDOM_GEN_H
 #define GUEST_RANDOM_GEN_H
 
@@ -24,7 +24,7 @@ typedef void item_fn(struct gen *g);
 /* Emit a few items. Items with bodies call it; it bounds their nesting. */
 void gen_block(struct gen *g);
 
-/* A handful of arithmetic on the value registers: at most 60 bytes. */
+/* Emit a few arithmetic instructions on the value registers, at most 60 bytes. */
 void gen_arithmetic(struct gen *g);
 
 /* Set the flags. Returns a condition that is true with some probability. */
@@ -33,7 +33,9 @@ enum cc gen_condition(struct gen *g);
 /* Advance the generator in R14. */
 void gen_scramble(struct gen *g);
 
-/* Take fuel. The hole is a branch that is taken if none is left. */
+/*
+ * Emit code that takes fuel. The hole is the target of a branch that is taken if no fuel is left.
+ */
 hole gen_fuel(struct gen *g, uint8_t units);
 
 enum reg gen_value_reg(struct gen *g);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Random programs: the mix of items, functions, the data page. */
+/* Random programs: the mix of items, the functions, and the data page. */
 #include "gen.h"
 
 #include "lib/guest.h"

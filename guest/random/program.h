@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Random programs: machine code made from a seed, run in ring 0 with excursions to ring 3. It
- * always terminates, and has no side effects but on its data page and registers.
- *
- * A function calls only functions that were made before it. Every function entry and every turn of
- * a loop takes one unit of fuel from R15. With none left, functions return at once and loops end,
- * so a run is as long as its fuel allows. Branches depend on a generator in R14 and on the values
- * that the code computes.
+ * Random programs: machine code generated from a seed, run in ring 0 with excursions to ring 3. It
+ * always terminates, and its only side effects are on its data page and registers. A function calls
+ * only functions that were generated before it. Every function entry and every iteration of a loop
+ * takes one unit of fuel from R15. When no fuel is left, functions return at once and loops end, so
+ * the fuel limits the length of a run. Branches depend on a generator in R14 and on the values that
+ * the code computes.
  */
 #ifndef GUEST_RANDOM_PROGRAM_H
 #define GUEST_RANDOM_PROGRAM_H
@@ -17,7 +16,7 @@
 #define PROGRAM_FUNCTIONS 16
 #define PROGRAM_CODE	  (256ull << 10)
 
-/* R13: the page that programs work on. Offsets of its parts. */
+/* Offsets in the programs' data page, whose address is in R13. */
 #define DATA_BYTES	4096u
 #define DATA_STRINGS	0u    /* 1 KiB that string instructions use */
 #define DATA_VALUES	1024u /* 64 quadwords for loads and stores */

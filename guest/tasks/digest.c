@@ -19,7 +19,7 @@ bool digest_in_rep(const struct trap_frame *frame, bool *consistent)
 	return true;
 }
 
-/* noclone: the label below must be unique. */
+/* noclone, because the label below must be unique. */
 static noinline __attribute__((noclone)) void copy_bytes(void)
 {
 	uint8_t *to = copy;
@@ -33,7 +33,7 @@ static noinline __attribute__((noclone)) void copy_bytes(void)
 			 : "memory");
 }
 
-/* Add four words to four words: the carry stays in the flags across a loop's branch. */
+/* Add four words to four words. The carry stays in the flags across the loop's branch. */
 static noinline uint64_t carry_chain(uint64_t *a, const uint64_t *b)
 {
 	uint64_t n = 4, at = 0, word;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A compiler for a small stack language. Its code repeatedly goes to one buffer. Each program
- * overwrites the one before, from a moving offset.
+ * A compiler for a small stack language. All programs use one buffer. Each program overwrites the
+ * previous one, from a moving offset.
  */
 #include "work.h"
 
@@ -28,7 +28,7 @@ struct step {
 	uint32_t value;
 };
 
-/* Both are near .text, and writable: RAM is executable in all spaces. */
+/* Both buffers are near .text and writable. RAM is executable in all spaces. */
 static uint8_t buffer[ROOM + 256] __attribute__((aligned(64)));
 
 static uint64_t interpret(const struct step *steps, unsigned int count, uint64_t v)
@@ -138,7 +138,7 @@ static void compile(uint8_t *at, const struct step *steps, unsigned int count)
 	PUT(0xc3);
 }
 
-/* The code begins behind the helper. */
+/* The code begins after the helper. */
 static uint64_t run(const uint8_t *code, uint64_t v)
 {
 	const uint8_t *entry = code + 4;

@@ -16,7 +16,7 @@ static noinline uint64_t depth_of(uint64_t n)
 	return below + (n != 0);
 }
 
-/* Hofstadter's female and male sequences: mutual, and branching. */
+/* Hofstadter's female and male sequences: mutual recursion with two calls per level. */
 static uint32_t male(uint32_t n);
 
 static noinline uint32_t female(uint32_t n)
@@ -32,7 +32,7 @@ static noinline uint32_t male(uint32_t n)
 static const uint8_t females[] = {1, 1, 2, 2, 3, 3, 4, 5, 5, 6, 6, 7};
 static const uint8_t males[] = {0, 0, 1, 2, 2, 3, 4, 4, 5, 6, 6, 7};
 
-/* A cycle of three, through pointers: n modulo 3. */
+/* A cycle of three functions through pointers, which computes n modulo 3. */
 typedef unsigned int modulo_fn(uint64_t n);
 static modulo_fn modulo0, modulo1, modulo2;
 static modulo_fn *volatile const cycle[3] = {modulo0, modulo1, modulo2};
@@ -76,7 +76,7 @@ static noinline uint32_t hanoi(uint32_t discs)
 
 bool work_recursion(struct rng *rng)
 {
-	/* Near 64 as often as far beyond. */
+	/* Half of the depths are near 64, the others far beyond. */
 	uint64_t depth = rng_chance(rng, 50) ? 60 + rng_below(rng, 10) : 65 + rng_below(rng, 400);
 	uint32_t n = rng_below(rng, ARRAY_SIZE(males));
 

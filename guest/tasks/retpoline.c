@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* RET in other roles than a return: each must be sent in full (33.4.2.2). */
+/* Uses of RET other than returns. Each must be sent in full (33.4.2.2). */
 #include "work.h"
 
 #include "lib/guest.h"

@@ -80,7 +80,7 @@ void sha256(const void *data, size_t len, uint8_t hash[32])
 	}
 }
 
-/* The standard's own examples, by the first and the last bytes of the result. */
+/* The examples of the standard, with the first and the last bytes of their results. */
 static const struct {
 	const char *text;
 	size_t len;

@@ -39,8 +39,8 @@ stuff_returns:
 	.size	stuff_returns, . - stuff_returns
 
 /*
- * uint64_t chain(uint64_t n): n returns without calls, each to a pushed address, with increasing
- * numbers at once. Returns their number.
+ * uint64_t chain(uint64_t n): push n addresses at once, and reach each of them by a RET without a
+ * CALL. Returns the number of these returns.
  */
 	.globl	chain
 	.type	chain, @function
@@ -59,8 +59,8 @@ chain:
 	.size	chain, . - chain
 
 /*
- * uint64_t replaced(uint64_t n): n levels. Each changes its return address, and returns a few bytes
- * behind its CALL.
+ * uint64_t replaced(uint64_t n): recurse n levels deep. Each level changes its return address, and
+ * returns to a few bytes after its CALL.
  */
 	.globl	replaced
 	.type	replaced, @function

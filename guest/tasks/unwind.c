@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Jumps out of deep calls: their returns never occur. */
+/* Jumps out of deep calls, whose returns never occur. */
 #include "work.h"
 
 #include "lib/guest.h"
@@ -19,7 +19,7 @@ static void descend(jmp_buf out, uint32_t depth, int value)
 
 static uint64_t inner_total;
 
-/* Catches jumps from inside, and rethrows half of them to its caller. */
+/* Catch jumps from inside, and pass half of them on to the caller. */
 static noinline uint32_t middle(jmp_buf out, uint32_t depth)
 {
 	jmp_buf mine;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * SSE, AVX, SHA and x87 at work, checked against plain C. The vector types are GCC's
- * own, since a freestanding program has no use for the headers.
+ * SSE, AVX, SHA and x87 code, checked against plain C. The vector types are GCC's own, since a
+ * freestanding program cannot use the headers.
  */
 #include "lib/simd.h"
 
@@ -10,7 +10,7 @@
 #include "work.h"
 
 #define BYTES 512u
-#define LEN   64u /* of vectors, a multiple of 16 */
+#define LEN   64u /* elements of the arrays, a multiple of 16 */
 
 typedef float f4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef float f8 __attribute__((vector_size(32), aligned(4), may_alias));
@@ -56,7 +56,7 @@ TARGET("sse2") static void copy_sse(uint8_t *to, const uint8_t *from, size_t n)
 	copy_rest(to, from, n);
 }
 
-/* Copy past the cache, to aligned addresses. */
+/* Copy to aligned addresses, without use of the cache. */
 TARGET("sse2") static void copy_stream(uint8_t *to, const uint8_t *from, size_t n)
 {
 	size_t head = (0 - (uintptr_t)to) & 15;
@@ -111,7 +111,7 @@ static noinline bool copy(struct rng *rng)
 	return copied(to, from, n);
 }
 
-/* Dot products of small integers, exact in every format and order. */
+/* Dot products of small integers, which are exact in every format and order. */
 
 static int32_t a_int[LEN], b_int[LEN];
 static int16_t a_short[LEN], b_short[LEN];
@@ -247,7 +247,7 @@ static noinline bool dot(struct rng *rng)
 	return ok;
 }
 
-/* Search a byte: compare 16 or 32 at a time, and branch on the mask. */
+/* Search for a byte: compare 16 or 32 bytes at a time, and branch on the mask. */
 
 TARGET("sse2") static size_t search_sse(const uint8_t *at, uint8_t value)
 {
@@ -281,7 +281,7 @@ static noinline bool search(struct rng *rng)
 	       (!(simd_have & SIMD_AVX2) || search_avx2(to_bytes, 0xee) == where);
 }
 
-/* Bytes of a vector back to front, and a permutation of its words. */
+/* Reverse the bytes of a vector, and permute its words. */
 
 TARGET("avx2") static void reverse_avx2(uint8_t *v)
 {
@@ -313,7 +313,7 @@ static noinline bool shuffle(struct rng *rng)
 TARGET("sha,sse4.1") static void sha_block(uint32_t state[8], const uint8_t *block)
 {
 	static const b16 big_endian = {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12};
-	/* ABEF and CDGH, in the layout of the instructions. */
+	/* The state as ABEF and CDGH, the layout of the instructions. */
 	i4 abef = {(int)state[5], (int)state[4], (int)state[1], (int)state[0]};
 	i4 cdgh = {(int)state[7], (int)state[6], (int)state[3], (int)state[2]};
 	i4 abef0 = abef, cdgh0 = cdgh, w[4], k;

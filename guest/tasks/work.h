@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Pieces of work that check their own result. Some payloads test them, others interrupt them, and
- * the mix consists of them. They restore the machine's state, and run at any CPL and with
+ * kernelmix combines them. They restore the machine's state, run at any CPL, and tolerate
  * interrupts.
  */
 #ifndef GUEST_TASKS_WORK_H
@@ -10,44 +10,47 @@
 #include "lib/rand.h"
 
 /*
- * Do the work once; random numbers determine sizes and values. Returns true if the result is right.
+ * Do the work once. Random numbers determine sizes and values. Returns true if the result is right.
  */
 typedef bool work_fn(struct rng *rng);
 
 /*
- * A payload that does this so many times, or as many as its first --arg says, traced,
- * with random numbers from --seed. `what` they are that must be right.
+ * The body of a payload: do the work @standard times, or as often as the first --arg says, while
+ * traced. The random numbers are from --seed. @what names the results in the report.
  */
 void work_payload(work_fn *fn, uint64_t standard, const char *what);
 
-/* Recursion, alone and mutual, at times far deeper than 64. */
+/* Simple and mutual recursion, sometimes far deeper than 64 levels. */
 work_fn work_recursion;
-/* Indirect calls by retpoline, and other returns that were never called. */
+/* Indirect calls by retpoline, and other returns without a call. */
 work_fn work_retpoline;
 /* Jumps out of deep calls. */
 work_fn work_unwind;
-/* Expressions compiled into a buffer that is written again and again. */
+/* Expressions that are compiled into a buffer, which is overwritten repeatedly. */
 work_fn work_jit;
 /* Quicksort. */
 work_fn work_sort;
 /* SHA-256 of known messages. */
 work_fn work_sha256;
-/* Carry chains, strings, divisions: whatever an interrupt could upset. */
+/* Carry chains, strings and divisions, which a faulty interrupt would disturb. */
 work_fn work_digest;
 
-/* The digest itself; the same `seed` gives the same. About 1000 instructions. */
+/* Returns the digest of @seed, which depends on nothing else. Takes about 1000 instructions. */
 uint64_t digest(uint64_t seed);
 
 /*
- * Is this the address of digest()'s REP MOVSB? `frame`'s registers must then be those
- * of a copy in progress or not begun.
+ * Returns true if @frame interrupts digest() at its REP MOVSB. *consistent is then true if the
+ * registers are possible ones before or during the copy.
  */
 struct trap_frame;
 bool digest_in_rep(const struct trap_frame *frame, bool *consistent);
 
-/* Vector code of all kinds there are; after simd_init(). */
+/* All kinds of vector code that the processor supports. Requires simd_init(). */
 work_fn work_simd;
-/* The same, and says what is wrong. */
+/*
+ * Parts of the vector code with a wrong result, as bits. simd_wrong() does the same work and
+ * returns them.
+ */
 enum simd_wrong {
 	SIMD_WRONG_COPY = 1 << 0,
 	SIMD_WRONG_DOT = 1 << 1,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The test bed's control port (vpt/abi/boot.h); elsewhere these do nothing. */
+/*
+ * The test bed's control port (vpt/abi/boot.h). On other machines these functions have no effect.
+ */
 #ifndef GUEST_VMX_BED_H
 #define GUEST_VMX_BED_H
 
@@ -17,7 +19,7 @@ static inline void bed_command(enum vpt_bed command)
 		outl(VPT_PORT_BED, command);
 }
 
-/* A line in the oracle log. */
+/* Write a line to the oracle log. */
 static inline void bed_mark(const char *text)
 {
 	if (!bed_present())

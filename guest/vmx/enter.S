@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * uint64_t vmx_enter_asm(struct vmx_regs *regs, bool launched): into the guest and back.
- * Returns RFLAGS.CF | RFLAGS.ZF of an entry that failed early, 0 after an exit.
+ * uint64_t vmx_enter_asm(struct vmx_regs *regs, bool launched): enter the guest, and return after
+ * its exit. Returns RFLAGS.CF | RFLAGS.ZF of an entry that failed early, and 0 after an exit.
  */
 #define HOST_RSP 0x6c14
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the virtual machine runs: a CALL, a CPUID, a MOV to CR3, a VMCALL, over and over.
- * R12: so many indirect jumps per turn, to make trace.
+ * The code of the virtual machine: a loop of CALL, CPUID, MOV to CR3 and VMCALL. R12 is the number
+ * of indirect jumps in each iteration, which produce trace.
  */
 	.section .text.vmx, "ax", @progbits
 	.globl	vm_entry_ip, vm_cpuid_ip, vm_cpuid_next, vm_cr3_ip, vm_call_ip, vm_call_next
@@ -32,7 +32,7 @@ vm_hlt_ip:
 	hlt
 	jmp	vm_hlt_ip
 
-/* WRMSR, with what the VMM put into the registers. */
+/* Execute WRMSR with the register values from the VMM. */
 vm_wrmsr_ip:
 	wrmsr
 	vmcall

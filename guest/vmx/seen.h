@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The VMX transitions in a trace: the packets that a row of the manual's tables names, with whole
- * IPs, without the others.
+ * The VMX transitions in a trace: only the packets that the manual's tables name, with whole IPs.
  */
 #ifndef GUEST_VMX_SEEN_H
 #define GUEST_VMX_SEEN_H
@@ -20,7 +19,7 @@ struct seen {
 #define SEEN_CFE(type, vector, ip) \
 	((uint64_t)(type) | (uint64_t)(vector) << 8 | (uint64_t)(ip) << 16)
 
-/* Of the types of table 33-50. */
+/* The CFE types of VMX in table 33-50. */
 enum seen_cfe { CFE_VMENTRY = 7, CFE_VMEXIT = 8, CFE_VMEXIT_INTR = 9 };
 
 #define SEEN_MAX 4096u
@@ -28,15 +27,18 @@ enum seen_cfe { CFE_VMENTRY = 7, CFE_VMEXIT = 8, CFE_VMEXIT_INTR = 9 };
 struct seen_list {
 	struct seen at[SEEN_MAX];
 	unsigned int count;
-	bool whole; /* the bytes were packets to the end, and there was room for them */
+	bool whole; /* all bytes formed packets, and the list had room for all of them */
 };
 
 void seen_read(struct seen_list *list, const uint8_t *bytes, size_t len);
 
-/* How often `want` occurs as a run of neighbours, in a PSB+ if want->psb, else outside. */
+/*
+ * Returns how often the @n elements of @want occur consecutively. want->psb selects a PSB+ or the
+ * other packets.
+ */
 unsigned int seen_count(const struct seen_list *list, const struct seen *want, unsigned int n);
 
-/* Lines that show it all, for a report that failed. */
+/* Print the whole list, after a failed report. */
 void seen_print(const struct seen_list *list);
 
 #endif /* GUEST_VMX_SEEN_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Set up a usage and read its trace. */
+/* Set up a usage of PT, and read its trace. */
 #include "tracing.h"
 
 #include "lib/guest.h"
@@ -33,7 +33,7 @@ static void put(struct vpt_msr_entry *list, uint32_t index, uint64_t value)
 	list->value = value;
 }
 
-/* Registers but CTL, as they are before the first entry. */
+/* Load the values of all registers except CTL before the first entry. */
 static void load_registers(struct tracing *t)
 {
 	wrmsr(VPT_MSR_CTL, 0);
@@ -47,7 +47,9 @@ static void set_usage(struct tracing *t, enum vpt_usage usage, uint32_t controls
 	uint64_t on = t->ctl | VPT_CTL_MASK(TRACE_EN);
 	bool guest = usage == VPT_USAGE_GUEST || usage == VPT_USAGE_OWNED;
 
-	/* Host-only tracing cannot use the controls: TraceEn is set as the entry begins. */
+	/*
+	 * Host-only tracing cannot use the controls, because TraceEn is set when the entry begins.
+	 */
 	lists = lists || usage == VPT_USAGE_HOST;
 	vmwrite(VMCS_ENTRY_LOAD_COUNT, lists);
 	vmwrite(VMCS_EXIT_LOAD_COUNT, lists);

@@ -47,7 +47,7 @@ enum vmx_msr {
 	MSR_VMX_CR0_FIXED0 = 0x486,
 	MSR_VMX_CR4_FIXED0 = 0x488,
 	MSR_VMX_CPU2 = 0x48b,
-	/* From MSR_VMX_PIN to MSR_VMX_TRUE_PIN and so on. */
+	/* The distance from MSR_VMX_PIN to MSR_VMX_TRUE_PIN, and so on. */
 	MSR_VMX_TRUE = 0x48d - 0x481,
 };
 
@@ -58,7 +58,10 @@ struct table_pointer {
 
 uint64_t vmx_enter_asm(struct vmx_regs *regs, bool launched);
 
-/* Host state needs a task register: null, code, data, and a TSS of two slots. */
+/*
+ * A GDT with a TSS, because host state needs a task register: null, code, data, and a TSS of two
+ * slots.
+ */
 static uint64_t gdt[5] __attribute__((aligned(16)));
 static uint8_t tss[104] __attribute__((aligned(16)));
 static uint8_t *msr_bitmap;
@@ -159,8 +162,8 @@ uint64_t vmx_misc(void)
 }
 
 /*
- * Wanted bits that may be 1, and those that must be. What the older capability MSRs call
- * a must, such as exits by MOV to CR3, the "true" ones may leave to choice.
+ * Returns the wanted control bits that may be 1, and the bits that must be 1. The "true" capability
+ * MSRs have fewer mandatory bits. For example, exits by MOV to CR3 are optional there.
  */
 static uint32_t adjust(uint32_t msr, uint32_t want)
 {
@@ -259,7 +262,7 @@ static uint64_t *ept_table(uint64_t *entry)
 	return (uint64_t *)(uintptr_t)(*entry & ~(uint64_t)0xfff);
 }
 
-/* The first GiB in large pages. */
+/* Map the first GiB with large pages. */
 static void make_ept(struct vmx *v)
 {
 	uint64_t *pd;
@@ -302,7 +305,7 @@ void vmx_create(struct vmx *v, void (*rip)(void))
 	vmptrld(v->vmcs);
 	set_controls(v);
 	set_host();
-	/* The stack is 8 off, as after a call. */
+	/* The stack pointer is aligned as after a CALL. */
 	set_guest(v, (uintptr_t)rip, (uintptr_t)stack + GUEST_STACK - 8);
 	if (v->has_ept)
 		make_ept(v);
@@ -333,7 +336,7 @@ void vmx_set_pt(struct vmx *v, uint32_t controls, bool ept)
 	vmwrite(VMCS_EXEC_CPU2, fields.exec2);
 	vmwrite(VMCS_EXIT_CONTROLS, fields.exit);
 	vmwrite(VMCS_ENTRY_CONTROLS, fields.entry);
-	/* Write-back tables of four levels. */
+	/* Tables of four levels in write-back memory. */
 	vmwrite(VMCS_EPT_POINTER, (uintptr_t)v->ept | 3 << 3 | 6);
 }
 

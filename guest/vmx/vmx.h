@@ -16,7 +16,7 @@ enum vmcs_field {
 #undef VMCS_FIELD
 };
 
-/* Exit reasons that are used here; bit 31: the entry failed. */
+/* The exit reasons in use. Bit 31 means that the entry failed. */
 enum vmx_exit {
 	EXIT_EXCEPTION = 0,
 	EXIT_TRIPLE_FAULT = 2,
@@ -53,48 +53,51 @@ struct vmx {
 	struct vmx_regs regs;
 	uint8_t *vmcs;
 	bool launched;
-	uint64_t cr3;	     /* of the guest */
+	uint64_t cr3;	     /* the CR3 of the guest */
 	uint32_t allowed_pt; /* set of enum vpt_vmx_control that may be 1 */
 	bool has_ept;
-	uint64_t *ept; /* its root; maps the first GiB one to one */
+	uint64_t *ept; /* the root of EPT, which maps the first GiB one to one */
 	struct vpt_msr_entry *entry_load, *exit_store, *exit_load;
 };
 
-#define VMX_LIST_ROOM 256u /* elements, a page of them */
+#define VMX_LIST_ROOM 256u /* the elements of an MSR area, which is one page */
 
-/* VMXON, or false if this processor has no VMX (or its firmware locked it). */
+/*
+ * Enter VMX operation. Returns false if the processor has no VMX, or if its firmware has locked
+ * VMX.
+ */
 bool vmx_init(void);
 
-/* IA32_VMX_MISC. */
+/* Read IA32_VMX_MISC. */
 uint64_t vmx_misc(void);
 
 /*
- * Make a VMCS and load it as the current one. The guest begins at `rip` on a stack of its own, at
- * CPL 0 in a new address space (paging_new_space()). It exits on CPUID, HLT and VMCALL, and reads
- * and writes all MSRs itself.
+ * Create a VMCS and load it. The guest begins at @rip on its own stack, at CPL 0 in a new address
+ * space (paging_new_space()). It exits on CPUID, HLT and VMCALL, and reads and writes all MSRs
+ * itself.
  */
 void vmx_create(struct vmx *v, void (*rip)(void));
 
-/* Make it the current one again. */
+/* Make this VMCS the current one again. */
 void vmx_select(struct vmx *v);
 
-/* VMCLEAR; the next entry is a VMLAUNCH. Its fields stay as they are. */
+/* Execute VMCLEAR, so that the next entry is a VMLAUNCH. The fields do not change. */
 void vmx_clear(struct vmx *v);
 
-/* PT's controls, whatever is allowed; EXEC_USE_GPA and `ept` turn EPT on. */
+/* Set PT's controls, even if they are not allowed. @ept enables EPT if the processor has it. */
 void vmx_set_pt(struct vmx *v, uint32_t controls, bool ept);
 
-/* Enter, and come back after the exit. */
+/* Enter the guest. Returns after the exit, or after a failed entry. */
 enum vmx_result vmx_enter(struct vmx *v);
 
-/* Go on after the instruction that exited. */
+/* Advance the guest's RIP past the instruction that exited. */
 void vmx_skip(void);
 
-/* A 4 KiB page of the guest-physical address space: flags of an EPT entry, 0: absent. */
+/* Map a 4 KiB guest-physical page. @flags are those of an EPT entry; 0 unmaps the page. */
 void vmx_ept_set(struct vmx *v, uint64_t gpa, uint64_t hpa, unsigned int flags);
 #define EPT_RWX 7u
 
-/* False if the instruction failed: no such field. */
+/* Access a field. Return false if the instruction failed because there is no such field. */
 bool vmwrite_safe(uint64_t field, uint64_t value);
 bool vmread_safe(uint64_t field, uint64_t *value);
 
@@ -111,7 +114,7 @@ static inline uint64_t vmread(uint64_t field)
 	return value;
 }
 
-/* enter.S: VMLAUNCH, VMRESUME, the instruction after each, and where exits lead. */
+/* Addresses in enter.S: VMLAUNCH, VMRESUME, the instruction after each, and the target of exits. */
 extern const uint8_t vmx_launch_ip[], vmx_launch_next[], vmx_resume_ip[], vmx_resume_next[];
 extern const uint8_t vmx_host_ip[];
 
