@@ -40,14 +40,20 @@ struct vpti_packet_row {
 #undef VPT_PKT
 #undef VPT_PKT_EXT
 
+/* A row as an initializer of struct vpti_packet_row. */
+#define VPTI_PACKET_ROW(kind, size, opcode, value, aux, flag)                             \
+	{                                                                                 \
+		VPT_PKT_##kind, (size), (opcode), VPTI_FIELD_AT flag == 15 ? 0x7f : 0xff, \
+			VPTI_FIELD value, VPTI_FIELD aux, VPTI_FIELD flag                 \
+	}
+
 /* Returns the rows, and their number in `count`. */
 static inline const struct vpti_packet_row *vpti_packet_rows(unsigned int *count)
 {
 	static const struct vpti_packet_row rows[] = {
 #define VPT_PKT(kind, text, size, tag, section, meaning)
-#define VPT_PKT_EXT(kind, text, size, opcode, value, aux, flag, tag, section, meaning)             \
-	{VPT_PKT_##kind,   (size),	   (opcode),	   VPTI_FIELD_AT flag == 15 ? 0x7f : 0xff, \
-	 VPTI_FIELD value, VPTI_FIELD aux, VPTI_FIELD flag},
+#define VPT_PKT_EXT(kind, text, size, opcode, value, aux, flag, tag, section, meaning) \
+	VPTI_PACKET_ROW(kind, size, opcode, value, aux, flag),
 #include "../spec/packets.def"
 #undef VPT_PKT
 #undef VPT_PKT_EXT

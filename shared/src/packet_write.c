@@ -127,35 +127,36 @@ static size_t put_mnt(uint8_t *buf, uint64_t payload)
 	return 11;
 }
 
-/* Returns false if `member` does not fit. */
-static bool put_field(uint8_t *buf, struct vpti_packet_field field, uint64_t member)
+/* Add a member to the packet in `words`. Returns false if the member does not fit. */
+static VPT_ALWAYS_INLINE bool add_field(uint64_t words[2], struct vpti_packet_field field,
+					uint64_t member)
 {
-	const unsigned int low = field.at % 8u, bytes = (low + field.bits + 7) / 8;
-	uint8_t *at = buf + field.at / 8u;
+	const unsigned int low = field.at % 64u;
+	const uint64_t bits = member >> field.shift;
 
 	if (!field.bits)
 		return true;
 	if (member & ~(VPT_MASK64(field.bits - 1u, 0) << field.shift))
 		return false;
-	vpt_put_le(at, vpti_get_le(at, bytes) | member >> field.shift << low, bytes);
+	words[field.at / 64u] |= bits << low;
+	if (low + field.bits > 64)
+		words[1] |= bits >> (64 - low);
 	return true;
 }
 
-/* Write a packet of a row VPT_PKT_EXT. Returns 0 if there is no such row. */
-static size_t put_row(uint8_t *buf, const struct vpt_packet *p)
+/* Write a packet of a row VPT_PKT_EXT. The row is a constant, so its columns cost nothing. */
+static VPT_ALWAYS_INLINE size_t put_row(uint8_t *buf, const struct vpt_packet *p,
+					struct vpti_packet_row row)
 {
-	unsigned int count, i;
-	const struct vpti_packet_row *row = vpti_packet_rows(&count);
+	uint64_t words[2] = {VPTI_OP_EXT | (uint64_t)row.opcode << 8, 0};
 
-	for (i = 0; i < count && row->kind != p->kind; i++)
-		row++;
-	if (i == count)
+	if (!add_field(words, row.value, p->value) || !add_field(words, row.aux, p->aux) ||
+	    !add_field(words, row.flag, p->flag))
 		return 0;
-	put_ext(buf, row->size, row->opcode, 0, 0);
-	if (!put_field(buf, row->value, p->value) || !put_field(buf, row->aux, p->aux) ||
-	    !put_field(buf, row->flag, p->flag))
-		return 0;
-	return row->size;
+	vpt_put_le(buf, words[0], 8);
+	if (row.size > 8)
+		vpt_put_le(buf + 8, words[1], 8);
+	return row.size;
 }
 
 size_t vpt_packet_write(uint8_t *buf, const struct vpt_packet *packet)
@@ -192,7 +193,18 @@ size_t vpt_packet_write(uint8_t *buf, const struct vpt_packet *packet)
 		return put_bip(buf, p);
 	case VPT_PKT_TRIG:
 		return put_trig(buf, p);
-	default:
-		return put_row(buf, p);
+#define VPT_PKT(kind, text, size, tag, section, meaning)
+#define VPT_PKT_EXT(kind, text, size, opcode, value, aux, flag, tag, section, meaning) \
+	case VPT_PKT_##kind: {                                                         \
+		const struct vpti_packet_row row =                                     \
+			VPTI_PACKET_ROW(kind, size, opcode, value, aux, flag);         \
+		return put_row(buf, p, row);                                           \
 	}
+#include "../spec/packets.def"
+#undef VPT_PKT
+#undef VPT_PKT_EXT
+	case VPT_PKT_COUNT:
+		break;
+	}
+	return 0;
 }
