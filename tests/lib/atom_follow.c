@@ -44,8 +44,7 @@ static uint8_t kind_of(const struct decode_item *item)
 		[DECODE_FLOW_PAGING] = VPTD_EVENT_PAGING,
 		[DECODE_FLOW_OVERFLOW] = VPTD_EVENT_OVERFLOW,
 		[DECODE_FLOW_STOP] = VPTD_EVENT_STOP,
-		[DECODE_FLOW_CBR] = VPTD_EVENT_CBR,
-	};
+		[DECODE_FLOW_CBR] = VPTD_EVENT_CBR};
 
 	switch (item->kind) {
 	case DECODE_ITEM_INSN:

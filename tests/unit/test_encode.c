@@ -176,17 +176,15 @@ static enum vpt_ip_bytes expected(uint64_t ip, unsigned int bit)
 /* Where each mode becomes legal, and where it ends to be. */
 START_TEST(compression_at_each_bit)
 {
-	static const uint64_t lasts[] = {
-		0,
-		~0ull,
-		0x401000,
-		0xffffffff81000000,
-		0x00007fffffffffff,
-		0xffff800000000000,
-		0x0000800000000000,
-		0xffff7fffffffffff,
-		0x1234567890abcdef,
-	};
+	static const uint64_t lasts[] = {0,
+					 ~0ull,
+					 0x401000,
+					 0xffffffff81000000,
+					 0x00007fffffffffff,
+					 0xffff800000000000,
+					 0x0000800000000000,
+					 0xffff7fffffffffff,
+					 0x1234567890abcdef};
 	unsigned int bit = (unsigned int)_i;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(lasts); i++) {

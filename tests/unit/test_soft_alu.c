@@ -300,25 +300,23 @@ INSN("prefetcht0 (%rax)")
 INSN("prefetchw (%rax)")
 INSN("clflush (%rsi)")
 
-static const uint64_t values[] = {
-	0,
-	1,
-	2,
-	0x7f,
-	0x80,
-	0xff,
-	0x7fff,
-	0x8000,
-	0x7fffffff,
-	0x80000000,
-	0xffffffff,
-	0x100000000,
-	0x7fffffffffffffff,
-	0x8000000000000000,
-	0xffffffffffffffff,
-	0x0123456789abcdef,
-	0xfedcba9876543219,
-};
+static const uint64_t values[] = {0,
+				  1,
+				  2,
+				  0x7f,
+				  0x80,
+				  0xff,
+				  0x7fff,
+				  0x8000,
+				  0x7fffffff,
+				  0x80000000,
+				  0xffffffff,
+				  0x100000000,
+				  0x7fffffffffffffff,
+				  0x8000000000000000,
+				  0xffffffffffffffff,
+				  0x0123456789abcdef,
+				  0xfedcba9876543219};
 
 #define VALUES (sizeof(values) / sizeof(values[0]))
 

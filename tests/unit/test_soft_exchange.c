@@ -76,22 +76,20 @@ BITS("btc")
 INSN("lock bts %r10, (%rsi)")
 INSN("lock btrl $5, (%rsi)")
 
-static const uint64_t values[] = {
-	0,
-	1,
-	0x7f,
-	0x80,
-	0xff,
-	0x8000,
-	0x7fffffff,
-	0x80000000,
-	0xffffffff,
-	0x0123456789abcdef,
-	0x100000000,
-	~0ull,
-	0x8000000000000000,
-	0xfedcba9876543219,
-};
+static const uint64_t values[] = {0,
+				  1,
+				  0x7f,
+				  0x80,
+				  0xff,
+				  0x8000,
+				  0x7fffffff,
+				  0x80000000,
+				  0xffffffff,
+				  0x0123456789abcdef,
+				  0x100000000,
+				  ~0ull,
+				  0x8000000000000000,
+				  0xfedcba9876543219};
 
 #define VALUES (sizeof(values) / sizeof(values[0]))
 
