@@ -19,9 +19,9 @@ static void help(FILE *to)
 	fputs("usage: vpt VERB [OPTION]... [FILE]...\n\n", to);
 	for (verb = cli_verbs; *verb; verb++)
 		fprintf(to, "  %-8s %s\n", (*verb)->name, (*verb)->summary);
-	fputs("\nvpt VERB --help says more of each. Every verb takes --sandbox=MODE, which is "
-	      "auto, on\n"
-	      "or off.\n",
+	fputs("\n"
+	      "vpt VERB --help describes a verb. Every verb accepts --sandbox=MODE, which is auto\n"
+	      "(default), on or off.\n",
 	      to);
 }
 

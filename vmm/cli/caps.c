@@ -22,9 +22,9 @@ enum { SOFT, KVM };
 static const char *const engines[] = {[SOFT] = "soft", [KVM] = "kvm", NULL};
 
 static const struct cli_option rows[] = {
-	{'e', "engine", "=NAME", "kvm (the default) or soft", cli_take_word, AT(engine),
+	{'e', "engine", "=NAME", "kvm (default) or soft", cli_take_word, AT(engine),
 	 .words = engines},
-	{'m', "models", NULL, "the models of vpt run --model instead, and their clocks",
+	{'m', "models", NULL, "show the models of vpt run --model and their clocks instead",
 	 cli_take_flag, AT(models)},
 	{'j', "json", NULL, "one JSON object", cli_take_flag, AT(json)},
 	CLI_OPTION_HELP,
@@ -34,11 +34,12 @@ static const struct cli_option rows[] = {
 const struct cli_verb cli_verb_caps = {
 	.name = "caps",
 	.run = cli_cmd_caps,
-	.summary = "what this machine can do",
+	.summary = "show whether this machine's KVM can run guests, or the models",
 	.usage = "[OPTION]...",
-	.about = "Tries out, in small virtual machines, what vpt run needs of this machine's KVM.",
-	.notes = "The exit status is 0 if vpt run can work here, else 4 and a line says what to "
-		 "do.",
+	.about = "Tests the features that vpt run needs of this machine's KVM, in small virtual "
+		 "machines.",
+	.notes = "The exit status is 0 if vpt run works here. Otherwise it is 4, and a line names "
+		 "the remedy.",
 	.options = rows,
 	.column = 21,
 };

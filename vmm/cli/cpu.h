@@ -14,10 +14,10 @@
 /* Store CPUID.1:EAX, a uint32_t, for the given value. */
 cli_option_take cli_cpu_take;
 
-#define CLI_OPTION_CPU(...)                                                                     \
-	{                                                                                       \
-		0, "cpu", "=FAMILY/MODEL[/STEPPING]", "the processor, for its errata; decimal", \
-			cli_cpu_take, __VA_ARGS__                                               \
+#define CLI_OPTION_CPU(...)                                                                       \
+	{                                                                                         \
+		0, "cpu", "=FAMILY/MODEL[/STEPPING]", "the processor in decimal, for its errata", \
+			cli_cpu_take, __VA_ARGS__                                                 \
 	}
 
 /*

@@ -63,40 +63,42 @@ static const char *const sides[] = {"host", "guest", "all", NULL};
 static const struct cli_option rows[] = {
 	{'i', "insn", NULL, "every instruction, disassembled, and every event", cli_take_bits,
 	 AT(modes), .bits = 1 << INSN},
-	{'b', "blocks", NULL, "instructions in a row as one line: first, last, how many",
+	{'b', "blocks", NULL, "consecutive instructions as one line: first, last, number",
 	 cli_take_bits, AT(modes), .bits = 1 << BLOCKS},
-	{'t', "calls", NULL, "a tree of calls: how often, and instructions with all callees",
-	 cli_take_bits, AT(modes), .bits = 1 << CALLS},
-	{'g', "coverage", NULL, "lines and functions that ran, as an lcov tracefile", cli_take_bits,
+	{'t', "calls", NULL,
+	 "a tree of calls: their number, and their instructions including callees", cli_take_bits,
+	 AT(modes), .bits = 1 << CALLS},
+	{'g', "coverage", NULL, "executed lines and functions, as an lcov tracefile", cli_take_bits,
 	 AT(modes), .bits = 1 << COVERAGE},
 	{'T', "time", NULL,
-	 "when: the TSC, estimated, and time since the first that is known; with --calls how "
-	 "long; in the summary instructions per clock",
+	 "times: the estimated TSC, and the time since the first known TSC; with --calls "
+	 "durations; in the summary instructions per clock",
 	 cli_take_flag, AT(time)},
-	{'l', "lines", NULL, "with --insn and --blocks: where in the source they are",
-	 cli_take_flag, AT(lines)},
+	{'l', "lines", NULL, "with --insn and --blocks: source lines", cli_take_flag, AT(lines)},
 	{'n', "limit", "=N", "stop after N lines", cli_take_number, AT(limit)},
-	{'c', "vcpu", "=N", "only vCPU N (all, one after the other)", cli_take_number, AT(vcpu),
-	 GIVEN(one_vcpu)},
-	{'s', "side", "=SIDE", "only what the host or a guest ran, or all", .take = take_side,
+	{'c', "vcpu", "=N", "only vCPU N (default: all, one after the other)", cli_take_number,
+	 AT(vcpu), GIVEN(one_vcpu)},
+	{'s', "side", "=SIDE", "only code of the host or of guests, or all", .take = take_side,
 	 .words = sides},
-	{'m', "vm", "=N", "only what VM N ran", cli_take_number, AT(side.vm), GIVEN(side.one_vm)},
+	{'m', "vm", "=N", "only code of VM N", cli_take_number, AT(side.vm), GIVEN(side.one_vm)},
 	{'p', "space", "=NAME[,NAME...]",
-	 "only that process or other address space, by its name, number or CR3 (0x...)",
+	 "only these processes or other address spaces, by name, number or CR3 (0x...)",
 	 cli_take_text, AT(side.space)},
-	{'a', "spaces", NULL, "address spaces: a table in the summary, a tree each with --calls",
-	 cli_take_flag, AT(spaces)},
-	{0, "pti", NULL, "two whose CR3 differs in bit 12 alone are one, as with Linux' PTI",
+	{'a', "spaces", NULL,
+	 "address spaces: a table in the summary, or with --calls a tree for each", cli_take_flag,
+	 AT(spaces)},
+	{0, "pti", NULL, "treat two CR3s that differ only in bit 12 as one space, for Linux' PTI",
 	 cli_take_flag, AT(pti)},
 	{'S', "symbols", "=FILE[@BIAS]",
-	 "names of code from an ELF file, System.map or a copy of /proc/kallsyms too, BIAS added "
-	 "to its addresses; any number of them",
+	 "also take symbols from an ELF file, System.map or a copy of /proc/kallsyms, and add BIAS "
+	 "to their addresses; can be repeated",
 	 cli_symbols_take, AT(symbols)},
 	CLI_OPTION_MEMORY(AT(memory)),
 	CLI_OPTION_CPU(AT(signature)),
 	{'j', "json", NULL, "one JSON object per line", cli_take_flag, AT(json)},
-	{'q', "quiet", NULL, "show nothing: the exit status tells whether all could be decoded",
-	 cli_take_flag, AT(quiet)},
+	{'q', "quiet", NULL,
+	 "show nothing; the exit status reports whether everything could be decoded", cli_take_flag,
+	 AT(quiet)},
 	CLI_OPTION_HELP,
 	CLI_OPTION_END,
 };
@@ -104,22 +106,22 @@ static const struct cli_option rows[] = {
 const struct cli_verb cli_verb_decode = {
 	.name = "decode",
 	.run = cli_cmd_decode,
-	.summary = "the instructions, calls or coverage of a trace",
+	.summary = "show the instructions, calls or coverage of a trace",
 	.usage = "[OPTION]... FILE",
-	.about = "Works out what ran from the packets of a .vpt trace and the code that it "
-		 "carries. FILE - is standard input. Without an option that says what to show: a "
-		 "summary with the functions that took the most instructions.",
+	.about = "Reconstructs the execution from the packets of a .vpt trace and the code in the "
+		 "file. FILE - is standard input. Without an option that selects the output, it "
+		 "prints a summary with the functions that executed the most instructions.",
 	.notes =
-		"A trace that spans a host and its guests can be taken apart, if the file tells "
-		"of their address spaces (see vpt info); the summary then has a table of them. In "
-		"other files a space is a CR3.\n\n"
-		"Symbols and lines come from the ELF images that vpt run puts into the file, and "
+		"A trace of a host and its guests can be split if the file has their address "
+		"spaces (see vpt info). The summary then has a table of them. In other files each "
+		"CR3 is a space.\n\n"
+		"Symbols and lines come from the ELF files that vpt run stores in the file, and "
 		"from --symbols.\n\n"
-		"The exit status is 1 if some of the trace could not be decoded, 2 if the command "
-		"is wrong, 3 if FILE can't be read or is damaged, or has no debug information for "
-		"--coverage, 4 if something is lacking here. A file that ends early, as after "
-		"kill -9, is decoded as far as it goes; a line on standard error says so, and the "
-		"status is 3.\n\n"
+		"The exit status is 1 if part of the trace could not be decoded, and 2 for a wrong "
+		"command line. It is 3 if FILE cannot be read, is damaged, or has no debug "
+		"information for --coverage. It is 4 if this machine lacks a requirement. A file "
+		"that ends early, for example after kill -9, is decoded as far as possible. A line "
+		"on standard error then reports this, and the status is 3.\n\n"
 		"  vpt decode t.vpt                    how much is in it, and where\n"
 		"  vpt decode -i -n 100 t.vpt          the first 100 instructions and events\n"
 		"  vpt decode -g t.vpt >t.info         then: genhtml -o html t.info\n"

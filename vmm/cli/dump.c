@@ -31,13 +31,13 @@ enum { PT, RTIT, ATOM_CYC };
 static const char *const kinds[] = {[PT] = "pt", [RTIT] = "rtit", [ATOM_CYC] = "rtit-cyc", NULL};
 
 static const struct cli_option rows[] = {
-	{'r', "raw", NULL, "FILE is trace bytes only", cli_take_flag, AT(raw)},
+	{'r', "raw", NULL, "FILE has only trace bytes", cli_take_flag, AT(raw)},
 	{'t', "trace", "=KIND",
-	 "with --raw, what they are of: pt (the default), rtit, or rtit-cyc, that is with cycle "
-	 "counts, which no byte of them tells",
+	 "with --raw, the trace system: pt (default), rtit, or rtit-cyc (RTIT with cycle counts, "
+	 "which the bytes do not mark)",
 	 cli_take_word, AT(kind), GIVEN(trace), .words = kinds},
-	{'c', "vcpu", "=N", "only the stream of vCPU N (all, one after the other)", cli_take_number,
-	 AT(vcpu), GIVEN(one_vcpu)},
+	{'c', "vcpu", "=N", "only the stream of vCPU N (default: all, one after the other)",
+	 cli_take_number, AT(vcpu), GIVEN(one_vcpu)},
 	{'o', "offset", "=N", "begin with the first packet at or after byte N of a stream",
 	 cli_take_number, AT(dump.offset)},
 	{'n', "limit", "=N", "show N packets", cli_take_number, AT(dump.limit)},
@@ -51,29 +51,29 @@ static const struct cli_option rows[] = {
 const struct cli_verb cli_verb_dump = {
 	.name = "dump",
 	.run = cli_cmd_dump,
-	.summary = "the packets of a trace",
+	.summary = "show the packets of a trace",
 	.usage = "[OPTION]... FILE",
-	.about = "Shows the packets of a .vpt trace, or with --raw of a file that holds trace "
-		 "bytes and nothing else, such as a copy of an output region. FILE - is standard "
-		 "input.",
+	.about = "Shows the packets of a .vpt trace. With --raw, FILE has only trace bytes, for "
+		 "example a copy of an output region. FILE - is standard input.",
 	.notes =
-		"A line is the packet's offset in the stream (hex), its name and payload, and for "
-		"TIP, TIP.PGE, TIP.PGD and FUP the whole IP, decompressed against the last one; ? "
-		"as long as no PSB or uncompressed IP gave it:\n\n"
+		"Each line has the packet's offset in the stream (hex), its name and its payload. "
+		"TIP, TIP.PGE, TIP.PGD and FUP also have the whole IP, decompressed with the last "
+		"IP. It is ? until a PSB or an uncompressed IP:\n\n"
 		"  00000018  TIP.PGE   3: 0xffff81000000       ffffffff81000000\n"
 		"  0000001f  TNT       !!.!\n"
 		"  00000020  TIP       1: 0x1040               ffffffff81001040\n\n"
-		"Before the payload of these four is IPBytes. TNT shows outcomes, oldest first: ! "
-		"taken, . not taken. IP after PTW, EXSTOP, BEP and CFE says that a FUP follows.\n\n"
-		"Of RTIT, FUPs and TIP have CNT before the payload, z where Zext is set; cyc N is "
-		"the cycle count that follows a packet. Sessions show the registers that are not "
-		"at their reset values, and then those that have other values at the end:\n\n"
+		"The number before the payload of these four packets is IPBytes. TNT shows branch "
+		"outcomes, oldest first: ! is taken, . is not taken. IP after PTW, EXSTOP, BEP and "
+		"CFE means that a FUP follows.\n\n"
+		"In RTIT traces, FUPs and TIP have CNT before the payload, and z if Zext is set. "
+		"cyc N is the cycle count after a packet. Sessions show the registers that differ "
+		"from their reset values, and then those with other values at the end:\n\n"
 		"  00000009  FUP.PGE     1z: 0x401000 cyc 0                      0000000000401000\n"
 		"  0000000e  TIP         0: 0x1040 cyc 12                        "
 		"0000000000401040\n\n"
-		"Where no packet begins, one line with ** says so and reading goes on at the next "
-		"PSB. The exit status is then 1; 2 if the command is wrong, 3 if FILE can't be "
-		"read or is not whole.\n\n"
+		"If no packet begins at an offset, a line with ** reports this, and reading "
+		"resumes at the next PSB. The exit status is then 1. It is 2 for a wrong command "
+		"line, and 3 if FILE cannot be read or is incomplete.\n\n"
 		"  vpt dump -s trace.vpt                which packets take the room?\n"
 		"  vpt dump -c 0 -o 0x8000 -n 20 t.vpt  20 packets of vCPU 0 from byte 8000H on\n"
 		"  vpt dump --raw topa0.bin             bytes copied out of a guest",

@@ -46,15 +46,15 @@ static int take_time(const struct cli_given *g)
 }
 
 static const struct cli_option rows[] = {
-	{'t', "to", "=perf|pt", "what for: it has to be said", cli_take_name, AT(to),
+	{'t', "to", "=perf|pt", "the target format; required", cli_take_name, AT(to),
 	 .words = formats},
 	{'c', "vcpu", "=N", "only vCPU N", cli_take_number, AT(vcpu), GIVEN(export.one_vcpu),
 	 OF_PERF},
-	{'k', "kallsyms", "=FILE", "names of the guest kernel: its /proc/kallsyms or System.map",
+	{'k', "kallsyms", "=FILE", "symbols of the guest kernel: its /proc/kallsyms or System.map",
 	 cli_take_text, AT(export.kallsyms), OF_PERF},
 	{'T', "time", "=HOW",
-	 "packets: as the trace tells it, if at all; tsc: in TSC packets alone. Else packets where "
-	 "there are some and perf can follow",
+	 "packets: the timing packets of the trace, if any; tsc: only TSC packets. The default is "
+	 "packets if there are TSC packets and perf can follow them, else tsc",
 	 take_time, AT(time), OF_PERF, .words = times},
 	CLI_OPTION_MEMORY(AT(memory), OF_PERF),
 	CLI_OPTION_CPU(AT(signature), OF_PERF),
@@ -66,25 +66,25 @@ static const struct cli_option rows[] = {
 const struct cli_verb cli_verb_export = {
 	.name = "export",
 	.run = cli_cmd_export,
-	.summary = "a trace for other tools: perf, or RTIT as PT",
+	.summary = "convert a trace for other tools: to perf, or from RTIT to PT",
 	.usage = "--to perf [OPTION]... FILE DIR\n--to pt [-q] FILE OUT",
-	.about = "Makes DIR of a .vpt trace, a perf.data directory that stock perf (6.1 or later) "
-		 "opens:\n\n"
+	.about = "Converts a .vpt trace to DIR, a perf.data directory that stock perf (6.1 or "
+		 "later) opens:\n\n"
 		 "  perf script -i DIR --itrace=b       every branch\n"
 		 "  perf script -i DIR --itrace=i0ns    every instruction\n"
 		 "  perf report -i DIR --itrace=i1000i  where instructions went\n\n"
-		 "All code that ran is in DIR, the kernel's as kcore, that of processes in "
-		 "DIR/code, so nothing of the guest is needed, and DIR must stay where it is. A "
-		 "process is an address space; its command is cr3: and its CR3.\n\n"
-		 "With --to=pt FILE is of RTIT, and OUT is a .vpt trace that tells the same flow "
-		 "in packets of Intel PT, for everything that reads those. perf gets RTIT in the "
-		 "same way.",
-	.notes = "perf knows no 16-bit code: the export of a vCPU begins at the first PSB after "
-		 "the last of it, and a line on stderr tells how much is left out. The packets in "
-		 "DIR are not those of FILE: see vpt-export(1).\n\n"
-		 "The exit status is 0 if all was exported, 1 if places in the trace cannot be "
-		 "decoded, 2 if the command is wrong, 3 if FILE can't be read or is not whole, 4 "
-		 "if DIR or OUT cannot be written.",
+		 "DIR has all executed code: the kernel's as kcore, and that of processes in "
+		 "DIR/code. perf therefore needs nothing of the guest, but DIR must not be moved. "
+		 "A process is an address space, and its command is cr3: with the CR3.\n\n"
+		 "With --to=pt, FILE is an RTIT trace. OUT is a .vpt trace with the same flow in "
+		 "packets of Intel PT, for all tools that read those. RTIT traces for perf are "
+		 "converted in the same way.",
+	.notes = "perf does not support 16-bit code. The export of a vCPU begins at the first PSB "
+		 "after its last 16-bit code, and a line on standard error reports how much is "
+		 "omitted. The packets in DIR differ from those in FILE: see vpt-export(1).\n\n"
+		 "The exit status is 0 if everything was exported, and 1 if parts of the trace "
+		 "cannot be decoded. It is 2 for a wrong command line, 3 if FILE cannot be read or "
+		 "is incomplete, and 4 if DIR or OUT cannot be written.",
 	.options = rows,
 	.column = 23,
 	.operands = {{"FILE", AT(path)}, {"DIR or OUT", AT(export.dir)}},

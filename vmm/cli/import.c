@@ -30,30 +30,29 @@ struct options {
 #define OF_RAW	   .group = offsetof(struct options, raws)
 
 static const struct cli_option rows[] = {
-	{'o', "output", "=OUT", "the .vpt file", cli_take_text, AT(output)},
-	{'r', "root", "=DIR", "look for the files that were traced under DIR", cli_take_text,
-	 AT(root)},
+	{'o', "output", "=OUT", "the .vpt file to write", cli_take_text, AT(output)},
+	{'r', "root", "=DIR", "look for the traced files under DIR", cli_take_text, AT(root)},
 	{'k', "kcore", "=FILE",
-	 "the kernel's code: a copy of /proc/kcore, as perf record --kcore makes one in a "
-	 "directory",
+	 "the kernel's code: a copy of /proc/kcore, for example from perf record --kcore",
 	 cli_take_text, AT(kcore)},
 	{'q', "quiet", NULL, "no summary", cli_take_flag, AT(quiet)},
 	CLI_OPTION_HELP,
-	{.text = "Of packets alone:"},
-	{0, "raw", NULL, "FILE is packets", cli_take_flag, AT(raw.raw)},
+	{.text = "Options for packets alone:"},
+	{0, "raw", NULL, "FILE has only packets", cli_take_flag, AT(raw.raw)},
 	CLI_OPTION_CPU(AT(raw.is.signature), OF_RAW),
-	{0, "ctl", "=VALUE", "IA32_RTIT_CTL; 0x200d if it is not said", cli_import_take_ctl,
-	 AT(raw), OF_RAW},
+	{0, "ctl", "=VALUE", "IA32_RTIT_CTL (default 0x200d)", cli_import_take_ctl, AT(raw),
+	 OF_RAW},
 	{0, "range", "=FIRST-LAST[:stop]", "an address range that was traced, or stopped it",
 	 cli_import_take_range, AT(raw), OF_RAW},
-	{0, "elf", "=FILE[@BIAS]", "code: what an ELF file loads to be executed",
+	{0, "elf", "=FILE[@BIAS]", "code: the executable segments of an ELF file",
 	 cli_import_take_elf, AT(raw), OF_RAW},
-	{0, "code", "=FILE@ADDRESS", "code: bytes", cli_import_take_code, AT(raw), OF_RAW},
+	{0, "code", "=FILE@ADDRESS", "code: the bytes of a file", cli_import_take_code, AT(raw),
+	 OF_RAW},
 	{0, "pages", "=DUMP,ADDRESSES",
-	 "code: pages, and a list of their addresses, as kAFL and Nyx write them "
+	 "code: pages and a list of their addresses, in the format of kAFL and Nyx "
 	 "(page_cache.dump, page_cache.addr)",
 	 cli_import_take_pages, AT(raw), OF_RAW},
-	{0, "cr3", "=CR3", "the code that is named next is of this address space only",
+	{0, "cr3", "=CR3", "the code options after this one are only for this address space",
 	 cli_import_take_cr3, AT(raw), OF_RAW},
 	CLI_OPTION_END,
 };
@@ -61,19 +60,19 @@ static const struct cli_option rows[] = {
 const struct cli_verb cli_verb_import = {
 	.name = "import",
 	.run = cli_cmd_import,
-	.summary = "a trace of perf's, or packets alone, as a .vpt file",
+	.summary = "convert a trace of perf or LLDB, or packets alone, to a .vpt file",
 	.usage = "[OPTION]... FILE -o OUT\n--raw [OPTION]... FILE -o OUT",
-	.about = "Makes a .vpt file of a trace that another program recorded, for all verbs that "
-		 "read one. FILE is what perf record wrote of intel_pt: a perf.data file or "
-		 "directory, or - for what perf wrote to a pipe; or a trace bundle of LLDB, a "
-		 "folder with trace.json. With --raw it is packets of Intel PT, of one "
-		 "processor.\n\n"
+	.about = "Converts a trace that another program recorded to a .vpt file, for all verbs "
+		 "that read one. FILE is a perf.data file or directory from perf record with "
+		 "intel_pt, or - for perf's output to a pipe. FILE can also be a trace bundle of "
+		 "LLDB, which is a folder with trace.json. With --raw, FILE has packets of Intel "
+		 "PT from one processor.\n\n"
 		 "  vpt import perf.data -o ls.vpt",
-	.notes = "The code is read from the files that FILE names, if they have the build-ids that "
-		 "it names, else from ~/.debug. See vpt-import(1).\n\n"
-		 "The exit status is 0 if OUT has all of the trace, 2 if the command is wrong, 3 "
-		 "if FILE or code can't be read or is not whole (OUT then has what comes before "
-		 "the damage), 4 if OUT cannot be written.",
+	.notes = "The code is read from the files that FILE names, if their build-ids match, and "
+		 "otherwise from ~/.debug. See vpt-import(1).\n\n"
+		 "The exit status is 0 if OUT has the whole trace, and 2 for a wrong command line. "
+		 "It is 3 if FILE or code cannot be read or is incomplete; OUT then has everything "
+		 "before the damage. It is 4 if OUT cannot be written.",
 	.options = rows,
 	.column = 22,
 	.operands = {{"FILE", AT(path)}},

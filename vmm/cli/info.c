@@ -28,7 +28,7 @@ struct options {
 #define AT(member) .field = offsetof(struct options, member)
 
 static const struct cli_option rows[] = {
-	{'n', "limit", "=N", "show N sessions and VMCSs of each vCPU, N spaces (default 20)",
+	{'n', "limit", "=N", "show N sessions and VMCSs of each vCPU, and N spaces (default 20)",
 	 cli_take_number, AT(limit)},
 	{'j', "json", NULL, "one JSON object", cli_take_flag, AT(json)},
 	CLI_OPTION_HELP,
@@ -38,14 +38,14 @@ static const struct cli_option rows[] = {
 const struct cli_verb cli_verb_info = {
 	.name = "info",
 	.run = cli_cmd_info,
-	.summary = "what a trace file holds",
+	.summary = "show the contents of a trace file",
 	.usage = "[OPTION]... FILE",
-	.about = "Shows what a .vpt file holds: the model and its trace system, who owned it, the "
-		 "sessions (periods of TriggerEn) with their registers and how they ended, sizes, "
-		 "and whether the file is whole; address spaces and VMCSs if it tells of any. FILE "
-		 "- is standard input.",
-	.notes = "The exit status is 0 also for a file that is not whole, as long as some of it "
-		 "can be read; 2 if the command is wrong, 3 if FILE can't be read.",
+	.about = "Shows the contents of a .vpt file: the model, its trace system and the owner of "
+		 "the trace, sizes, and whether the file is complete. It shows the sessions "
+		 "(periods of TriggerEn) with their registers and how they ended. It also shows "
+		 "the address spaces and VMCSs, if the file has any. FILE - is standard input.",
+	.notes = "The exit status is 0 even for an incomplete file, if part of it can be read. It "
+		 "is 2 for a wrong command line, and 3 if FILE cannot be read.",
 	.options = rows,
 	.column = 17,
 	.operands = {{"FILE", AT(path)}},

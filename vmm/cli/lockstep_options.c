@@ -71,24 +71,27 @@ static const char *const engines[] = {"soft", "kvm", NULL};
 static const char *const owners[] = {"guest", "off", NULL};
 
 static const struct cli_option rows[] = {
-	{'e', "engines", "=A,B", "soft,kvm (default); kvm,kvm and so on", take_engines,
-	 .words = engines},
-	{'n', "every", "=N", "compare after every N instructions, not after each", cli_take_number,
+	{'e', "engines", "=A,B", "the two engines, such as kvm,kvm (default soft,kvm)",
+	 take_engines, .words = engines},
+	{'n', "every", "=N", "compare after every N instructions instead of each", cli_take_number,
 	 AT(every), .least = 1, .most = UINT32_MAX},
-	{0, "memory", "=N", "compare RAM, MSRs and debug registers after every N (4096)",
+	{0, "memory", "=N",
+	 "compare RAM, MSRs and debug registers after every N instructions (default 4096)",
 	 cli_take_number, AT(every_all), .least = 1, .most = UINT32_MAX},
-	{'p', "pt", "=OWNER", "who owns PT: guest (default) or off", cli_take_owner, AT(owner),
+	{'p', "pt", "=OWNER", "owner of PT: guest (default) or off", cli_take_owner, AT(owner),
 	 .words = owners},
 	{'M', "model", "=NAME", "bdw, skl (default), icx or spr", cli_take_name, AT(model),
 	 .word_at = vpt_caps_model_name},
 	{'m', "mem", "=SIZE", "guest memory, such as 64M (default), or a number of MiB", take_mem,
 	 AT(mem)},
-	{0, "seed", "=N", "boot info's seed", cli_take_number, AT(seed)},
-	{0, "arg", "=N", "boot info's next argument; up to four", cli_take_arg, AT(args)},
-	{0, "max-insns", "=N", "end after N instructions", cli_take_number, AT(max_insns),
+	{0, "seed", "=N", "the seed in the boot information", cli_take_number, AT(seed)},
+	{0, "arg", "=N", "the next argument in the boot information; at most four", cli_take_arg,
+	 AT(args)},
+	{0, "max-insns", "=N", "stop after N instructions", cli_take_number, AT(max_insns),
 	 .least = 1, .most = UINT64_MAX},
-	{0, "list-overrides", NULL, "what is not compared, and why", .take = take_list},
-	{'q', "quiet", NULL, "not what the guest prints", cli_take_flag, AT(quiet)},
+	{0, "list-overrides", NULL, "print the results that are not compared, with reasons",
+	 .take = take_list},
+	{'q', "quiet", NULL, "do not print the guest's output", cli_take_flag, AT(quiet)},
 	{'j', "json", NULL, "one JSON object", cli_take_flag, AT(json)},
 	CLI_OPTION_HELP,
 	CLI_OPTION_END,
@@ -99,17 +102,18 @@ const struct cli_verb cli_verb_lockstep = {
 	.run = cli_cmd_lockstep,
 	.summary = "run a guest on two engines and compare each instruction",
 	.usage = "[OPTION]... GUEST",
-	.about = "Runs a guest on two engines at once, an instruction at a time, and compares what "
-		 "the architecture can see: all registers, segments, MSRs, the state of PT, what "
-		 "was delivered, and all of RAM. The first difference is shown with its "
+	.about = "Runs a guest on two engines at once, one instruction at a time, and compares "
+		 "their architectural state. It compares all registers, segments, MSRs, the state "
+		 "of PT, delivered events, and all of RAM. The first difference is shown with its "
 		 "instruction.",
-	.notes = "A difference that is found late is looked for again in a second run, so what is "
-		 "shown is the first, also with --every and in memory.\n\n"
+	.notes = "A difference that is detected late is located in a second run. The report is "
+		 "therefore always about the first difference, also with --every and in memory.\n\n"
 		 "The last line is\n\n"
 		 "  lockstep: N instructions, K divergences\n\n"
-		 "The exit status is 0 if K is 0, 1 if not, 2 if the command is wrong, 3 if GUEST "
-		 "is not a guest, 4 if something is lacking here, 5 if an engine could not go on "
-		 "before the guest ended: what ran until then was the same.\n\n"
+		 "The exit status is 0 if K is 0, 1 if K is not 0, and 2 for a wrong command line. "
+		 "It is 3 if GUEST is not a guest, and 4 if this machine lacks a requirement. It "
+		 "is 5 if an engine could not continue before the guest ended; up to there the "
+		 "engines agreed.\n\n"
 		 "  vpt lockstep --engines=soft,kvm demo.elf",
 	.options = rows,
 	.column = 23,

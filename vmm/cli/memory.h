@@ -22,7 +22,7 @@ cli_option_take cli_memory_take;
 	{                                                                                        \
 		'M', "memory", "=FILE[@BASE][,WORD]...",                                         \
 			"code that the trace lacks, from an image of memory: see MEMORY IMAGES " \
-			"in vpt-decode(1); any number of them",                                  \
+			"in vpt-decode(1); can be repeated",                                     \
 			cli_memory_take, __VA_ARGS__                                             \
 	}
 

@@ -145,9 +145,9 @@ bool cli_is_number(const char *text, uint64_t *value);
 int cli_number(const char *verb, const char *option, const char *text, uint64_t *value);
 
 /* The row of --help, and the row that ends a table. */
-#define CLI_OPTION_HELP                                               \
-	{                                                             \
-		'h', "help", NULL, "this text", .take = cli_take_help \
+#define CLI_OPTION_HELP                                                     \
+	{                                                                   \
+		'h', "help", NULL, "print this help", .take = cli_take_help \
 	}
 #define CLI_OPTION_END       \
 	{                    \

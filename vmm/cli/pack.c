@@ -22,7 +22,7 @@ struct options {
 #define AT(member) .field = offsetof(struct options, member)
 
 static const struct cli_option rows[] = {
-	{'l', "level", "=N", "0: not compressed; 1 to 19: as zstd has it (default 3)",
+	{'l', "level", "=N", "0: uncompressed; 1 to 19: the level of zstd (default 3)",
 	 cli_take_number, AT(level), .most = TRACE_ZSTD_LEVEL_MAX},
 	{'q', "quiet", NULL, "no summary", cli_take_flag, AT(quiet)},
 	CLI_OPTION_HELP,
@@ -32,13 +32,13 @@ static const struct cli_option rows[] = {
 const struct cli_verb cli_verb_pack = {
 	.name = "pack",
 	.run = cli_cmd_pack,
-	.summary = "a trace written anew, compressed or not",
+	.summary = "rewrite a trace, compressed or uncompressed",
 	.usage = "[OPTION]... FILE OUT",
-	.about = "Writes the .vpt trace FILE to OUT with its blocks compressed by zstd. Every verb "
-		 "reads OUT as it reads FILE. OUT has the current version of the format, also if "
-		 "FILE is of an earlier one, and a list of PSBs with the state at each.",
-	.notes = "The exit status is 0 if OUT was written, 2 if the command is wrong, 3 if FILE "
-		 "can't be read or is not whole, 4 if OUT cannot be written.",
+	.about = "Writes the .vpt trace FILE to OUT, with its blocks compressed by zstd. Every "
+		 "verb reads OUT like FILE. OUT has the current version of the format, and a list "
+		 "of PSBs with the state at each.",
+	.notes = "The exit status is 0 if OUT was written, and 2 for a wrong command line. It is 3 "
+		 "if FILE cannot be read or is incomplete, and 4 if OUT cannot be written.",
 	.options = rows,
 	.column = 17,
 	.operands = {{"FILE", AT(path)}, {"OUT", AT(out)}},

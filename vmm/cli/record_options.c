@@ -37,19 +37,19 @@ static int take_cpus(const struct cli_given *g)
 static const char *const places[] = {"auto", "kcore", "process", "none", NULL};
 
 static const struct cli_option rows[] = {
-	{0, "system", NULL, "the whole machine: it is the only choice there is", cli_take_flag,
-	 AT(system)},
-	{'o', "output", "=FILE", "record to this .vpt file (trace.vpt)", cli_take_text, AT(output)},
-	{'c', "cpu", "=LIST", "only these CPUs, such as 0-3,8; they are vCPUs 0, 1, ... of FILE",
+	{0, "system", NULL, "record the whole machine; required", cli_take_flag, AT(system)},
+	{'o', "output", "=FILE", "record to this .vpt file (default trace.vpt)", cli_take_text,
+	 AT(output)},
+	{'c', "cpu", "=LIST", "only these CPUs, such as 0-3,8; they become vCPUs 0, 1, ... of FILE",
 	 .take = take_cpus},
-	{'s', "seconds", "=N", "end after N seconds", cli_take_number, AT(seconds), .least = 1,
+	{'s', "seconds", "=N", "stop after N seconds", cli_take_number, AT(seconds), .least = 1,
 	 .most = 1000000},
-	{0, "buffer", "=BYTES", "of each CPU's ring, a power of 2 (4 MiB)", take_buffer,
-	 AT(buffer)},
+	{0, "buffer", "=BYTES", "size of each CPU's ring, a power of 2 (default 4 MiB)",
+	 take_buffer, AT(buffer)},
 	{0, "guest-code", "=WHERE",
-	 "where to look for the guests' code, for which the trace is decoded when recording has "
-	 "ended: auto (default), in the machine's memory and in VMMs; kcore or process, only in "
-	 "one of these; none, nowhere",
+	 "where to look for the guests' code, for which the trace is decoded after the recording: "
+	 "auto (default), in the machine's memory and in VMMs; kcore or process, only in one of "
+	 "these; none, nowhere",
 	 cli_take_word, AT(guest_code), .words = places},
 	{'q', "quiet", NULL, "no summary", cli_take_flag, AT(quiet)},
 	CLI_OPTION_HELP,
@@ -59,17 +59,17 @@ static const struct cli_option rows[] = {
 const struct cli_verb cli_verb_record = {
 	.name = "record",
 	.run = cli_cmd_record,
-	.summary = "record this machine and its guests by its own PT",
+	.summary = "record this machine and its guests with its own PT",
 	.usage = "--system [OPTION]... [--] [COMMAND [ARGUMENT]...]",
-	.about = "Records with Intel PT what this machine runs, its kernel, its processes and its "
-		 "guests, until COMMAND ends, the time is over, or Ctrl-C. Takes root and a "
-		 "processor with PT.",
-	.notes = "vpt decode then tells host, VMs, and processes apart. Code of guests is found by "
-		 "their page tables while they still run. Where it is not, there are VM entries "
-		 "and exits and address spaces.\n\n"
-		 "The exit status is 0; 1 if some of the trace was lost; 2 if the command is "
-		 "wrong; 4 if this machine lacks something. A trace that was not completed stays "
-		 "in FILE.part.\n\n"
+	.about = "Records this machine with Intel PT: its kernel, its processes and its guests. "
+		 "The recording ends with COMMAND, after the given time, or at Ctrl-C. It requires "
+		 "root and a processor with PT.",
+	.notes = "vpt decode then distinguishes the host, VMs and processes. The code of guests is "
+		 "found through their page tables while the guests still run. For a guest without "
+		 "code, the trace has only VM entries, VM exits and address spaces.\n\n"
+		 "The exit status is 0, or 1 if part of the trace was lost. It is 2 for a wrong "
+		 "command line, and 4 if this machine lacks a requirement. An incomplete trace "
+		 "stays in FILE.part.\n\n"
 		 "  vpt record --system --seconds=1 -o t.vpt && vpt decode t.vpt",
 	.options = rows,
 	.column = 23,

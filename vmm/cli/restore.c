@@ -31,9 +31,9 @@ struct restore {
 #define GIVEN(member) .given = offsetof(struct restore, m.o.member)
 
 static const struct cli_option rows[] = {
-	{'o', "output", "=FILE", "the .vpt file: all of it, what was recorded before too",
+	{'o', "output", "=FILE", "the .vpt file; it includes the trace before the snapshot",
 	 cli_take_text, AT(output)},
-	{0, "max-mem", "=SIZE", "refuse a guest with more memory (1G)", cli_take_size,
+	{0, "max-mem", "=SIZE", "refuse a guest with more memory (default 1G)", cli_take_size,
 	 .field = offsetof(struct restore, max_mem)},
 	CLI_RUN_COMMON_ROWS(AT, GIVEN),
 	CLI_OPTION_END,
@@ -42,13 +42,13 @@ static const struct cli_option rows[] = {
 const struct cli_verb cli_verb_restore = {
 	.name = "restore",
 	.run = cli_cmd_restore,
-	.summary = "go on from a snapshot",
+	.summary = "resume a guest and its trace from a snapshot",
 	.usage = "[OPTION]... FILE",
-	.about = "Goes on with a guest, and with its trace, from a snapshot that vpt run wrote. "
-		 "Trace and file become the same, byte for byte, as if it had never stopped.",
-	.notes = "Without -o the guest goes on untold: nothing is recorded any more. N counts from "
-		 "the beginning of the guest. The exit status is that of vpt run, 3 if FILE is no "
-		 "snapshot or not one of a machine like this.\n\n"
+	.about = "Resumes a guest and its trace from a snapshot that vpt run wrote. The trace and "
+		 "the file become the same, byte for byte, as those of an uninterrupted run.",
+	.notes = "Without -o nothing is recorded any more. N counts from the start of the guest. "
+		 "The exit status is that of vpt run. It is 3 if FILE is not a snapshot, or is "
+		 "from a machine that differs from this one.\n\n"
 		 "  vpt run --engine=soft --snapshot=demo.vps --snapshot-at=100000 -o part.vpt "
 		 "demo.elf\n"
 		 "  vpt restore -o whole.vpt demo.vps",

@@ -223,21 +223,21 @@ int cli_run_finish(struct cli_run_machine *m, int status);
 cli_option_take cli_run_take_timeout, cli_run_take_max_bytes;
 /* clang-format off */
 #define CLI_RUN_COMMON_ROWS(AT, GIVEN)                                                             \
-	{0, "max-insns", "=N", "end after N traced instructions", cli_take_number, AT(max_insns)}, \
-	{0, "timeout", "=S", "end after S seconds, such as 10 or 0.5", cli_run_take_timeout,       \
+	{0, "max-insns", "=N", "stop after N traced instructions", cli_take_number, AT(max_insns)}, \
+	{0, "timeout", "=S", "stop after S seconds, such as 10 or 0.5", cli_run_take_timeout,       \
 	 AT(timeout)},                                                                             \
-	{0, "console", "=FILE", "the guest's console goes to FILE, not to standard output",        \
+	{0, "console", "=FILE", "write the guest's console to FILE instead of standard output",        \
 	 cli_take_text, AT(console)},                                                              \
-	{0, "max-bytes", "=SIZE", "end when the trace file has SIZE bytes (default 4G)",           \
+	{0, "max-bytes", "=SIZE", "stop when the trace file has SIZE bytes (default 4G)",           \
 	 cli_run_take_max_bytes, AT(max_bytes)},                                                   \
-	{0, "snapshot", "=FILE", "write a snapshot to FILE on SIGUSR1; the last one stays",        \
+	{0, "snapshot", "=FILE", "write a snapshot to FILE on SIGUSR1, in place of an earlier one",        \
 	 cli_take_text, AT(snapshot)},                                                             \
-	{0, "snapshot-at", "=N", "write it after N instructions, and end there", cli_take_number,  \
+	{0, "snapshot-at", "=N", "write it after N instructions, and stop there", cli_take_number,  \
 	 AT(snapshot_at), GIVEN(has_snapshot_at)},                                                 \
-	{0, "snapshot-every", "=N", "write it whenever N more have been executed", cli_take_number, \
+	{0, "snapshot-every", "=N", "write it after every N instructions", cli_take_number, \
 	 AT(snapshot_every)},                                                                      \
-	{'q', "quiet", NULL, "no progress, no summary", cli_take_flag, AT(quiet)},                 \
-	{'j', "json", NULL, "the summary as one line of JSON on standard output", cli_take_flag,   \
+	{'q', "quiet", NULL, "print no progress and no summary", cli_take_flag, AT(quiet)},                 \
+	{'j', "json", NULL, "print the summary as one line of JSON on standard output", cli_take_flag,   \
 	 AT(json)},                                                                                \
 	CLI_OPTION_HELP
 /* clang-format on */

@@ -60,88 +60,95 @@ static const char *const controls[] = {"all", "none", NULL};
 
 static const struct cli_option rows[] = {
 	{'o', "output", "=FILE", "record to this .vpt file", cli_take_text, AT(output)},
-	{'p', "pt", "=OWNER", "who owns it: guest (default), host, or off", cli_take_owner,
+	{'p', "pt", "=OWNER", "owner of the trace: guest (default), host, or off", cli_take_owner,
 	 AT(owner), GIVEN(owner_given), .words = owners},
-	{'M', "model", "=NAME", "bdw, skl (default), icx or spr; with RTIT silvermont, airmont",
+	{'M', "model", "=NAME", "bdw, skl (default), icx or spr; with RTIT silvermont or airmont",
 	 cli_take_name, AT(model), GIVEN(model_given), .word_at = model_name},
-	{0, "trace", "=SYSTEM", "pt or rtit, as the model has it; rtit alone means silvermont",
+	{0, "trace", "=SYSTEM",
+	 "pt or rtit, which the model must have; rtit without --model selects silvermont",
 	 cli_take_name, AT(atom.trace), .words = systems},
 	{0, "caps", "=LIST",
-	 "the model with some CPUID words changed: eax= ebx= ecx= of 14H.0, eax1= ebx1= of 14H.1, "
-	 "tsc_eax= tsc_ebx= tsc_ecx= of 15H, signature=, maxphyaddr=, linaddr=, nonturbo=",
+	 "change CPUID words of the model: eax= ebx= ecx= of 14H.0, eax1= ebx1= of 14H.1, tsc_eax= "
+	 "tsc_ebx= tsc_ecx= of 15H, signature=, maxphyaddr=, linaddr=, nonturbo=",
 	 cli_take_text, AT(caps_list), GIVEN(model_given)},
 	{'m', "mem", "=SIZE", "guest memory, such as 64M (default) or 1G", take_mem, AT(mem)},
 	{0, "oracle", NULL,
-	 "record every retired instruction too, for vpt verify: 16 bytes each, and up to ten times "
-	 "slower",
+	 "also record every retired instruction, for vpt verify: 16 bytes each, and up to ten "
+	 "times slower",
 	 cli_take_flag, AT(oracle)},
-	{0, "seed", "=N", "boot info's seed", cli_take_number, AT(seed)},
-	{0, "arg", "=N", "boot info's next argument; up to four", cli_take_arg, AT(args)},
-	{0, "initrd", "=FILE", "put FILE into memory after the program", cli_take_text, AT(initrd)},
-	{0, "engine", "=NAME", "auto (the default), soft, kvm, or kvm-pt: this machine's own PT",
+	{0, "seed", "=N", "the seed in the boot information", cli_take_number, AT(seed)},
+	{0, "arg", "=N", "the next argument in the boot information; at most four", cli_take_arg,
+	 AT(args)},
+	{0, "initrd", "=FILE", "load FILE into memory after the program", cli_take_text,
+	 AT(initrd)},
+	{0, "engine", "=NAME", "auto (default), soft, kvm, or kvm-pt (this machine's own PT)",
 	 cli_take_name, AT(engine), .words = engines},
 	CLI_RUN_COMMON_ROWS(AT, GIVEN),
-	{.text = "What a host traces (--pt=host, or --usage):"},
-	{0, "filter", "=RANGE", "only this code; several make several filters", take_range,
-	 OF_HOST},
-	{0, "stop", "=RANGE", "end the trace where execution comes here", take_range, OF_HOST},
-	{0, "user", NULL, "only CPL above 0", cli_take_flag, AT(user), OF_HOST},
-	{0, "kernel", NULL, "only CPL 0", cli_take_flag, AT(kernel), OF_HOST},
-	{0, "cr3", "=VALUE", "only where CR3 is VALUE", cli_take_number, AT(cr3), GIVEN(has_cr3),
-	 OF_HOST},
+	{.text = "Options of a host's trace (--pt=host, or --usage):"},
+	{0, "filter", "=RANGE", "trace only this code; can be repeated for several filters",
+	 take_range, OF_HOST},
+	{0, "stop", "=RANGE", "end the trace when execution enters this code", take_range, OF_HOST},
+	{0, "user", NULL, "trace only CPL above 0", cli_take_flag, AT(user), OF_HOST},
+	{0, "kernel", NULL, "trace only CPL 0", cli_take_flag, AT(kernel), OF_HOST},
+	{0, "cr3", "=VALUE", "trace only while CR3 is VALUE", cli_take_number, AT(cr3),
+	 GIVEN(has_cr3), OF_HOST},
 	{0, "no-retc", NULL, "no RET compression", cli_take_flag, AT(no_retc), OF_HOST},
 	{0, "psb", "=N", "a PSB every 2K << N bytes", cli_take_number, AT(psb), GIVEN(has_psb),
 	 OF_HOST},
 	{0, "tsc", NULL, "TSC packets", cli_take_flag, AT(tsc), OF_HOST},
-	{0, "mtc", "[=N]", "MTC packets, one to 1 << N of the crystal's clocks (default 3)",
+	{0, "mtc", "[=N]", "MTC packets, one every 1 << N clocks of the crystal (default 3)",
 	 cli_run_take_mtc, AT(trace), OF_HOST},
-	{0, "cyc", "[=N]", "CYC packets, by CycThresh N (default 0: for each packet)",
+	{0, "cyc", "[=N]", "CYC packets, with CycThresh N (default 0: for each packet)",
 	 cli_run_take_cyc, AT(trace), OF_HOST},
-	{0, "ptw", "[=fup]", "PTWRITE; fup: and where it is", cli_run_take_ptw, AT(trace), OF_HOST,
-	 .words = ptws},
+	{0, "ptw", "[=fup]", "PTW packets of PTWRITE; fup: with the instruction's IP",
+	 cli_run_take_ptw, AT(trace), OF_HOST, .words = ptws},
 	{0, "power", NULL, "power events", cli_take_bits, BIT(PWR_EVT_EN)},
-	{0, "events", NULL, "interrupts, exceptions and IRET", cli_take_bits, BIT(EVENT_EN)},
-	{0, "no-tnt", NULL, "no conditional branches: DisTNT", cli_take_bits, BIT(DIS_TNT)},
-	{0, "no-branch", NULL, "no branches at all", cli_take_flag, AT(trace.no_branch), OF_HOST},
-	{.text = "With RTIT --psb is 0 to 3 (2K to 16K), --tsc is STS packets (on MOV CR3 too), "
-		 "--mtc=N is MTC_Range (0 to 3), --cyc is cycle counts and has no value, there are "
-		 "two ranges, and not --ptw, --power, --events, --no-tnt, --no-branch, "
-		 "--defer-tips, --cyc-bits. But:"},
-	{0, "less-pkts", NULL, "timing packets only where branches are traced", cli_take_flag,
+	{0, "events", NULL, "event trace: interrupts, exceptions and IRET", cli_take_bits,
+	 BIT(EVENT_EN)},
+	{0, "no-tnt", NULL, "no TNT packets (DisTNT)", cli_take_bits, BIT(DIS_TNT)},
+	{0, "no-branch", NULL, "no packets of branches at all", cli_take_flag, AT(trace.no_branch),
+	 OF_HOST},
+	{.text = "With RTIT, --psb is 0 to 3 (2K to 16K), and --tsc sends STS packets, also on MOV "
+		 "CR3. --mtc=N is MTC_Range (0 to 3). --cyc sends cycle counts and has no value. "
+		 "There are two ranges. RTIT has no --ptw, --power, --events, --no-tnt, "
+		 "--no-branch, --defer-tips and --cyc-bits. These options are only for RTIT:"},
+	{0, "less-pkts", NULL, "send timing packets only where branches are traced", cli_take_flag,
 	 AT(atom.less_pkts), OF_HOST, OF_ATOM},
-	{0, "errata", "=LIST", "of the processor: E1 to E8, such as E1,E3, all or none (default)",
+	{0, "errata", "=LIST",
+	 "errata of the processor: E1 to E8, such as E1,E3, all or none (default)",
 	 cli_run_take_errata, AT(atom), OF_MODEL, OF_ATOM, .words = erratas},
-	{0, "clear-lag", "=N", "its PSBs clear compression up to 4 packets late",
+	{0, "clear-lag", "=N", "PSBs clear the compression N packets late, at most 4",
 	 cli_run_take_clear_lag, AT(atom), OF_MODEL, OF_ATOM},
-	{0, "disable-pgd", NULL, "it sends FUP.PGD where software ends the trace", cli_take_flag,
+	{0, "disable-pgd", NULL, "send FUP.PGD when software ends the trace", cli_take_flag,
 	 AT(atom.model.disable_pgd), OF_MODEL, OF_ATOM},
-	{.text = "What no CPUID tells of the processor, whoever traces:"},
-	{0, "defer-tips", NULL, "TIPs come after the TNT packet that they fall into", cli_take_flag,
+	{.text = "Properties of the processor that CPUID does not report, for every owner:"},
+	{0, "defer-tips", NULL, "send TIPs after the TNT packet that is in progress", cli_take_flag,
 	 AT(trace.model.defer_tips), OF_MODEL},
 	{0, "buffer", "=BYTES[:DRAIN]",
-	 "an internal buffer that can overflow; DRAIN bytes leave it in 1024 core clocks (default "
-	 "1024)",
+	 "model an internal buffer that can overflow; DRAIN bytes leave it in 1024 core clocks "
+	 "(default 1024)",
 	 cli_run_take_buffer, AT(trace), OF_MODEL},
-	{0, "cyc-bits", "=N", "the cycle counter's bits (default 14)", cli_run_take_cyc_bits,
-	 AT(trace), OF_MODEL},
+	{0, "cyc-bits", "=N", "width of the cycle counter in bits (default 14)",
+	 cli_run_take_cyc_bits, AT(trace), OF_MODEL},
 	{0, "cbr", "=RATIO[,RATIO@INSNS[:TICKS]]...",
-	 "core clock RATIO times the bus clock; from INSNS instructions on another, after TICKS of "
-	 "the TSC (default: as at P1)",
+	 "the core clock is RATIO times the bus clock (default: the ratio at P1). After INSNS "
+	 "instructions it changes to another RATIO, and first stops for TICKS of the TSC",
 	 cli_run_take_cbr, AT(trace), OF_MODEL},
-	{.text = "VM entries and exits, and what is traced across them:"},
+	{.text = "VM entries and exits, and the usage of PT across them:"},
 	{0, "usage", "=USAGE[,USAGE@INSNS]...",
-	 "system, host (the VMM alone), guest (the guest alone), owned (by the guest) or off; "
+	 "system, host (only the VMM), guest (only the guest), owned (by the guest) or off; "
 	 "guest,system@N changes after N instructions",
 	 cli_run_take_usage, AT(usage), .words = cli_run_usages},
-	{0, "conceal", "=LIST", "exec, exit, entry, all or none (default): hide VMX in packets",
+	{0, "conceal", "=LIST", "exec, exit, entry, all or none (default): conceal VMX in packets",
 	 cli_run_take_conceal, AT(usage), OF_USAGE, .words = cli_run_conceals},
-	{0, "trap", "=cr3", "the VMM emulates MOV to CR3", cli_run_take_trap, AT(usage), OF_USAGE,
-	 .words = traps},
-	{0, "controls", "=all|none", "none: no VMX controls of PT's, MSR areas do their work",
+	{0, "trap", "=cr3", "intercept MOV to CR3, and emulate it in the VMM", cli_run_take_trap,
+	 AT(usage), OF_USAGE, .words = traps},
+	{0, "controls", "=all|none",
+	 "the VMX controls of PT (default all); with none the VMM uses MSR areas instead",
 	 cli_run_take_controls, AT(usage), OF_USAGE, .words = controls},
-	{0, "tsc-offset", "=N", "N is added to the TSC in the guest", cli_take_number,
+	{0, "tsc-offset", "=N", "add N to the TSC of the guest", cli_take_number,
 	 AT(usage.setup.config.tsc.offset), OF_USAGE},
-	{0, "tsc-scale", "=F", "the TSC is multiplied by F before that, such as 1.25",
+	{0, "tsc-scale", "=F", "multiply the TSC by F before that, such as 1.25",
 	 cli_run_take_scale, AT(usage), OF_USAGE},
 	CLI_OPTION_END,
 };
@@ -151,16 +158,16 @@ const struct cli_verb cli_verb_run = {
 	.run = cli_cmd_run,
 	.summary = "run a guest and record its trace",
 	.usage = "[OPTION]... GUEST",
-	.about = "Runs a static x86-64 ELF file as a guest, with Intel PT, or the RTIT of Atoms, "
-		 "as a model of a processor has it, and records the trace. The guest's console is "
-		 "standard output.",
+	.about = "Runs a static x86-64 ELF file as a guest, and records its trace. The model of "
+		 "the processor has Intel PT, or RTIT for Atoms. The guest's console is standard "
+		 "output.",
 	.notes = "RANGE is SYMBOL, SYMBOL..SYMBOL (first byte to last), or FIRST-LAST (addresses, "
-		 "both inside). Numbers are decimal, or hex after 0x. vpt restore goes on from a "
+		 "inclusive). Numbers are decimal, or hexadecimal after 0x. vpt restore resumes a "
 		 "snapshot.\n\n"
-		 "The exit status is 0 if the guest's is 0; 1 if it is another, or the guest "
-		 "crashed, hung or ran into a limit; 2 if the command is wrong; 3 if a file is; 4 "
-		 "if this machine lacks something. A trace that was not completed stays in "
-		 "FILE.part.\n\n"
+		 "The exit status is 0 if the guest's status is 0. It is 1 if the guest's status "
+		 "is not 0, or if the guest crashed, hung or reached a limit. It is 2 for a wrong "
+		 "command line, 3 if a file cannot be used, and 4 if this machine lacks a "
+		 "requirement. An incomplete trace stays in FILE.part.\n\n"
 		 "  vpt run -o t.vpt demo.elf\n"
 		 "  vpt run --pt=host --filter=execute --no-retc -o t.vpt demo.elf",
 	.options = rows,

@@ -28,12 +28,12 @@ static const struct cli_option rows[] = {
 const struct cli_verb cli_verb_snapshot = {
 	.name = "snapshot",
 	.run = cli_cmd_snapshot,
-	.summary = "what a snapshot holds",
+	.summary = "show the contents of a snapshot",
 	.usage = "[OPTION]... FILE",
-	.about = "Shows what a snapshot holds that vpt run wrote: which guest, where it is, how "
-		 "much of its trace there is. FILE - is standard input.",
-	.notes = "The exit status is 0, 2 if the command is wrong, 3 if FILE can't be read or is "
-		 "no whole snapshot, 4 if this machine lacks something.",
+	.about = "Shows the contents of a snapshot that vpt run wrote: the guest, its position, "
+		 "and the size of its trace so far. FILE - is standard input.",
+	.notes = "The exit status is 0, or 2 for a wrong command line. It is 3 if FILE cannot be "
+		 "read or is not a complete snapshot, and 4 if this machine lacks a requirement.",
 	.options = rows,
 	.column = 15,
 	.operands = {{"FILE", AT(path)}},

@@ -48,16 +48,16 @@ static int take_decoder(const struct cli_given *g)
 static const char *const decoders[] = {"libvptdecode", "libipt", "perf", NULL};
 
 static const struct cli_option rows[] = {
-	{'e', "allow-empty", NULL, "it is all right if nothing should be in the trace",
-	 cli_take_flag, AT(allow_empty)},
+	{'e', "allow-empty", NULL, "accept a trace that should contain nothing", cli_take_flag,
+	 AT(allow_empty)},
 	{'j', "json", NULL, "one JSON object", cli_take_flag, AT(json)},
-	{'q', "quiet", NULL, "no differences, no progress, only the last line", cli_take_flag,
-	 AT(quiet)},
+	{'q', "quiet", NULL, "print only the last line, without differences and progress",
+	 cli_take_flag, AT(quiet)},
 	{'w', "with", "=DECODER",
-	 "which decoder of Intel PT: libvptdecode (default) or libipt; or perf, of an export that "
-	 "is made and removed",
+	 "the decoder of Intel PT: libvptdecode (default), libipt, or perf, which decodes a "
+	 "temporary export",
 	 take_decoder, AT(with), .words = decoders},
-	{'S', "symbols", "=FILE[@BIAS]", "names of code, as for vpt decode", cli_symbols_take,
+	{'S', "symbols", "=FILE[@BIAS]", "symbols of code, as for vpt decode", cli_symbols_take,
 	 AT(symbols)},
 	CLI_OPTION_MEMORY(AT(memory)),
 	CLI_OPTION_CPU(AT(signature)),
@@ -68,30 +68,32 @@ static const struct cli_option rows[] = {
 const struct cli_verb cli_verb_verify = {
 	.name = "verify",
 	.run = cli_cmd_verify,
-	.summary = "check a trace against what really ran",
+	.summary = "compare a trace with the instructions that ran",
 	.usage = "[OPTION]... FILE",
-	.about = "Decodes a .vpt trace and compares it, instruction by instruction and event by "
-		 "event, with what the engine saw run (recorded by vpt run --oracle). What of that "
-		 "should be in the trace is worked out from the PT registers by a model of its "
-		 "own. FILE - is standard input.",
-	.notes =
-		"The last line is\n\n"
-		"  verify: N retired, M decoded, K mismatches\n\n"
-		"where N counts the instructions that should be in the trace. A trace that the "
-		"output ended (ToPA STOP, an error) has the beginning of what ran; lines before "
-		"the last say how much. So it is with a file that ends early, as after kill -9. K "
-		"counts places: in each session at most the first.\n\n"
-		"Where TNT packets were off (DisTNT) the trace does not say what conditional "
-		"branches did, and cannot be verified. What it does say is looked for in what "
-		"ran, and the last line is\n\n"
-		"  verify: DisTNT: N retired, T targets, E events, K mismatches\n\n"
-		"No packet tells how often a loop of direct branches runs, such as jmp to itself. "
-		"Where a trace stays in one, that is said, and the iterations are not compared.\n\n"
-		"The exit status is 0 if K is 0, 1 if not or if nothing should be in the trace, 2 "
-		"if the command is wrong, 3 if FILE can't be read, has no oracle, or is damaged, "
-		"whatever K is; 4 if something is lacking here, 5 if K is 0 and DisTNT was set, 6 "
-		"if K is 0 and the trace stays in a loop of direct branches.\n\n"
-		"  vpt run --oracle -o t.vpt demo.elf && vpt verify t.vpt",
+	.about =
+		"Decodes a .vpt trace, and compares each instruction and event with the engine's "
+		"log of the run (vpt run --oracle). A separate model derives the expected contents "
+		"of the trace from the log and the PT registers. FILE - is standard input.",
+	.notes = "The last line is\n\n"
+		 "  verify: N retired, M decoded, K mismatches\n\n"
+		 "N is the number of instructions that should be in the trace. If the output ended "
+		 "the trace (ToPA STOP, an error), only the beginning of the run is compared, and "
+		 "lines before the last report how much. The same is true for a file that ends "
+		 "early, for example after kill -9. K counts at most the first mismatch of each "
+		 "session.\n\n"
+		 "Without TNT packets (DisTNT), a trace does not contain the outcomes of "
+		 "conditional branches, and cannot be verified. Its other contents are searched "
+		 "for in the log, and the last line is\n\n"
+		 "  verify: DisTNT: N retired, T targets, E events, K mismatches\n\n"
+		 "No packet reports the iterations of a loop of direct branches, such as a jmp to "
+		 "itself. If a trace stays in such a loop, a line reports this, and the iterations "
+		 "are not compared.\n\n"
+		 "The exit status is 0 if K is 0, and 1 if K is not 0 or if the trace should "
+		 "contain nothing. It is 2 for a wrong command line. It is 3 if FILE cannot be "
+		 "read, has no oracle, or is damaged, regardless of K. It is 4 if this machine "
+		 "lacks a requirement. It is 5 if K is 0 and DisTNT was set, and 6 if K is 0 and "
+		 "the trace stays in a loop of direct branches.\n\n"
+		 "  vpt run --oracle -o t.vpt demo.elf && vpt verify t.vpt",
 	.options = rows,
 	.column = 22,
 	.operands = {{"FILE", AT(path)}},
