@@ -137,7 +137,7 @@ static void skip(struct machine *m, const struct hostile *h, unsigned int n)
 	if (n % 4 == 3)
 		r->rip = (h->mode == HOSTILE_REAL ? 0 : HOSTILE_CODE) + h->start + n * 13;
 	REQUIRE(!m->v->engine->get_sregs(m->v, &s));
-	if (!(s.efer & X86_EFER_LMA && s.cs.l))
+	if (!(s.efer & X86_EFER_LMA && s.cs.ar & X86_AR_L))
 		r->rip = (uint32_t)r->rip;
 	r->rflags &= ~X86_FL_TF;
 	m->v->state |= ENGINE_REGS_DIRTY;

@@ -223,8 +223,9 @@ static void set(const struct setting *s)
 	struct x86_sregs sregs = still;
 	struct soft *c = soft(vcpu);
 
-	sregs.cs.l = s->efer & X86_EFER_LMA;
-	sregs.cs.dpl = sregs.ss.dpl = s->user ? 3 : 0;
+	x86_segment_set(&sregs.cs, X86_AR_L, s->efer & X86_EFER_LMA);
+	x86_segment_set(&sregs.cs, X86_AR_DPL, s->user);
+	x86_segment_set(&sregs.ss, X86_AR_DPL, s->user);
 	sregs.cr0 = s->cr0;
 	sregs.cr3 = s->cr3;
 	sregs.cr4 = s->cr4;

@@ -136,13 +136,9 @@ static struct x86_segment flat(uint16_t selector, bool code, bool wide)
 {
 	return (struct x86_segment){.limit = 0xffffffff,
 				    .selector = selector,
-				    .type = code ? 11 : 3,
-				    .dpl = selector & 3,
-				    .s = true,
-				    .present = true,
-				    .l = wide,
-				    .db = !wide,
-				    .g = true};
+				    .ar = (code ? X86_AR_CODE : X86_AR_DATA) |
+					  (selector & 3u) << X86_AR_DPL_SHIFT |
+					  (wide ? X86_AR_L : X86_AR_DB) | X86_AR_G};
 }
 
 static struct x86_segment real(uint16_t selector, bool code)
@@ -150,9 +146,7 @@ static struct x86_segment real(uint16_t selector, bool code)
 	return (struct x86_segment){.base = (uint32_t)selector << 4,
 				    .limit = 0xffff,
 				    .selector = selector,
-				    .type = code ? 11 : 3,
-				    .s = true,
-				    .present = true};
+				    .ar = code ? X86_AR_CODE : X86_AR_DATA};
 }
 
 void beside_mode(unsigned int bits, unsigned int cpl)

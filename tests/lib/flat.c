@@ -63,8 +63,8 @@ static void begin(void)
 	sregs.gdt = (struct x86_table){GDT, 0xff};
 	sregs.idt = (struct x86_table){IDT, 0xfff};
 	sregs.tr = (struct x86_segment){
-		.base = TSS, .limit = 0x67, .selector = 0xf8, .type = 11, .present = true};
-	sregs.ldt.unusable = true;
+		.base = TSS, .limit = 0x67, .selector = 0xf8, .ar = X86_AR_TSS};
+	sregs.ldt.ar |= X86_AR_UNUSABLE;
 	regs.rip = CODE;
 	regs.rsp = STACK;
 	regs.rflags = X86_FL_FIXED | X86_FL_IF | X86_FL_ZF;

@@ -249,13 +249,8 @@ static struct x86_segment segment(uint16_t selector, bool code, bool l, bool db)
 	return (struct x86_segment){
 		.limit = 0xffffffff,
 		.selector = selector,
-		.type = code ? 11 : 3,
-		.dpl = selector & 3,
-		.s = true,
-		.present = true,
-		.l = l,
-		.db = db,
-		.g = true,
+		.ar = (code ? X86_AR_CODE : X86_AR_DATA) | (selector & 3u) << X86_AR_DPL_SHIFT |
+		      (l ? X86_AR_L : 0) | (db ? X86_AR_DB : 0) | X86_AR_G,
 	};
 }
 
@@ -264,8 +259,8 @@ static void flat(struct x86_sregs *s, bool l, bool db, uint8_t cpl)
 	s->cs = segment(cpl ? CODE3 : CODE0, true, l, db && !l);
 	s->ss = s->ds = s->es = s->fs = s->gs = segment(cpl ? DATA3 : DATA0, false, false, db);
 	s->tr = (struct x86_segment){
-		.base = TSS, .limit = 0x67, .selector = 0x28, .type = 11, .present = true};
-	s->ldt = (struct x86_segment){.unusable = true};
+		.base = TSS, .limit = 0x67, .selector = 0x28, .ar = X86_AR_TSS};
+	s->ldt = (struct x86_segment){.ar = X86_AR_UNUSABLE};
 	s->gdt = (struct x86_table){GDT, GDT_BYTES - 1};
 	s->idt = (struct x86_table){l ? IDT_LONG : IDT, l ? 0xfff : 0x7ff};
 }
@@ -304,11 +299,11 @@ static void garble_segment(uint64_t *random, struct x86_segment *seg)
 	if (next(random) & 1)
 		seg->limit = next(random) & 1 ? (uint32_t)edge(random) : below(random, 0x20000);
 	if (!(next(random) & 3))
-		seg->type = next(random) & 7;
+		seg->ar = (seg->ar & ~X86_AR_TYPE) | (next(random) & 7);
 	if (!(next(random) & 7))
-		seg->unusable = true;
+		seg->ar |= X86_AR_UNUSABLE;
 	if (!(next(random) & 3))
-		seg->db = !seg->db;
+		seg->ar ^= X86_AR_DB;
 }
 
 static void garble_segments(const struct hostile *h, uint64_t *random, struct x86_sregs *s)
@@ -325,7 +320,7 @@ static void garble_segments(const struct hostile *h, uint64_t *random, struct x8
 		s->ss.base = s->ds.base = s->es.base = 0;
 	else
 		s->ss.base = (uint32_t)s->ss.base & 0xffff;
-	s->ss.unusable = false;
+	s->ss.ar &= ~X86_AR_UNUSABLE;
 	if (h->mode != HOSTILE_LONG && next(random) & 1)
 		s->cs.limit = HOSTILE_CODE + below(random, HOSTILE_CODE_BYTES);
 }
@@ -347,8 +342,7 @@ static void garble_tables(uint64_t *random, struct x86_sregs *s)
 	s->ldt = (struct x86_segment){.base = edge(random),
 				      .limit = (uint16_t)next(random),
 				      .selector = 0x30,
-				      .type = 2,
-				      .present = true};
+				      .ar = X86_AR_P | 2};
 }
 
 static void garble_control(uint64_t *random, struct x86_sregs *s)

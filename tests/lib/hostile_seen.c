@@ -51,9 +51,7 @@ void hostile_see(const struct engine_vcpu *v, struct hostile_seen *seen)
 static bool same_segment(const struct x86_segment *a, const struct x86_segment *b)
 {
 	return a->base == b->base && a->limit == b->limit && a->selector == b->selector &&
-	       a->type == b->type && a->dpl == b->dpl && a->s == b->s && a->present == b->present &&
-	       a->l == b->l && a->db == b->db && a->g == b->g && a->avl == b->avl &&
-	       a->unusable == b->unusable;
+	       a->ar == b->ar;
 }
 
 void hostile_require_same(const struct hostile_seen *a, const struct hostile_seen *b)

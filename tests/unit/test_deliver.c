@@ -88,7 +88,7 @@ static void setup(void)
 	sregs.gdt = (struct x86_table){GDT, 0x3f};
 	sregs.idt = (struct x86_table){IDT, 0xfff};
 	sregs.tr = (struct x86_segment){
-		.base = TSS, .limit = 0x67, .selector = 0x40, .type = 11, .present = true};
+		.base = TSS, .limit = 0x67, .selector = 0x40, .ar = X86_AR_TSS};
 	regs = (struct x86_regs){.rip = CODE, .rsp = STACK, .rflags = 2 | X86_FL_IF | X86_FL_ZF};
 	core_vcpu_load(&v);
 	ring(0);
@@ -136,7 +136,7 @@ START_TEST(fault_from_ring_3)
 	ck_assert_uint_eq(v.cpl, 0);
 	ck_assert_uint_eq(sregs.cr2, HOLE);
 	ck_assert_uint_eq(sregs.cs.selector, KCODE);
-	ck_assert(sregs.cs.l);
+	ck_assert(sregs.cs.ar & X86_AR_L);
 	ck_assert_uint_eq(sregs.ss.selector, 0);
 }
 END_TEST
@@ -326,7 +326,7 @@ START_TEST(iret_to_ring_3)
 	push_iret(0x1234, UCODE, 2 | X86_FL_TF | X86_FL_IF | X86_FL_IOPL | X86_FL_VM, 0x5678,
 		  UDATA);
 	v.s.fs.base = 0x9999;
-	v.s.fs.present = true;
+	v.s.fs.ar |= X86_AR_P;
 	v.s.fs.selector = KDATA;
 	v.s.es = core_flat_segment(UDATA, false, false, 3);
 	ck_assert_int_eq(RUN(IRETQ, &e), CORE_DONE_RETIRED);

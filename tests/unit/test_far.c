@@ -83,7 +83,7 @@ START_TEST(conforming_code_keeps_the_ring)
 	ck_assert_int_eq(go(CALL, 4, CONFORMING | 3, 0x1234, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(v.cpl, 3);
 	ck_assert_uint_eq(sregs.cs.selector, CONFORMING | 3);
-	ck_assert_uint_eq(sregs.cs.dpl, 3);
+	ck_assert_uint_eq(x86_segment_dpl(&sregs.cs), 3);
 }
 END_TEST
 
@@ -144,14 +144,14 @@ START_TEST(pointers_are_checked)
 	ck_assert_uint_eq(e.vector, X86_VEC_GP);
 	v.s.ds.limit++;
 	ck_assert_int_eq(go(JMP, 4, KCODE, CODE, &e), CORE_DONE_RETIRED);
-	v.s.ds.unusable = true;
+	v.s.ds.ar |= X86_AR_UNUSABLE;
 	ck_assert_int_eq(go(JMP, 4, KCODE, 0, &e), CORE_DONE_FAULT);
 	/* jmp far [esp]: the stack's own exception. */
 	v.s.ss.limit = STACK + 4;
 	ck_assert_int_eq(RUN("\xff\x2c\x24", &e), CORE_DONE_FAULT);
 	ck_assert_uint_eq(e.vector, X86_VEC_SS);
 	/* jmp far cs:[esi], of code that may only run */
-	v.s.cs.type = 9;
+	v.s.cs.ar &= ~X86_AR_RW;
 	ck_assert_int_eq(RUN("\x2e\xff\x2e", &e), CORE_DONE_FAULT);
 	ck_assert_uint_eq(e.vector, X86_VEC_GP);
 }
@@ -161,7 +161,7 @@ START_TEST(call_without_room)
 {
 	struct engine_exception e;
 
-	v.s.ss.type = 7; /* down to the limit */
+	v.s.ss.ar |= X86_AR_DC; /* down to the limit */
 	v.s.ss.limit = STACK - 8;
 	ck_assert_int_eq(go(CALL, 4, KCODE, 0, &e), CORE_DONE_FAULT);
 	ck_assert_uint_eq(e.vector, X86_VEC_SS);
@@ -310,7 +310,7 @@ START_TEST(far_returns)
 		ck_assert_uint_eq(regs.rip, returns[_i].eip);
 		ck_assert_uint_eq(regs.rsp, 0x8000);
 		ck_assert_uint_eq(v.cpl, 3);
-		ck_assert(sregs.es.unusable);
+		ck_assert(sregs.es.ar & X86_AR_UNUSABLE);
 		return;
 	}
 	ck_assert_msg(RUN("\xcb", &e) == CORE_DONE_FAULT, "%s", returns[_i].name);
@@ -371,7 +371,7 @@ START_TEST(gate_of_64_bits)
 	ck_assert_uint_eq(regs.rip, 0xffff800012345678ull);
 	ck_assert_uint_eq(v.cpl, 0);
 	ck_assert_uint_eq(sregs.ss.selector, 0);
-	ck_assert(sregs.ss.unusable);
+	ck_assert(sregs.ss.ar & X86_AR_UNUSABLE);
 	ck_assert_uint_eq(regs.rsp, STACK0 - 32);
 	ck_assert_uint_eq(get64(STACK0 - 32), CODE + 2);
 	ck_assert_uint_eq(get64(STACK0 - 24), UCODE64);
@@ -450,7 +450,7 @@ START_TEST(return_to_a_null_stack)
 	ck_assert_int_eq(RUN("\x48\xcb", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(v.cpl, 1);
 	ck_assert_uint_eq(sregs.ss.selector, 1);
-	ck_assert(sregs.ss.unusable);
+	ck_assert(sregs.ss.ar & X86_AR_UNUSABLE);
 }
 END_TEST
 

@@ -146,7 +146,7 @@ static void load(void)
 	v->s.cs = core_flat_segment(8, true, true, 0);
 	v->s.ds = v->s.es = v->s.fs = v->s.gs = v->s.ss = core_flat_segment(16, false, false, 0);
 	v->s.tr = (struct x86_segment){
-		.base = TSS, .limit = 0x67, .selector = 0x30, .type = 11, .present = true};
+		.base = TSS, .limit = 0x67, .selector = 0x30, .ar = X86_AR_TSS};
 	v->s.gdt = (struct x86_table){GDT, 0x3f};
 	v->s.idt = (struct x86_table){IDT, 0xfff};
 	v->s.cr0 = X86_CR0_PE | X86_CR0_PG | X86_CR0_WP | X86_CR0_NE | X86_CR0_ET;

@@ -185,7 +185,7 @@ static void tables(void)
 
 static struct x86_segment real(uint8_t type)
 {
-	return (struct x86_segment){.limit = 0xffff, .type = type, .s = true, .present = true};
+	return (struct x86_segment){.limit = 0xffff, .ar = X86_AR_P | X86_AR_S | type};
 }
 
 static void setup(void)
@@ -204,8 +204,8 @@ static void setup(void)
 	tables();
 	cpu->s = (struct x86_sregs){.cs = real(11), .cr0 = X86_CR0_ET, .idt.limit = 0x3ff};
 	cpu->s.ds = cpu->s.es = cpu->s.fs = cpu->s.gs = cpu->s.ss = real(3);
-	cpu->s.tr = (struct x86_segment){.type = 11, .limit = 0xffff, .present = true};
-	cpu->s.ldt = (struct x86_segment){.type = 2, .limit = 0xffff, .present = true};
+	cpu->s.tr = (struct x86_segment){.limit = 0xffff, .ar = X86_AR_TSS};
+	cpu->s.ldt = (struct x86_segment){.limit = 0xffff, .ar = X86_AR_P | 2};
 	*cpu->regs = (struct x86_regs){.rip = ORG, .rflags = X86_FL_FIXED};
 	core_vcpu_store(cpu);
 }

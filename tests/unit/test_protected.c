@@ -83,7 +83,7 @@ END_TEST
 
 START_TEST(stack_in_a_tss_of_16_bits)
 {
-	sregs.tr.type = 3;
+	sregs.tr.ar = X86_AR_P | 3;
 	core_vcpu_load(&v);
 	flat_ring(3);
 	put16(TSS + 2, 0x8000);
@@ -257,7 +257,7 @@ START_TEST(iret_to_ring_3)
 	ck_assert_uint_eq(regs.rsp, 0x15678);
 	ck_assert_uint_eq(sregs.ss.selector, UDATA);
 	ck_assert_uint_eq(sregs.ds.selector, 0);
-	ck_assert(sregs.ds.unusable);
+	ck_assert(sregs.ds.ar & X86_AR_UNUSABLE);
 	ck_assert_uint_eq(get64(GDT + (UDATA & ~7)) >> 40 & 0xff, 0xf3);
 }
 END_TEST
@@ -330,7 +330,7 @@ START_TEST(iret_beyond_the_stack)
 	ck_assert_uint_eq(e.error, 0);
 	/* A segment that grows down ends where others begin. */
 	v.s.ss.limit = STACK;
-	v.s.ss.type = 7;
+	v.s.ss.ar |= X86_AR_DC;
 	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_FAULT);
 	ck_assert_uint_eq(e.vector, X86_VEC_SS);
 }
@@ -379,7 +379,7 @@ START_TEST(sysenter_and_sysexit)
 	ck_assert_uint_eq(regs.rsp, STACK0);
 	ck_assert_uint_eq(v.cpl, 0);
 	ck_assert_uint_eq(v.bits, 32);
-	ck_assert(!sregs.cs.l && sregs.cs.db);
+	ck_assert_uint_eq(sregs.cs.ar & (X86_AR_L | X86_AR_DB), X86_AR_DB);
 	regs.rdx = 0x1234;
 	regs.rcx = 0x5678;
 	ck_assert_int_eq(RUN("\x0f\x35", &e), CORE_DONE_RETIRED);

@@ -22,9 +22,7 @@ static struct x86_segment segment(uint16_t selector, uint8_t type)
 		.base = (uint64_t)selector << 4,
 		.limit = 0xffff,
 		.selector = selector,
-		.type = type,
-		.s = true,
-		.present = true,
+		.ar = X86_AR_P | X86_AR_S | type,
 	};
 }
 

@@ -97,20 +97,15 @@ static void destroy(struct machine *m)
 
 static void set_mode(struct machine *m, unsigned int bits)
 {
-	const struct x86_segment data = {.limit = 0xffffffff,
-					 .selector = 0x10,
-					 .type = 3,
-					 .s = true,
-					 .present = true,
-					 .db = true,
-					 .g = true};
+	const struct x86_segment data = {
+		.limit = 0xffffffff, .selector = 0x10, .ar = X86_AR_DATA | X86_AR_DB | X86_AR_G};
 	struct x86_sregs s;
 
 	ck_assert_int_eq(soft_engine.get_sregs(m->vcpu, &s), 0);
 	s.ds = s.es = s.fs = s.gs = s.ss = s.cs = data;
-	s.cs.type = 11;
-	s.cs.l = bits == 64;
-	s.cs.db = bits == 32;
+	s.cs.ar = X86_AR_CODE | X86_AR_G;
+	x86_segment_set(&s.cs, X86_AR_L, bits == 64);
+	x86_segment_set(&s.cs, X86_AR_DB, bits == 32);
 	s.cr0 = X86_CR0_PE | X86_CR0_ET | X86_CR0_NE | X86_CR0_WP | X86_CR0_PG;
 	s.cr2 = 0;
 	s.cr3 = PML4;

@@ -132,7 +132,8 @@ START_TEST(loads_one)
 	if (l->vector == OK) {
 		ck_assert_msg(exit.kind == ENGINE_EXIT_NONE, "%s: exit %d", l->text, exit.kind);
 		ck_assert_uint_eq(loaded(&after, l->code)->selector, l->selector);
-		ck_assert_int_eq(loaded(&after, l->code)->unusable, l->selector < 4);
+		ck_assert_int_eq(!!(loaded(&after, l->code)->ar & X86_AR_UNUSABLE),
+				 l->selector < 4);
 		ck_assert_uint_eq(regs()->rip, BESIDE_CODE + 2);
 		return;
 	}
@@ -174,7 +175,7 @@ START_TEST(descriptor)
 	s = beside_sregs();
 	ck_assert_uint_eq(s.fs.base, 0x12345678);
 	ck_assert_uint_eq(s.fs.limit, 0xfff);
-	ck_assert_uint_eq(s.fs.type, 3);
+	ck_assert_uint_eq(s.fs.ar & X86_AR_TYPE, 3);
 	ck_assert_uint_eq(beside_get64(BESIDE_GDT + FRESH), 0x1240933456780fff);
 	/* Null takes the base away. */
 	set_regs(0);
@@ -408,7 +409,7 @@ START_TEST(task_register)
 	ck_assert_uint_eq(s.tr.selector, TSS);
 	ck_assert_uint_eq(s.tr.base, 0xffff800000006000);
 	ck_assert_uint_eq(s.tr.limit, 0x67);
-	ck_assert_uint_eq(s.tr.type, 11);
+	ck_assert_uint_eq(s.tr.ar & X86_AR_TYPE, 11);
 	ck_assert_uint_eq(beside_get64(BESIDE_GDT + TSS), 0x00008b0060000067);
 	/* It is busy now. */
 	FAULTS("\x0f\x00\xd8", X86_VEC_GP, TSS);
@@ -434,7 +435,7 @@ START_TEST(task_register)
 	FAULTS("\x0f\x00\xd0", X86_VEC_GP, BESIDE_DATA0); /* lldt */
 	regs()->rax = 0;
 	STEP("\x0f\x00\xd0");
-	ck_assert(beside_sregs().ldt.unusable);
+	ck_assert(beside_sregs().ldt.ar & X86_AR_UNUSABLE);
 }
 END_TEST
 

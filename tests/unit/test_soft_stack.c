@@ -328,7 +328,8 @@ START_TEST(virtual_8086)
 	beside_mode(16, 0);
 	s = beside_sregs();
 	s.cr0 |= X86_CR0_PE;
-	s.ss.dpl = s.cs.dpl = 3;
+	s.ss.ar |= X86_AR_DPL;
+	s.cs.ar |= X86_AR_DPL;
 	s.ss.base = 0;
 	beside_set_sregs(&s);
 	set_regs(0x8000, X86_FL_VM | IOPL(3) | X86_FL_CF);

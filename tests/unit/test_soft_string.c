@@ -326,7 +326,7 @@ START_TEST(segments)
 	ck_assert_uint_eq(beside_get64(BESIDE_DATA + 0x18), 0x7777777777777777);
 	ck_assert_uint_eq(beside_get64(BESIDE_DATA + 0x20), 0);
 	s.es.limit = 0xfffff;
-	s.es.type = 1;
+	s.es.ar &= ~X86_AR_RW;
 	beside_set_sregs(&s);
 	set_regs(0x77, 0x40, 0, 0);
 	exit = BESIDE_STEP("\xf3\xaa");

@@ -207,11 +207,11 @@ START_TEST(way_into_long_mode)
 	exit = beside_step("\x0f\x22\xc0", 3);
 	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
 	s.cr4 = X86_CR4_PAE;
-	s.cs.l = true;
+	s.cs.ar |= X86_AR_L;
 	beside_set_sregs(&s);
 	exit = beside_step("\x0f\x22\xc0", 3);
 	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
-	s.cs.l = false;
+	s.cs.ar &= ~X86_AR_L;
 	beside_set_sregs(&s);
 	exit = beside_step("\x0f\x22\xc0", 3);
 	ck_assert_int_eq(exit.kind, ENGINE_EXIT_NONE);
@@ -585,8 +585,7 @@ START_TEST(port_map)
 
 	beside_mode(64, 3);
 	s = beside_sregs();
-	s.tr = (struct x86_segment){
-		.base = BESIDE_TSS, .limit = p->limit, .type = 11, .present = true};
+	s.tr = (struct x86_segment){.base = BESIDE_TSS, .limit = p->limit, .ar = X86_AR_TSS};
 	beside_set_sregs(&s);
 	beside_put(BESIDE_TSS + 102, "\x68\x00", 2);
 	beside_put(BESIDE_TSS + 0x68 + 4, "\x02", 1);

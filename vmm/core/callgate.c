@@ -45,19 +45,21 @@ static bool read_gate(struct core_vcpu *v, uint16_t selector, uint8_t type, stru
 static bool load_code(struct core_vcpu *v, const struct gate *gate, bool call,
 		      struct x86_segment *cs, struct engine_exception *e)
 {
-	bool allowed;
+	uint8_t dpl;
 
 	if (core_null_selector(gate->selector))
 		return core_refuse(e, X86_VEC_GP, 0, false);
 	if (!core_descriptor(v, gate->selector, X86_VEC_GP, false, cs, e))
 		return false;
-	allowed = call || core_is_conforming(cs) ? cs->dpl <= v->cpl : cs->dpl == v->cpl;
-	if (!core_is_code(cs) || !allowed || (core_vcpu_long_mode(v) && (!cs->l || cs->db)))
+	dpl = x86_segment_dpl(cs);
+	if (call || core_is_conforming(cs) ? dpl > v->cpl : dpl != v->cpl)
 		return core_refuse(e, X86_VEC_GP, gate->selector, false);
-	if (!cs->present)
+	if (!core_is_code(cs) || (core_vcpu_long_mode(v) && !core_is_code64(cs)))
+		return core_refuse(e, X86_VEC_GP, gate->selector, false);
+	if (!(cs->ar & X86_AR_P))
 		return core_refuse(e, X86_VEC_NP, gate->selector, false);
 	if (core_is_conforming(cs))
-		cs->dpl = v->cpl;
+		x86_segment_set_dpl(cs, v->cpl);
 	return true;
 }
 
@@ -87,12 +89,14 @@ static enum core_done through_gate(struct core_vcpu *v, const struct gate *gate,
 {
 	struct core_stack stack = core_stack_now(v);
 	struct x86_segment cs, ss = v->s.ss;
+	uint8_t dpl;
 	bool inner;
 
 	if (!load_code(v, gate, call, &cs, e))
 		return CORE_DONE_FAULT;
-	inner = cs.dpl < v->cpl;
-	if (inner && !core_stack_inner(v, cs.dpl, 0, false, &ss, &stack, e))
+	dpl = x86_segment_dpl(&cs);
+	inner = dpl < v->cpl;
+	if (inner && !core_stack_inner(v, dpl, 0, false, &ss, &stack, e))
 		return CORE_DONE_FAULT;
 	/* A gate in long mode leads to 64-bit code, whose stack has no limit. */
 	if (core_vcpu_long_mode(v))
@@ -102,7 +106,7 @@ static enum core_done through_gate(struct core_vcpu *v, const struct gate *gate,
 	    (inner && !core_descriptor_accessed(v, &ss, e)) ||
 	    (call && !push(v, gate, &stack, inner, next, e)))
 		return CORE_DONE_FAULT;
-	cs.selector = (uint16_t)((gate->selector & 0xfffc) | cs.dpl);
+	cs.selector = (uint16_t)((gate->selector & 0xfffc) | dpl);
 	v->s.cs = cs;
 	v->s.ss = ss;
 	v->regs->rip = gate->offset;
@@ -128,21 +132,22 @@ enum core_done core_far_system(struct core_vcpu *v, const struct core_insn_far *
 			       const struct x86_segment *seg, uint64_t next,
 			       struct engine_exception *e)
 {
+	uint8_t type = x86_segment_type(seg), dpl = x86_segment_dpl(seg);
 	struct gate gate;
 
-	if (!usable(v, seg->type) || seg->dpl < v->cpl || seg->dpl < (far->selector & 3)) {
+	if (!usable(v, type) || dpl < v->cpl || dpl < (far->selector & 3)) {
 		core_refuse(e, X86_VEC_GP, far->selector, false);
 		return CORE_DONE_FAULT;
 	}
-	if (!seg->present) {
+	if (!(seg->ar & X86_AR_P)) {
 		core_refuse(e, X86_VEC_NP, far->selector, false);
 		return CORE_DONE_FAULT;
 	}
-	if (is_task(seg->type)) {
+	if (is_task(type)) {
 		core_cannot(v, "a task switch");
 		return CORE_DONE_STOPPED;
 	}
-	if (!read_gate(v, far->selector, seg->type, &gate, e))
+	if (!read_gate(v, far->selector, type, &gate, e))
 		return CORE_DONE_FAULT;
 	return through_gate(v, &gate, far->kind == CORE_FAR_CALL, next, e);
 }

@@ -9,13 +9,8 @@ struct x86_segment core_flat_segment(uint16_t selector, bool code, bool wide, ui
 	return (struct x86_segment){
 		.limit = ~0u,
 		.selector = selector,
-		.type = code ? 11 : 3,
-		.dpl = dpl,
-		.s = true,
-		.present = true,
-		.l = code && wide,
-		.db = !(code && wide),
-		.g = true,
+		.ar = (code ? X86_AR_CODE : X86_AR_DATA) | (uint32_t)dpl << X86_AR_DPL_SHIFT |
+		      (code && wide ? X86_AR_L : X86_AR_DB) | X86_AR_G,
 	};
 }
 
@@ -24,7 +19,7 @@ struct x86_segment core_null_ss(uint8_t dpl)
 {
 	struct x86_segment ss = core_flat_segment(dpl, false, false, dpl);
 
-	ss.unusable = true;
+	ss.ar |= X86_AR_UNUSABLE;
 	return ss;
 }
 
@@ -49,7 +44,7 @@ static bool locate(const struct core_vcpu *v, uint16_t selector, size_t len, uin
 
 	if (selector & 4) {
 		base = v->s.ldt.base;
-		limit = v->s.ldt.unusable || !v->s.ldt.present ? 0 : v->s.ldt.limit;
+		limit = x86_segment_usable(&v->s.ldt) ? v->s.ldt.limit : 0;
 	}
 	*address = core_vcpu_long_mode(v) ? base + offset : (uint32_t)(base + offset);
 	return offset + len - 1 <= limit;
@@ -82,26 +77,26 @@ bool core_descriptor_accessed(struct core_vcpu *v, struct x86_segment *seg,
 	uint64_t address;
 	uint8_t rights;
 
-	if (seg->type & 1)
+	if (seg->ar & X86_AR_ACCESSED)
 		return true;
 	if (!locate(v, seg->selector, 8, &address))
 		return core_refuse(e, X86_VEC_GP, seg->selector, false);
 	if (!core_read(v, address + 5, &rights, 1, X86_WALK_SYSTEM, e))
 		return false;
-	rights |= 1;
+	rights |= X86_AR_ACCESSED;
 	if (!core_write(v, address + 5, &rights, 1, X86_WALK_SYSTEM, e))
 		return false;
-	seg->type |= 1;
+	seg->ar |= X86_AR_ACCESSED;
 	return true;
 }
 
 bool core_in_limit(const struct x86_segment *seg, uint64_t offset, size_t len)
 {
-	bool down = !(seg->type & 8) && seg->type & 4;
+	bool down = (seg->ar & (X86_AR_EXEC | X86_AR_DC)) == X86_AR_DC;
 	uint64_t last = offset + len - 1;
 
 	if (down)
-		return offset > seg->limit && last <= (seg->db ? 0xffffffffu : 0xffffu);
+		return offset > seg->limit && last <= (seg->ar & X86_AR_DB ? 0xffffffffu : 0xffffu);
 	return last <= seg->limit;
 }
 

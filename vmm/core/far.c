@@ -39,7 +39,8 @@ static bool operand(struct core_vcpu *v, const struct core_insn *insn, size_t le
 		return true;
 	}
 	/* An execute-only code segment cannot be read. */
-	if (seg->unusable || (v->s.cr0 & X86_CR0_PE && (seg->type & 0xa) == 8) ||
+	if (seg->ar & X86_AR_UNUSABLE ||
+	    (v->s.cr0 & X86_CR0_PE && (seg->ar & (X86_AR_EXEC | X86_AR_RW)) == X86_AR_EXEC) ||
 	    !core_in_limit(seg, *address, len))
 		return core_refuse(e, *letter == 's' ? X86_VEC_SS : X86_VEC_GP, 0, false);
 	*address = (uint32_t)(*address + seg->base);
@@ -72,14 +73,15 @@ static bool load_pointer(struct core_vcpu *v, const struct core_insn *insn,
 static bool check_direct(struct core_vcpu *v, uint16_t selector, struct x86_segment *cs,
 			 struct engine_exception *e)
 {
-	bool allowed = core_is_conforming(cs) ? cs->dpl <= v->cpl
-					      : cs->dpl == v->cpl && (selector & 3) <= v->cpl;
+	uint8_t dpl = x86_segment_dpl(cs);
+	bool allowed =
+		core_is_conforming(cs) ? dpl <= v->cpl : dpl == v->cpl && (selector & 3) <= v->cpl;
 
-	if (!core_is_code(cs) || !allowed || (core_is_wide(v, cs) && cs->db))
+	if (!core_is_code(cs) || !allowed || (core_is_wide(v, cs) && cs->ar & X86_AR_DB))
 		return core_refuse(e, X86_VEC_GP, selector, false);
-	if (!cs->present)
+	if (!(cs->ar & X86_AR_P))
 		return core_refuse(e, X86_VEC_NP, selector, false);
-	cs->dpl = v->cpl;
+	x86_segment_set_dpl(cs, v->cpl);
 	return true;
 }
 
@@ -124,7 +126,7 @@ enum core_done core_emulate_far(struct core_vcpu *v, const struct core_insn *ins
 	}
 	if (!core_descriptor(v, far.selector, X86_VEC_GP, false, &seg, e))
 		return CORE_DONE_FAULT;
-	if (!seg.s)
+	if (!(seg.ar & X86_AR_S))
 		return core_far_system(v, &far, &seg, next, e);
 	return direct(v, &far, &seg, next, e);
 }

@@ -94,14 +94,15 @@ static bool load_code(struct core_vcpu *v, const struct gate *gate, bool externa
 		return core_refuse(e, X86_VEC_GP, 0, external);
 	if (!core_descriptor(v, gate->selector, X86_VEC_GP, external, cs, e))
 		return false;
-	if (!core_is_code(cs) || cs->dpl > v->cpl || (core_vcpu_long_mode(v) && (!cs->l || cs->db)))
+	if (!core_is_code(cs) || x86_segment_dpl(cs) > v->cpl ||
+	    (core_vcpu_long_mode(v) && !core_is_code64(cs)))
 		return core_refuse(e, X86_VEC_GP, gate->selector, external);
-	if (!cs->present)
+	if (!(cs->ar & X86_AR_P))
 		return core_refuse(e, X86_VEC_NP, gate->selector, external);
 	/* A conforming handler runs at the interrupted privilege level. */
 	if (core_is_conforming(cs))
-		cs->dpl = v->cpl;
-	cs->selector = (uint16_t)((gate->selector & 0xfffc) | cs->dpl);
+		x86_segment_set_dpl(cs, v->cpl);
+	cs->selector = (uint16_t)((gate->selector & 0xfffc) | x86_segment_dpl(cs));
 	return true;
 }
 
@@ -178,13 +179,15 @@ static bool through_gate(struct core_vcpu *v, const struct delivery *d, struct e
 	struct x86_segment cs, ss = v->s.ss;
 	struct core_stack stack;
 	struct gate gate;
+	uint8_t cpl;
 	bool inner;
 
 	if (!read_gate(v, d, &gate, e) || !check_gate(v, d, &gate, e) ||
 	    !load_code(v, &gate, d->external, &cs, e))
 		return false;
-	inner = cs.dpl < v->cpl;
-	if (!find_stack(v, &gate, cs.dpl, d->external, &ss, &stack, e) ||
+	cpl = x86_segment_dpl(&cs);
+	inner = cpl < v->cpl;
+	if (!find_stack(v, &gate, cpl, d->external, &ss, &stack, e) ||
 	    !core_check_ip(v, &cs, gate.offset, d->external, e) ||
 	    !core_descriptor_accessed(v, &cs, e) ||
 	    (inner && !core_descriptor_accessed(v, &ss, e)) ||

@@ -18,13 +18,6 @@ const char *core_lockstep_name(enum core_lockstep_field field)
 	return names[field];
 }
 
-/* Returns the attributes in the order of a descriptor's bits. */
-static uint64_t attributes(const struct x86_segment *s)
-{
-	return (s->type & 15) | (uint64_t)s->s << 4 | (s->dpl & 3) << 5 | s->present << 7 |
-	       s->avl << 12 | s->l << 13 | s->db << 14 | s->g << 15 | s->unusable << 16;
-}
-
 static void set(struct core_lockstep_state *state, enum core_lockstep_field field, uint64_t value)
 {
 	state->value[field] = value;

@@ -39,7 +39,7 @@ static bool linear(const struct core_vcpu *v, char letter, uint64_t offset, size
 		*address = offset + (letter == 'f' || letter == 'g' ? seg->base : 0);
 		return core_canonical(v, *address) || refuse(e, letter);
 	}
-	if (seg->unusable || !core_in_limit(seg, offset, len))
+	if (seg->ar & X86_AR_UNUSABLE || !core_in_limit(seg, offset, len))
 		return refuse(e, letter);
 	*address = (uint32_t)(seg->base + offset);
 	return true;

@@ -6,28 +6,29 @@
 bool core_return_code(struct core_vcpu *v, uint64_t selector, uint64_t ip, struct x86_segment *cs,
 		      struct engine_exception *e)
 {
-	uint8_t rpl = selector & 3;
+	uint8_t rpl = selector & 3, dpl;
 
 	if (core_null_selector(selector))
 		return core_refuse(e, X86_VEC_GP, 0, false);
 	if (!core_descriptor(v, (uint16_t)selector, X86_VEC_GP, false, cs, e))
 		return false;
-	if (!core_is_code(cs) || rpl < v->cpl || (core_is_wide(v, cs) && cs->db))
+	if (!core_is_code(cs) || rpl < v->cpl || (core_is_wide(v, cs) && cs->ar & X86_AR_DB))
 		return core_refuse(e, X86_VEC_GP, selector, false);
-	if (core_is_conforming(cs) ? cs->dpl > rpl : cs->dpl != rpl)
+	dpl = x86_segment_dpl(cs);
+	if (core_is_conforming(cs) ? dpl > rpl : dpl != rpl)
 		return core_refuse(e, X86_VEC_GP, selector, false);
-	if (!cs->present)
+	if (!(cs->ar & X86_AR_P))
 		return core_refuse(e, X86_VEC_NP, selector, false);
 	if (!core_check_ip(v, cs, ip, false, e))
 		return false;
-	cs->dpl = rpl;
+	x86_segment_set_dpl(cs, rpl);
 	return true;
 }
 
 bool core_return_stack(struct core_vcpu *v, uint64_t selector, const struct x86_segment *cs,
 		       struct x86_segment *ss, struct engine_exception *e)
 {
-	uint8_t rpl = cs->dpl;
+	uint8_t rpl = x86_segment_dpl(cs);
 
 	if (core_null_selector(selector)) {
 		if (!core_is_wide(v, cs) || rpl == 3 || (selector & 3) != rpl)
@@ -39,9 +40,9 @@ bool core_return_stack(struct core_vcpu *v, uint64_t selector, const struct x86_
 		return core_refuse(e, X86_VEC_GP, selector, false);
 	if (!core_descriptor(v, (uint16_t)selector, X86_VEC_GP, false, ss, e))
 		return false;
-	if (!ss->s || (ss->type & 0xa) != 2 || ss->dpl != rpl)
+	if (!core_is_stack(ss) || x86_segment_dpl(ss) != rpl)
 		return core_refuse(e, X86_VEC_GP, selector, false);
-	if (!ss->present)
+	if (!(ss->ar & X86_AR_P))
 		return core_refuse(e, X86_VEC_SS, selector, false);
 	return true;
 }
@@ -49,28 +50,28 @@ bool core_return_stack(struct core_vcpu *v, uint64_t selector, const struct x86_
 /* Clear a data segment that the outer ring may not use. */
 static void drop_if_inner(struct x86_segment *seg, uint8_t cpl)
 {
-	if (seg->unusable || !seg->present || core_null_selector(seg->selector) ||
+	if (!x86_segment_usable(seg) || core_null_selector(seg->selector) ||
 	    core_is_conforming(seg))
 		return;
-	if (seg->dpl < cpl) {
+	if (x86_segment_dpl(seg) < cpl) {
 		seg->selector = 0;
-		seg->unusable = true;
-		seg->present = false;
+		seg->ar = (seg->ar & ~X86_AR_P) | X86_AR_UNUSABLE;
 	}
 }
 
 void core_return_to(struct core_vcpu *v, const struct x86_segment *cs, const struct x86_segment *ss,
 		    uint64_t ip, uint64_t sp)
 {
+	uint8_t cpl = x86_segment_dpl(cs);
 	bool wide = core_is_wide(v, cs);
 
 	v->regs->rip = wide ? ip : (uint32_t)ip;
 	v->regs->rsp = ss ? core_stack_pointer(v, ss, wide, sp) : sp;
-	if (cs->dpl > v->cpl) {
-		drop_if_inner(&v->s.ds, cs->dpl);
-		drop_if_inner(&v->s.es, cs->dpl);
-		drop_if_inner(&v->s.fs, cs->dpl);
-		drop_if_inner(&v->s.gs, cs->dpl);
+	if (cpl > v->cpl) {
+		drop_if_inner(&v->s.ds, cpl);
+		drop_if_inner(&v->s.es, cpl);
+		drop_if_inner(&v->s.fs, cpl);
+		drop_if_inner(&v->s.gs, cpl);
 	}
 	v->s.cs = *cs;
 	if (ss)
@@ -100,7 +101,7 @@ enum core_done core_far_return(struct core_vcpu *v, const struct core_insn_far *
 		return CORE_DONE_FAULT;
 	wide = core_is_wide(v, &cs);
 	stack.sp = released(v, &v->s.ss, v->bits == 64, stack.sp, far->release);
-	if (cs.dpl == v->cpl) {
+	if (x86_segment_dpl(&cs) == v->cpl) {
 		if (!core_descriptor_accessed(v, &cs, e))
 			return CORE_DONE_FAULT;
 		v->regs->rflags &= ~X86_FL_RF;

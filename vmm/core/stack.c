@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#define TSS_WIDE   8 /* in the type of a TSS: 32-bit or 64-bit */
 #define TSS16_SP0  2
 #define TSS32_ESP0 4
 #define TSS64_RSP0 4
@@ -15,7 +16,7 @@ static uint64_t mask(const struct core_stack *stack)
 {
 	if (!stack->ss)
 		return ~0ull;
-	return stack->ss->db ? 0xffffffff : 0xffff;
+	return stack->ss->ar & X86_AR_DB ? 0xffffffff : 0xffff;
 }
 
 struct core_stack core_stack_now(const struct core_vcpu *v)
@@ -33,7 +34,8 @@ uint64_t core_stack_pointer(const struct core_vcpu *v, const struct x86_segment 
 	if (wide)
 		return value;
 	/* On a 16-bit stack the upper half of ESP does not change. */
-	return ss->db ? (uint32_t)value : (v->regs->rsp & 0xffff0000) | (value & 0xffff);
+	return ss->ar & X86_AR_DB ? (uint32_t)value
+				  : (v->regs->rsp & 0xffff0000) | (value & 0xffff);
 }
 
 /* Read a field of the TSS. Raises #TS if the field is beyond the limit. */
@@ -65,9 +67,9 @@ static bool inner_segment(struct core_vcpu *v, uint16_t selector, uint8_t cpl, b
 		return core_refuse(e, X86_VEC_TS, 0, external);
 	if (!core_descriptor(v, selector, X86_VEC_TS, external, ss, e))
 		return false;
-	if ((selector & 3) != cpl || ss->dpl != cpl || !ss->s || (ss->type & 0xa) != 2)
+	if ((selector & 3) != cpl || x86_segment_dpl(ss) != cpl || !core_is_stack(ss))
 		return core_refuse(e, X86_VEC_TS, selector, external);
-	if (!ss->present)
+	if (!(ss->ar & X86_AR_P))
 		return core_refuse(e, X86_VEC_SS, selector, external);
 	return true;
 }
@@ -75,7 +77,7 @@ static bool inner_segment(struct core_vcpu *v, uint16_t selector, uint8_t cpl, b
 bool core_stack_inner(struct core_vcpu *v, uint8_t cpl, uint8_t ist, bool external,
 		      struct x86_segment *ss, struct core_stack *stack, struct engine_exception *e)
 {
-	bool narrow = !(v->s.tr.type & 8);
+	bool narrow = !(v->s.tr.ar & TSS_WIDE);
 	uint8_t raw[6] = {0};
 	uint32_t sp = 0;
 	uint16_t selector;

@@ -43,16 +43,26 @@ bool core_check_ip(const struct core_vcpu *v, const struct x86_segment *cs, uint
 		   bool external, struct engine_exception *e);
 static inline bool core_is_code(const struct x86_segment *seg)
 {
-	return seg->s && seg->type & 8;
+	return (seg->ar & (X86_AR_S | X86_AR_EXEC)) == (X86_AR_S | X86_AR_EXEC);
+}
+/* Returns true if the segment is data that can be written. */
+static inline bool core_is_stack(const struct x86_segment *seg)
+{
+	return (seg->ar & (X86_AR_S | X86_AR_EXEC | X86_AR_RW)) == (X86_AR_S | X86_AR_RW);
 }
 static inline bool core_is_conforming(const struct x86_segment *seg)
 {
-	return (seg->type & 0xc) == 0xc;
+	return (seg->ar & (X86_AR_EXEC | X86_AR_DC)) == (X86_AR_EXEC | X86_AR_DC);
+}
+/* Returns true if the attributes of @cs are those of 64-bit code: L set and D clear. */
+static inline bool core_is_code64(const struct x86_segment *cs)
+{
+	return (cs->ar & (X86_AR_L | X86_AR_DB)) == X86_AR_L;
 }
 /* Returns true for 64-bit code. CS.L is only used in long mode. */
 static inline bool core_is_wide(const struct core_vcpu *v, const struct x86_segment *cs)
 {
-	return core_vcpu_long_mode(v) && cs->l;
+	return core_vcpu_long_mode(v) && cs->ar & X86_AR_L;
 }
 
 /*

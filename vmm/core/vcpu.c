@@ -11,15 +11,15 @@
 static void derive(struct core_vcpu *v)
 {
 	/* The CPL is SS.DPL, because the DPL of conforming code can differ from it. */
-	uint8_t cpl = v->s.cr0 & X86_CR0_PE ? v->s.ss.dpl & 3 : 0;
+	uint8_t cpl = v->s.cr0 & X86_CR0_PE ? x86_segment_dpl(&v->s.ss) : 0;
 
 	if (cpl != v->cpl)
 		core_perfmon_advance(v);
 	v->cpl = cpl;
-	if (core_vcpu_long_mode(v) && v->s.cs.l)
+	if (core_vcpu_long_mode(v) && v->s.cs.ar & X86_AR_L)
 		v->bits = 64;
 	else
-		v->bits = v->s.cs.db ? 32 : 16;
+		v->bits = v->s.cs.ar & X86_AR_DB ? 32 : 16;
 	v->paging = (struct x86_paging){
 		.cr0 = v->s.cr0,
 		.cr3 = v->s.cr3,
@@ -58,8 +58,8 @@ static void context(void *opaque, struct vpt_context *ctx)
 		.cpl = v->cpl,
 		.cbr = core_clock_cbr(v),
 		.paging = v->s.cr0 & X86_CR0_PG,
-		.cs_l = v->s.cs.l,
-		.cs_d = v->s.cs.db,
+		.cs_l = !!(v->s.cs.ar & X86_AR_L),
+		.cs_d = !!(v->s.cs.ar & X86_AR_DB),
 		.lma = core_vcpu_long_mode(v),
 		.pae = v->s.cr0 & X86_CR0_PG && v->s.cr4 & X86_CR4_PAE && !core_vcpu_long_mode(v),
 		.intr_flag = v->regs->rflags & X86_FL_IF,

@@ -12,21 +12,21 @@ _Static_assert(offsetof(struct x86_regs, rsp) == offsetof(struct kvm_regs, rsp) 
 		       offsetof(struct x86_regs, rflags) == offsetof(struct kvm_regs, rflags),
 	       "x86_regs is kvm_regs");
 
+static uint32_t bit(uint8_t attribute, uint32_t mask)
+{
+	return attribute ? mask : 0;
+}
+
 static struct x86_segment segment_from(const struct kvm_segment *in)
 {
 	return (struct x86_segment){
 		.base = in->base,
 		.limit = in->limit,
 		.selector = in->selector,
-		.type = in->type,
-		.dpl = in->dpl,
-		.s = in->s,
-		.present = in->present,
-		.l = in->l,
-		.db = in->db,
-		.g = in->g,
-		.avl = in->avl,
-		.unusable = in->unusable,
+		.ar = (in->type & 15u) | bit(in->s, X86_AR_S) | (in->dpl & 3u) << X86_AR_DPL_SHIFT |
+		      bit(in->present, X86_AR_P) | bit(in->avl, X86_AR_AVL) | bit(in->l, X86_AR_L) |
+		      bit(in->db, X86_AR_DB) | bit(in->g, X86_AR_G) |
+		      bit(in->unusable, X86_AR_UNUSABLE),
 	};
 }
 
@@ -36,15 +36,15 @@ static struct kvm_segment segment_to(const struct x86_segment *in)
 		.base = in->base,
 		.limit = in->limit,
 		.selector = in->selector,
-		.type = in->type,
-		.dpl = in->dpl,
-		.s = in->s,
-		.present = in->present,
-		.l = in->l,
-		.db = in->db,
-		.g = in->g,
-		.avl = in->avl,
-		.unusable = in->unusable,
+		.type = x86_segment_type(in),
+		.dpl = x86_segment_dpl(in),
+		.s = !!(in->ar & X86_AR_S),
+		.present = !!(in->ar & X86_AR_P),
+		.l = !!(in->ar & X86_AR_L),
+		.db = !!(in->ar & X86_AR_DB),
+		.g = !!(in->ar & X86_AR_G),
+		.avl = !!(in->ar & X86_AR_AVL),
+		.unusable = !!(in->ar & X86_AR_UNUSABLE),
 	};
 }
 

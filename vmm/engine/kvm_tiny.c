@@ -48,30 +48,21 @@ static void fill(struct engine_tiny *t, const void *code, size_t len)
 
 static void state(struct x86_sregs *s, unsigned int ring)
 {
-	struct x86_segment code = {.limit = ~0u,
-				   .selector = 0x08,
-				   .type = 11,
-				   .present = true,
-				   .s = true,
-				   .l = true,
-				   .g = true};
-	struct x86_segment data = {.limit = ~0u,
-				   .selector = 0x10,
-				   .type = 3,
-				   .present = true,
-				   .s = true,
-				   .db = true,
-				   .g = true};
+	struct x86_segment code = {
+		.limit = ~0u, .selector = 0x08, .ar = X86_AR_CODE | X86_AR_L | X86_AR_G};
+	struct x86_segment data = {
+		.limit = ~0u, .selector = 0x10, .ar = X86_AR_DATA | X86_AR_DB | X86_AR_G};
 
 	if (ring == 3) {
 		code.selector = 0x33;
 		data.selector = 0x2b;
-		code.dpl = data.dpl = 3;
+		code.ar |= X86_AR_DPL;
+		data.ar |= X86_AR_DPL;
 	}
 	s->cs = code;
 	s->ds = s->es = s->fs = s->gs = s->ss = data;
 	s->tr = (struct x86_segment){
-		.base = TINY_TSS, .limit = 0x67, .selector = 0x40, .type = 11, .present = true};
+		.base = TINY_TSS, .limit = 0x67, .selector = 0x40, .ar = X86_AR_TSS};
 	s->gdt = (struct x86_table){TINY_GDT, 0x4f};
 	s->idt = (struct x86_table){TINY_IDT, 0xfff};
 	s->cr0 = 0x80050033;

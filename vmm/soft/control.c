@@ -36,7 +36,7 @@ static bool paging_change_ok(const struct soft *c, uint64_t value)
 	if (on && !(value & X86_CR0_PE))
 		return false;
 	if (on && !was && c->s.efer & X86_EFER_LME)
-		return c->s.cr4 & X86_CR4_PAE && !c->s.cs.l;
+		return c->s.cr4 & X86_CR4_PAE && !(c->s.cs.ar & X86_AR_L);
 	if (!on && was)
 		return !(soft_long_mode(c) && (c->bits == 64 || c->s.cr4 & SOFT_CR4_PCIDE));
 	return true;

@@ -22,11 +22,11 @@ struct x86_segment *soft_seg_cache(struct soft *c, enum soft_seg n)
 
 static bool type_permits(const struct x86_segment *s, bool write)
 {
-	bool code = s->type & 8, bit1 = s->type & 2;
+	bool code = s->ar & X86_AR_EXEC, rw = s->ar & X86_AR_RW;
 
-	if (s->unusable || !s->present)
+	if (!x86_segment_usable(s))
 		return false;
-	return write ? !code && bit1 : !code || bit1;
+	return write ? !code && rw : !code || rw;
 }
 
 bool soft_permits(const struct soft *c, const struct x86_segment *s, uint64_t offset, uint64_t len,
@@ -38,8 +38,8 @@ bool soft_permits(const struct soft *c, const struct x86_segment *s, uint64_t of
 		return true;
 	if (c->mode & SOFT_BLOCK_PROTECTED && !type_permits(s, write))
 		return false;
-	if (!(s->type & 8) && s->type & 4)
-		return offset > s->limit && last <= (s->db ? 0xffffffffu : 0xffffu);
+	if ((s->ar & (X86_AR_EXEC | X86_AR_DC)) == X86_AR_DC)
+		return offset > s->limit && last <= (s->ar & X86_AR_DB ? 0xffffffffu : 0xffffu);
 	return last <= s->limit;
 }
 
@@ -102,7 +102,7 @@ bool soft_descriptor(struct soft *c, const struct soft_uop *u, uint16_t selector
 	uint64_t base = c->s.gdt.base, raw[2] = {0};
 
 	if (selector & 4) {
-		if (c->s.ldt.unusable || !c->s.ldt.present)
+		if (!x86_segment_usable(&c->s.ldt))
 			return false;
 		base = c->s.ldt.base;
 		limit = c->s.ldt.limit;

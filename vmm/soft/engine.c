@@ -133,14 +133,14 @@ static int copy_cpuid(struct soft *c, const struct engine_cpuid_entry *cpuid, si
 /* Set the state after power-on (SDM vol. 3, table 10-1). */
 static void reset(struct soft *c)
 {
-	const struct x86_segment data = {.limit = 0xffff, .type = 3, .s = true, .present = true};
+	const struct x86_segment data = {.limit = 0xffff, .ar = X86_AR_DATA};
 
 	c->s.ds = c->s.es = c->s.fs = c->s.gs = c->s.ss = c->s.cs = data;
-	c->s.cs.type = 11;
+	c->s.cs.ar = X86_AR_CODE;
 	c->s.cs.selector = 0xf000;
 	c->s.cs.base = 0xffff0000;
-	c->s.ldt = (struct x86_segment){.limit = 0xffff, .type = 2, .present = true};
-	c->s.tr = (struct x86_segment){.limit = 0xffff, .type = 11, .present = true};
+	c->s.ldt = (struct x86_segment){.limit = 0xffff, .ar = X86_AR_P | 2};
+	c->s.tr = (struct x86_segment){.limit = 0xffff, .ar = X86_AR_TSS};
 	c->s.gdt.limit = c->s.idt.limit = 0xffff;
 	c->s.cr0 = 0x60000010;
 	c->regs.rip = 0xfff0;

@@ -33,13 +33,12 @@ static const struct x86_segment *segment(const struct soft *c, unsigned int n)
 static bool within(const struct soft *c, const struct x86_segment *s, uint64_t offset,
 		   unsigned int len, bool write)
 {
-	bool code = s->type & 8, expands_down = !code && s->type & 4;
+	bool code = s->ar & X86_AR_EXEC, rw = s->ar & X86_AR_RW;
 
 	if (c->mode & SOFT_BLOCK_PROTECTED &&
-	    (s->unusable || !s->present || (write && (code || !(s->type & 2))) ||
-	     (code && !(s->type & 2))))
+	    (!x86_segment_usable(s) || (write && (code || !rw)) || (code && !rw)))
 		return false;
-	return !expands_down && offset + len - 1 <= s->limit;
+	return (code || !(s->ar & X86_AR_DC)) && offset + len - 1 <= s->limit;
 }
 
 static uint64_t element_address(struct soft *c, const struct soft_uop *u, const struct gather *g,

@@ -16,7 +16,7 @@ static bool denied(struct soft *c, const struct soft_uop *u, uint16_t port, unsi
 	uint16_t map, bits;
 	uint32_t at;
 
-	if (!tr->present || tr->unusable || (tr->type & ~2u) != TYPE_TSS32 ||
+	if (!x86_segment_usable(tr) || (tr->ar & X86_AR_TYPE & ~2u) != TYPE_TSS32 ||
 	    tr->limit < TSS_MAP + 1)
 		return true;
 	soft_system_read(c, u, tr->base + TSS_MAP, &map, sizeof(map));

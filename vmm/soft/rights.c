@@ -13,6 +13,8 @@
 #define LSL_TYPES      0x0a0eu
 #define LSL_TYPES_LONG 0x0a04u
 
+#define CONFORMING (X86_AR_S | X86_AR_EXEC | X86_AR_DC)
+
 static void set_zf(struct soft *c, bool zf)
 {
 	c->fl = (uint16_t)((c->fl & ~SOFT_F_ZF) | (zf ? SOFT_F_ZF : 0));
@@ -24,14 +26,16 @@ static bool visible(struct soft *c, const struct soft_uop *u, uint32_t types,
 {
 	uint16_t selector = SOFT_REG(c, u->src, uint16_t);
 	const struct x86_segment *s = &d->seg;
+	uint8_t dpl;
 
 	if (!(selector & 0xfffc) || !soft_descriptor(c, u, selector, false, d))
 		return false;
-	if (!s->s && !(types >> s->type & 1))
+	dpl = x86_segment_dpl(s);
+	if (!(s->ar & X86_AR_S) && !(types >> x86_segment_type(s) & 1))
 		return false;
-	if (s->s && (s->type & 12) == 12)
+	if ((s->ar & CONFORMING) == CONFORMING)
 		return true;
-	return c->cpl <= s->dpl && (selector & 3) <= s->dpl;
+	return c->cpl <= dpl && (selector & 3) <= dpl;
 }
 
 /* aux is the size of the destination in bytes. The destination is unchanged if ZF is cleared. */
@@ -66,14 +70,14 @@ static NOINLINE void do_verr(struct soft *c, const struct soft_uop *u)
 {
 	struct soft_descriptor d;
 
-	set_zf(c, visible(c, u, 0, &d) && (!(d.seg.type & 8) || d.seg.type & 2));
+	set_zf(c, visible(c, u, 0, &d) && (d.seg.ar & (X86_AR_EXEC | X86_AR_RW)) != X86_AR_EXEC);
 }
 
 static NOINLINE void do_verw(struct soft *c, const struct soft_uop *u)
 {
 	struct soft_descriptor d;
 
-	set_zf(c, visible(c, u, 0, &d) && (d.seg.type & 10) == 2);
+	set_zf(c, visible(c, u, 0, &d) && (d.seg.ar & (X86_AR_EXEC | X86_AR_RW)) == X86_AR_RW);
 }
 
 #define UOP_OF(name)                    \

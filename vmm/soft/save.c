@@ -130,15 +130,52 @@ static const uint32_t msr_index[] = {
 #define MSR_COUNT (sizeof(msr_index) / sizeof(msr_index[0]))
 VPT_STATIC_ASSERT(MSR_COUNT <= MSRS, "room");
 
+/* Attributes of one bit, whose places in a snapshot differ from those in the access rights. */
+static const struct {
+	uint32_t ar;
+	enum attributes bit;
+} attribute_bits[] = {
+	{X86_AR_S, S},
+	{X86_AR_P, PRESENT},
+	{X86_AR_L, LONG},
+	{X86_AR_DB, DB},
+	{X86_AR_G, G},
+	{X86_AR_AVL, AVL},
+	{X86_AR_UNUSABLE, UNUSABLE},
+};
+
+#define ATTRIBUTE_BITS (sizeof(attribute_bits) / sizeof(attribute_bits[0]))
+
+static uint16_t attributes(const struct x86_segment *s)
+{
+	unsigned int bits =
+		(unsigned int)x86_segment_type(s) << TYPE | (unsigned int)x86_segment_dpl(s) << DPL;
+	unsigned int i;
+
+	for (i = 0; i < ATTRIBUTE_BITS; i++)
+		if (s->ar & attribute_bits[i].ar)
+			bits |= 1u << attribute_bits[i].bit;
+	return (uint16_t)bits;
+}
+
+static uint32_t access_rights(uint16_t bits)
+{
+	uint32_t ar = (bits >> TYPE & 15u) | (bits >> DPL & 3u) << X86_AR_DPL_SHIFT;
+	unsigned int i;
+
+	for (i = 0; i < ATTRIBUTE_BITS; i++)
+		if (bits >> attribute_bits[i].bit & 1)
+			ar |= attribute_bits[i].ar;
+	return ar;
+}
+
 static struct saved_segment save_segment(const struct x86_segment *s)
 {
 	return (struct saved_segment){
 		.base = s->base,
 		.limit = s->limit,
 		.selector = s->selector,
-		.attributes = (uint16_t)((s->type & 15) << TYPE | (s->dpl & 3) << DPL | s->s << S |
-					 s->present << PRESENT | s->l << LONG | s->db << DB |
-					 s->g << G | s->avl << AVL | s->unusable << UNUSABLE),
+		.attributes = attributes(s),
 	};
 }
 
@@ -148,15 +185,7 @@ static struct x86_segment load_segment(const struct saved_segment *s)
 		.base = s->base,
 		.limit = s->limit,
 		.selector = s->selector,
-		.type = s->attributes >> TYPE & 15,
-		.dpl = s->attributes >> DPL & 3,
-		.s = s->attributes >> S & 1,
-		.present = s->attributes >> PRESENT & 1,
-		.l = s->attributes >> LONG & 1,
-		.db = s->attributes >> DB & 1,
-		.g = s->attributes >> G & 1,
-		.avl = s->attributes >> AVL & 1,
-		.unusable = s->attributes >> UNUSABLE & 1,
+		.ar = access_rights(s->attributes),
 	};
 }
 

@@ -8,11 +8,6 @@
 #define NOINLINE __attribute__((noinline))
 #define T0	 (SOFT_R_T0 * 8)
 
-#define TYPE_CODE	8u
-#define TYPE_CONFORMING 4u
-#define TYPE_BIT1	2u /* writable data, readable code */
-#define TYPE_ACCESSED	1u
-
 /* Real and virtual-8086 mode keep the attributes. */
 static void load_real(struct soft *c, enum soft_seg n, uint16_t selector)
 {
@@ -20,8 +15,7 @@ static void load_real(struct soft *c, enum soft_seg n, uint16_t selector)
 
 	s->selector = selector;
 	s->base = (uint32_t)selector << 4;
-	s->present = true;
-	s->unusable = false;
+	s->ar = (s->ar & ~X86_AR_UNUSABLE) | X86_AR_P;
 }
 
 static void load_null(struct soft *c, const struct soft_uop *u, enum soft_seg n, uint16_t selector)
@@ -32,24 +26,24 @@ static void load_null(struct soft *c, const struct soft_uop *u, enum soft_seg n,
 		soft_raise_code(c, u, X86_VEC_GP, 0);
 	*soft_seg_cache(c, n) = (struct x86_segment){
 		.selector = selector,
-		.dpl = n == SOFT_SEG_SS ? rpl : 0,
-		.unusable = true,
+		.ar = X86_AR_UNUSABLE | (n == SOFT_SEG_SS ? (uint32_t)rpl << X86_AR_DPL_SHIFT : 0),
 	};
 }
 
 static bool fits_ss(const struct soft *c, const struct x86_segment *s, uint8_t rpl)
 {
-	return s->s && !(s->type & TYPE_CODE) && s->type & TYPE_BIT1 && rpl == c->cpl &&
-	       s->dpl == c->cpl;
+	return (s->ar & (X86_AR_S | X86_AR_EXEC | X86_AR_RW)) == (X86_AR_S | X86_AR_RW) &&
+	       rpl == c->cpl && x86_segment_dpl(s) == c->cpl;
 }
 
 static bool fits_data(const struct soft *c, const struct x86_segment *s, uint8_t rpl)
 {
-	bool code = s->type & TYPE_CODE;
+	uint8_t dpl = x86_segment_dpl(s);
+	bool code = s->ar & X86_AR_EXEC;
 
-	if (!s->s || (code && !(s->type & TYPE_BIT1)))
+	if (!(s->ar & X86_AR_S) || (code && !(s->ar & X86_AR_RW)))
 		return false;
-	return (code && s->type & TYPE_CONFORMING) || (rpl <= s->dpl && c->cpl <= s->dpl);
+	return (code && s->ar & X86_AR_DC) || (rpl <= dpl && c->cpl <= dpl);
 }
 
 static void load_protected(struct soft *c, const struct soft_uop *u, enum soft_seg n,
@@ -66,12 +60,12 @@ static void load_protected(struct soft *c, const struct soft_uop *u, enum soft_s
 	if (!soft_descriptor(c, u, selector, false, &d) ||
 	    !(n == SOFT_SEG_SS ? fits_ss(c, &d.seg, rpl) : fits_data(c, &d.seg, rpl)))
 		soft_raise_code(c, u, X86_VEC_GP, error);
-	if (!d.seg.present)
+	if (!(d.seg.ar & X86_AR_P))
 		soft_raise_code(c, u, n == SOFT_SEG_SS ? X86_VEC_SS : X86_VEC_NP, error);
-	if (!(d.seg.type & TYPE_ACCESSED)) {
-		access = (uint8_t)(d.raw >> 40 | TYPE_ACCESSED);
+	if (!(d.seg.ar & X86_AR_ACCESSED)) {
+		access = (uint8_t)(d.raw >> 40 | X86_AR_ACCESSED);
 		soft_system_write(c, u, d.at + 5, &access, 1);
-		d.seg.type |= TYPE_ACCESSED;
+		d.seg.ar |= X86_AR_ACCESSED;
 	}
 	*soft_seg_cache(c, n) = d.seg;
 }
@@ -103,13 +97,13 @@ SOFT_UOP(load_ss)
 static NOINLINE void pop_segment(struct soft *c, const struct soft_uop *u)
 {
 	uint16_t selector = (uint16_t)soft_peek(c, u, (unsigned int)u->imm);
-	bool old_db = c->s.ss.db, db;
+	uint32_t old_db = c->s.ss.ar & X86_AR_DB, ar;
 
 	soft_load_segment(c, u, u->aux, selector);
-	db = c->s.ss.db;
-	c->s.ss.db = old_db;
+	ar = c->s.ss.ar;
+	c->s.ss.ar = (ar & ~X86_AR_DB) | old_db;
 	soft_move_sp(c, (int64_t)u->imm);
-	c->s.ss.db = db;
+	c->s.ss.ar = ar;
 }
 
 SOFT_UOP(pop)

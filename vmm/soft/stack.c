@@ -208,7 +208,7 @@ static NOINLINE void do_enter(struct soft *c, const struct soft_uop *u)
 	if (level)
 		store_at(c, u, -size * words, frame);
 	soft_move_sp(c, -size * words - (int64_t)u->imm);
-	if (c->bits != 64 && !c->s.ss.db)
+	if (c->bits != 64 && !(c->s.ss.ar & X86_AR_DB))
 		soft_put16(c, SOFT_R_RBP * 8, (uint16_t)frame);
 	else
 		put(c, SOFT_R_RBP * 8, u->aux, frame);

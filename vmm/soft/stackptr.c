@@ -11,7 +11,7 @@ uint64_t soft_stack(struct soft *c, const struct soft_uop *u, int64_t offset, un
 
 	if (c->bits == 64)
 		return sp;
-	sp = c->s.ss.db ? (uint32_t)sp : (uint16_t)sp;
+	sp = c->s.ss.ar & X86_AR_DB ? (uint32_t)sp : (uint16_t)sp;
 	if (!soft_permits(c, &c->s.ss, sp, size, false))
 		soft_raise_code(c, u, X86_VEC_SS, 0);
 	return (uint32_t)(sp + c->s.ss.base);
@@ -31,7 +31,7 @@ void soft_move_sp(struct soft *c, int64_t offset)
 
 	if (c->bits == 64)
 		c->r[SOFT_R_RSP] = sp;
-	else if (c->s.ss.db)
+	else if (c->s.ss.ar & X86_AR_DB)
 		c->r[SOFT_R_RSP] = (uint32_t)sp;
 	else
 		SOFT_REG(c, SOFT_R_RSP * 8, uint16_t) = (uint16_t)sp;

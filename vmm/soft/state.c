@@ -26,7 +26,7 @@ static uint32_t code_mode(const struct soft *c)
 
 	if (c->cpl == 3)
 		mode |= SOFT_BLOCK_USER;
-	if (c->bits != 64 && c->s.ss.db)
+	if (c->bits != 64 && c->s.ss.ar & X86_AR_DB)
 		mode |= SOFT_BLOCK_STACK32;
 	if (c->s.cr0 & X86_CR0_PE && !(c->r[SOFT_R_RFLAGS] & X86_FL_VM))
 		mode |= SOFT_BLOCK_PROTECTED;
@@ -73,8 +73,10 @@ void soft_derive(struct soft *c)
 		c->s.efer |= X86_EFER_LMA;
 	else
 		c->s.efer &= ~X86_EFER_LMA;
-	c->cpl = c->s.cr0 & X86_CR0_PE ? c->s.ss.dpl & 3 : 0;
-	c->bits = soft_long_mode(c) && c->s.cs.l ? 64 : c->s.cs.db ? 32 : 16;
+	c->cpl = c->s.cr0 & X86_CR0_PE ? x86_segment_dpl(&c->s.ss) : 0;
+	c->bits = soft_long_mode(c) && c->s.cs.ar & X86_AR_L ? 64
+		  : c->s.cs.ar & X86_AR_DB		     ? 32
+							     : 16;
 	c->mode = code_mode(c) | fpu_mode(c);
 	c->paging.cr0 = c->s.cr0;
 	c->paging.cr3 = c->s.cr3;

@@ -62,10 +62,10 @@ static void system_segment(struct soft *c, const struct soft_uop *u, uint16_t se
 {
 	uint16_t error = selector & 0xfffc;
 
-	if (selector & 4 || !soft_descriptor(c, u, selector, soft_long_mode(c), d) || d->seg.s ||
-	    !(types >> d->seg.type & 1))
+	if (selector & 4 || !soft_descriptor(c, u, selector, soft_long_mode(c), d) ||
+	    d->seg.ar & X86_AR_S || !(types >> x86_segment_type(&d->seg) & 1))
 		soft_raise_code(c, u, X86_VEC_GP, error);
-	if (!d->seg.present)
+	if (!(d->seg.ar & X86_AR_P))
 		soft_raise_code(c, u, X86_VEC_NP, error);
 	if (soft_long_mode(c)) {
 		d->seg.base |= d->high << 32;
@@ -80,8 +80,8 @@ static NOINLINE void do_lldt(struct soft *c, const struct soft_uop *u)
 	struct soft_descriptor d;
 
 	if (!(selector & 0xfffc)) {
-		c->s.ldt = (struct x86_segment){
-			.selector = selector, .type = TYPE_LDT, .unusable = true};
+		c->s.ldt = (struct x86_segment){.selector = selector,
+						.ar = TYPE_LDT | X86_AR_UNUSABLE};
 		return;
 	}
 	system_segment(c, u, selector, 1u << TYPE_LDT, &d);
@@ -100,7 +100,7 @@ static NOINLINE void do_ltr(struct soft *c, const struct soft_uop *u)
 	system_segment(c, u, selector, types, &d);
 	access = (uint8_t)(d.raw >> 40 | TYPE_BUSY);
 	soft_system_write(c, u, d.at + 5, &access, 1);
-	d.seg.type |= TYPE_BUSY;
+	d.seg.ar |= TYPE_BUSY;
 	c->s.tr = d.seg;
 }
 

@@ -62,21 +62,14 @@ static int user_mode(void)
 {
 	const struct x86_segment data = {.limit = 0xffffffff,
 					 .selector = 0x2b,
-					 .type = 3,
-					 .dpl = 3,
-					 .s = true,
-					 .present = true,
-					 .db = true,
-					 .g = true};
+					 .ar = X86_AR_DATA | X86_AR_DPL | X86_AR_DB | X86_AR_G};
 	struct soft *c = soft(vcpu);
 	struct x86_sregs s;
 
 	vcpu->engine->get_sregs(vcpu, &s);
 	s.ds = s.es = s.fs = s.gs = s.ss = s.cs = data;
-	s.cs.type = 11;
+	s.cs.ar = X86_AR_CODE | X86_AR_DPL | X86_AR_L | X86_AR_G;
 	s.cs.selector = 0x33;
-	s.cs.l = true;
-	s.cs.db = false;
 	s.fs.base = s.gs.base = 0;
 	s.cr3 = PML4;
 	s.cr0 = X86_CR0_PE | X86_CR0_PG | X86_CR0_WP | X86_CR0_NE | X86_CR0_MP | X86_CR0_ET |
