@@ -55,6 +55,7 @@
  *   `conceal` `exit-conceal` `ip:f` `guest-cr3:5000` `user`
  *   `to-guest` `to-host`   Save the output of one side, and load that of the other.
  *   `mark` `lost`   The log of what came between is lost.
+ *   `context`       The log repeats the context, though the context is the same.
  */
 #define LOOP	 "step jnz:0 step fall "
 #define EXITED	 "step fall "
@@ -72,59 +73,64 @@ static const struct {
 	size_t streams, sessions;
 	/* In the trace, with the WRMSR that clears TraceEn, unless that is concealed. */
 	uint64_t retired;
+	unsigned int entries; /* VM entries that sessions of the host record */
 } logs[] = {
-	{"system wide", BEGIN "jump:0 " ROUND "jump:0 " ROUND FINISH, "skl", 1, 1, 40},
+	{"system wide", BEGIN "jump:0 " ROUND "jump:0 " ROUND FINISH, "skl", 1, 1, 40, 2},
 	/* Two guests and a host have the same CR3, and code at the same addresses. */
 	{"two VMs",
 	 BEGIN "jump:11 vmptrld:0 jump:0 " ROUND "jump:11 vmptrld:1 jump:0 guest:1 " ROUND
 	       "jump:0 " ROUND "jump:11 vmptrld:0 jump:0 guest:0 " ROUND FINISH,
-	 "skl", 1, 1, 84},
+	 "skl", 1, 1, 84, 4},
 	{"host only", "host-ctl conceal " BEGIN "jump:0 " ROUND "jump:0 " ROUND FINISH, "skl", 1, 3,
-	 22},
-	{"guest only", OF_GUEST "own at:0 " ROUND "jump:0 " ROUND "jump:0 step", "skl", 1, 2, 18},
+	 22, 2},
+	{"guest only", OF_GUEST "own at:0 " ROUND "jump:0 " ROUND "jump:0 step", "skl", 1, 2, 18,
+	 0},
 	/* The guest loads CR3. The next entry's PSB or no packet reports it. */
 	{"guest only, CR3",
 	 OF_GUEST "own ip:f at:3 enter guest-code cr3=5000 guest-code jump:7 exit:a " EXITED
 		  "jump:0 ip:0 guest-cr3:5000 " ROUND,
-	 "skl", 1, 2, 11},
+	 "skl", 1, 2, 11, 0},
 	/* Only user code of guests, which sends no PIPs. */
 	{"guest only, user",
-	 "no-os " OF_GUEST "own user at:0 " ROUND "jump:0 guest-cr3:5000 " ROUND, "skl", 1, 2, 18},
+	 "no-os " OF_GUEST "own user at:0 " ROUND "jump:0 guest-cr3:5000 " ROUND, "skl", 1, 2, 18,
+	 0},
 	/* The host traces itself, and two guests do, each to a buffer of its own. */
 	{"everyone",
 	 BEGIN "jump:11 " SIDES("0") SIDES("1") SIDES("0") SIDES("1") SIDES("0")
 		 SIDES("1") "vmptrld:0 " FINISH,
-	 "skl", 3, 13, 82},
+	 "skl", 3, 13, 82, 0},
 	/* The entries inject 21H and INT3. One exit is at the first instruction of a handler. */
 	{"events",
 	 BEGIN "jump:0 step event:20>20 step far:1 fall enter guest-code event:21>20 step far:0/3 "
 	       "step event:22>20 exit:1 " EXITED
 	       "jump:0 step fall ip:2 enter inject:3>20 step exit:1 " EXITED
 	       "jump:16 int:80>20 step far:18 " FINISH,
-	 "skl", 1, 1, 24},
+	 "skl", 1, 1, 24, 2},
 	/* CR3 becomes 2000H, which is not traced. Guests with the CR3 1000H are. */
 	{"CR3 filter",
 	 "host-code match " BEGIN "jump:0 " ROUND "jump:0 guest-cr3:2000 " ROUND
 	 "jump:c cr3=2000 host-code jump:0 guest-cr3:1000 " ROUND FINISH,
-	 "skl", 1, 1, 46},
-	{"user only", "no-os " BEGIN "jump:0 " ROUND "jump:0 user " ROUND FINISH, "skl", 1, 1, 9},
+	 "skl", 1, 1, 46, 3},
+	{"user only", "no-os " BEGIN "jump:0 " ROUND "jump:0 user " ROUND FINISH, "skl", 1, 1, 9,
+	 2},
 	{"kernel only", "no-user " BEGIN "jump:0 " ROUND "jump:0 user " ROUND FINISH, "skl", 1, 1,
-	 31},
+	 31, 2},
 	/* No packet reports the guest, but the guest alone has the code. */
 	{"concealed",
 	 "conceal ip:4000 " BEGIN "jump:0 " CONCEALED CONCEALED "step fall fail " FINISH, "skl", 1,
-	 1, 28},
+	 1, 28, 2},
 	/* A guest that executes nothing has no code either. */
 	{"concealed exit",
 	 "exit-conceal ip:4000 " BEGIN "jump:0 step fall enter exit:12 " EXITED FINISH, "skl", 1, 1,
-	 8},
+	 8, 1},
 	{"failed entries",
-	 BEGIN "jump:0 step fall fail jump:0 step fall fail-late:30 " EXITED "jump:0 " ROUND FINISH,
-	 "skl", 1, 1, 31},
+	 BEGIN "jump:0 step fall fail context jump:0 step fall fail-late:30 " EXITED
+	       "jump:0 " ROUND FINISH,
+	 "skl", 1, 1, 31, 1},
 	{"event trace",
 	 "event-en " BEGIN "jump:0 " ROUND
 	 "jump:0 step event:20>20 step far:1 jnz:0 host-ctl " ROUND FINISH,
-	 "spr", 1, 2, 35},
+	 "spr", 1, 2, 35, 2},
 };
 
 struct saved {
@@ -266,6 +272,8 @@ static bool play_setting(struct script *t, const char *word, uint64_t a)
 		switch_output(t->m, &t->host, own);
 	} else if (!strcmp(word, "to-host")) {
 		switch_output(t->m, own, &t->host);
+	} else if (!strcmp(word, "context")) {
+		memset(t->m->context, 0xff, sizeof(t->m->context));
 	} else if (!strcmp(word, "mark")) {
 		t->mark = t->m->len;
 	} else if (!strcmp(word, "lost")) {
@@ -394,6 +402,22 @@ static void say_difference(const struct oracle_diff *d, char *text, size_t size)
 		 (unsigned long long)g->step.ip, (unsigned long long)d->insns);
 }
 
+/* Count the records of VM entries. The IP of each is that of VMRESUME in the host's code. */
+static unsigned int count_entries(const struct trace_reader *r, unsigned int vcpu)
+{
+	const struct trace_oracle_record *o;
+	struct trace_oracle_cursor at = {0};
+	unsigned int n = 0;
+
+	while ((o = trace_reader_oracle(r, vcpu, &at))) {
+		if (o->kind != TRACE_ORACLE_INSN || !(o->aux & TRACE_ORACLE_VM_ENTRY))
+			continue;
+		ck_assert_uint_eq(o->ip, CODE + 3);
+		n++;
+	}
+	return n;
+}
+
 START_TEST(verifies)
 {
 	struct import_config c = config(logs[_i / 2].model);
@@ -401,7 +425,7 @@ START_TEST(verifies)
 	struct trace_reader *r;
 	struct bed b;
 	char text[300] = "";
-	unsigned int v;
+	unsigned int v, entries = 0;
 	size_t n;
 
 	set_up(&b, _i);
@@ -414,8 +438,10 @@ START_TEST(verifies)
 	ck_assert_int_eq(import_write(b.import, b.path), 0);
 	ck_assert_uint_eq(import_no_code(b.import), 0);
 	r = read_back(&b);
-	for (v = 0; v < trace_reader_info(r)->vcpus; v++)
+	for (v = 0; v < trace_reader_info(r)->vcpus; v++) {
 		ck_assert_int_eq(oracle_compare(r, v, &sum), 0);
+		entries += count_entries(r, v);
+	}
 	if (sum.mismatches)
 		say_difference(&sum.diff, text, sizeof(text));
 	ck_assert_msg(!sum.mismatches, "%s: %s", logs[_i / 2].name, text);
@@ -424,6 +450,7 @@ START_TEST(verifies)
 	ck_assert_uint_eq(sum.skipped, 0);
 	ck_assert_uint_eq(sum.retired, logs[_i / 2].retired);
 	ck_assert_uint_eq(sum.decoded, sum.retired);
+	ck_assert_uint_eq(entries, logs[_i / 2].entries);
 	oracle_comparison_free(&sum);
 	trace_reader_close(r);
 	tear_down(&b);
@@ -681,6 +708,43 @@ START_TEST(wrong_record)
 }
 END_TEST
 
+static const struct {
+	const char *name;
+	enum import_side side;
+} silent[] = {{"guest only", IMPORT_GUEST}, {"host only", IMPORT_HOST}};
+
+/* If a session has no bytes, the side is that of the context behind the edge. */
+START_TEST(no_bytes)
+{
+	struct import_config c = config("skl");
+	const struct import_session *s;
+	struct import_log_record rec;
+	struct bed b;
+	size_t n, len, from;
+	uint8_t *bytes;
+
+	set_up(&b, log_number(silent[_i / 2].name) + _i % 2);
+	bytes = malloc(b.in.size);
+	ck_assert_ptr_nonnull(bytes);
+	len = b.log.at;
+	memcpy(bytes, b.in.bytes, len);
+	for (from = len; import_log_next(&b.log, &rec); from = b.log.at) {
+		if (rec.kind == VPT_LOG_TRACE)
+			continue;
+		memcpy(bytes + len, b.in.bytes + from, b.log.at - from);
+		len += b.log.at - from;
+	}
+	ck_assert(import_log_open(&b.log, bytes, len));
+	open_import(&b, &c);
+	s = import_sessions(b.import, &n);
+	ck_assert_uint_eq(n, logs[log_number(silent[_i / 2].name) / 2].sessions);
+	while (n--)
+		ck_assert(!s[n].trace && s[n].side == silent[_i / 2].side);
+	tear_down(&b);
+	free(bytes);
+}
+END_TEST
+
 /* A log that was off for a while tells of TriggerEn once more. */
 START_TEST(off_for_a_while)
 {
@@ -721,6 +785,7 @@ Suite *test_suite(void)
 	tcase_add_test(tc, cut_off);
 	tcase_add_test(tc, flipped);
 	tcase_add_loop_test(tc, wrong_record, 0, COUNT(wrong));
+	tcase_add_loop_test(tc, no_bytes, 0, 2 * COUNT(silent));
 	tcase_add_test(tc, off_for_a_while);
 	suite_add_tcase(suite, tc);
 	return suite;
