@@ -51,7 +51,7 @@ printf '#!/bin/sh\nunset MAKEFLAGS MAKELEVEL\nexec %s -s -C "%s" MODE=%s O="%s" 
 	"$(command -v make)" "$tree" "${MODE:-rel}" "$given" >"$work/bin/make"
 cat >"$work/bin/holds" <<END
 #!/bin/sh
-cat "\$@" >part && awk -v part=1 -f '$here/match.awk' "\$EXAMPLE" part
+cat "\$@" >part && '$here/document.py' match --part "\$EXAMPLE" part
 END
 chmod +x "$work/bin/make" "$work/bin/holds"
 
@@ -79,8 +79,7 @@ extract() {
 		*) format=help ;;
 		esac
 		if [ $format = help ]; then $file; else cat "$file"; fi |
-			awk -v format=$format -v name="$file" -v dir="$work/parts" \
-				-v prefix="$(printf '%02d.' $number)" -f "$here/extract.awk"
+			"$here/document.py" extract $format "$file" "$(printf '%02d.' $number)" "$work/parts"
 	done <"$work/documents" >"$work/index"
 }
 
@@ -195,7 +194,7 @@ judge_run() { # ID NAME KIND
 	if [ "$status" != "$(wanted_status "$1")" ]; then
 		tap_fail "$2" "exit status $status
 $(tail -n 5 "$got" 2>/dev/null)"
-	elif [ -e "$want" ] && [ "$3" = run ] && ! wrong=$(awk -f "$here/match.awk" "$want" "$got"); then
+	elif [ -e "$want" ] && [ "$3" = run ] && ! wrong=$("$here/document.py" match "$want" "$got"); then
 		tap_fail "$2" "$wrong
 make figures writes the output shown anew"
 	else
@@ -213,7 +212,7 @@ judge() { # ID KIND AT BY KEY
 		if [ "$2" = code ]; then
 			judge_run "$1" "$name" code
 		else
-			wrong=$(awk -v part=1 -f "$here/match.awk" "$work/parts/$1.want" "$work/parts/$1.got")
+			wrong=$("$here/document.py" match --part "$work/parts/$1.want" "$work/parts/$1.got")
 			tap_empty "$name" "$wrong"
 		fi
 		;;
@@ -257,8 +256,8 @@ renew() {
 		while read -r id at; do
 			file=${at%:*}
 			[ -e "$work/parts/$id.want" ] || continue
-			awk -f "$here/match.awk" "$work/parts/$id.want" "$work/parts/$id.got" >/dev/null && continue
-			awk -v line="${at##*:}" -v got="$work/parts/$id.got" -f "$here/renew.awk" "$file" \
+			"$here/document.py" match "$work/parts/$id.want" "$work/parts/$id.got" >/dev/null && continue
+			"$here/document.py" renew "${at##*:}" "$work/parts/$id.got" "$file" \
 				>"$work/renewed" && cat "$work/renewed" >"$file" && echo "$at"
 		done
 }
