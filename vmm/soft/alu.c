@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two-operand arithmetic, and the similar instructions with one operand. Each instruction, operand
- * size and kind of operands has its own handler, which tests none of them.
+ * Two-operand arithmetic, and the similar instructions with one operand. Each combination of
+ * instruction, operand size and operand kinds has its own handler.
  */
 #include "soft/alu_flags.h"
 #include "soft/kind.h"
@@ -190,7 +190,7 @@ static soft_uop_fn idiom(const struct soft_translation *t)
 	return NULL;
 }
 
-/* The rows are in the order of the kinds. */
+/* Return the kind. Rows have the same order as kinds. */
 static uint32_t kind_of(const struct soft_translation *t, enum soft_kind_form form)
 {
 	unsigned int op =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Cache blocks of decoded code by guest-physical address. Every write to the bytes of a block drops
- * the block, whoever writes. So no write to a page with code may bypass the check.
+ * Cache blocks of decoded code by guest-physical address. A write to the bytes of a block, by the
+ * guest or by a device, drops the block. So no write to a page with code may bypass soft_wrote().
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -29,8 +29,8 @@
 /* A page of RAM with cached code: its blocks, and the 64-byte lines that they are in. */
 struct code_page {
 	struct soft_block *blocks;
-	uint64_t lines; /* or more than those */
-	uint32_t count; /* of the blocks, dead ones included */
+	uint64_t lines; /* a bit for each line that has code; lines of dropped blocks may remain */
+	uint32_t count; /* the number of blocks, including dead ones */
 };
 
 struct soft_cache {
@@ -138,8 +138,8 @@ static SOFT_NO_ENDBR const struct soft_uop *stale(struct soft *c, const struct s
 }
 
 /*
- * Make the block unusable. If it is running, its rest does not run except the rest of the
- * instruction of `u`. It stays in lists until they are next searched.
+ * Make the block unusable. If the block is running, execution leaves it after the instruction of
+ * `u`. The block stays in its lists until their next search.
  */
 static void kill(struct soft_block *b, const struct soft_uop *u)
 {
@@ -159,7 +159,7 @@ static bool touches(const struct soft_block *b, unsigned int which, uint64_t at,
 	return at < first + bytes && first < at + len && !b->dead;
 }
 
-/* Kill the blocks of a page that [at, at + len) of it touches, in one pass through all. */
+/* Kill the blocks of a page that [at, at + len) touches, and recompute the page's lines. */
 static void drop(struct soft *c, const struct soft_uop *u, struct code_page *page, uint64_t gpa,
 		 uint64_t at, uint64_t len)
 {
@@ -242,7 +242,7 @@ static void empty(struct soft *c)
 	soft_unlink(c);
 }
 
-/* Make room for one more block of this page, if there is none. */
+/* Drop the blocks of a page if the page has no room for one more. */
 static void make_page_room(struct soft *c, uint64_t gpa)
 {
 	struct code_page *page = page_of(c->cache, gpa);
@@ -251,7 +251,7 @@ static void make_page_room(struct soft *c, uint64_t gpa)
 		drop(c, NULL, page, gpa, 0, X86_PAGE_SIZE);
 }
 
-/* Return the next page of an instruction that crosses into it. */
+/* Return the physical address of the page after that of `lin`. Faults like a fetch. */
 static uint64_t next_page(struct soft *c, uint64_t lin)
 {
 	struct engine_exception e;
@@ -323,8 +323,8 @@ static struct soft_block *find(struct soft *c, uint64_t lin, uint64_t gpa, uint3
 }
 
 /*
- * Returns true if the code segment ends inside the block. Bytes that are no instruction have no
- * limit check.
+ * Returns true if the code segment ends inside the block. A single invalid instruction has no
+ * length, and is not checked.
  */
 static bool beyond_limit(const struct soft *c, const struct soft_block *b)
 {

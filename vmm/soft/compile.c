@@ -16,8 +16,8 @@
 
 #define REGION (32u << 20)
 /*
- * The largest average size of a micro-operation's code with its exits. Only the branch at the end
- * of a block takes more.
+ * An upper bound for the average size of a micro-operation's code, with its exits. Only the branch
+ * at the end of a block is larger.
  */
 #define UOP_MAX	      320u
 #define BLOCK_MAX     (SOFT_BLOCK_MAX_UOPS * UOP_MAX)
@@ -83,7 +83,7 @@ bool soft_compiler_made(const struct soft_compiler *g, soft_uop_fn fn)
 	return (uintptr_t)fn - (uintptr_t)g->region.executable < g->region.used;
 }
 
-/* Restart the clock too, because it must not wrap between two operands. */
+/* Forget the registers and flags that the host holds. The clock restarts, so it never wraps. */
 static void forget(struct soft_compiler *g)
 {
 	memset(g->slot, SOFT_R_SLOTS, sizeof(g->slot));
@@ -175,7 +175,7 @@ static void address(struct soft_compiler *g, unsigned int reg, unsigned int size
 		e_sib(&g->e, size, 0x8d, reg, base, index, u->scale, (int32_t)u->disp);
 }
 
-/* Change R11 from a linear address to the host's. Leave the run if the TLB has no entry. */
+/* Translate the address in R11 from linear to host. Leave the run if the TLB has no entry. */
 static void to_host(struct soft_compiler *g, const struct soft_uop *u, unsigned int size,
 		    bool write)
 {
@@ -470,7 +470,7 @@ static void jump_to(struct soft_compiler *g, const void *fn)
 	e8(&g->e, 0xff), e8(&g->e, 0xe0);
 }
 
-/* Emit soft_follow(). */
+/* Emit the code of soft_follow(). */
 static void follow(struct soft_compiler *g, const struct soft_link *l, uint64_t to)
 {
 	struct soft_emit *e = &g->e;
@@ -663,8 +663,8 @@ void soft_compile(struct soft *c, struct soft_block *b)
 }
 
 /*
- * Enter host code. The stack is aligned here, because the compiler's knowledge of it ends at the
- * asm. The red zone below it is left alone.
+ * Enter host code. The asm aligns the stack, because the compiler does not know of this call. It
+ * also skips the red zone.
  */
 void soft_enter(struct soft *c, const struct soft_uop *u)
 {

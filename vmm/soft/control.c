@@ -263,7 +263,7 @@ static bool to_control(struct soft_translation *t, unsigned int n)
 
 	if (n >= sizeof(fn) / sizeof(fn[0]) || !fn[n])
 		return false;
-	/* The core reports this as an event of its own. */
+	/* The core reports MOV to CR3 as an event. */
 	if (n == 3)
 		soft_tr_leave(t);
 	soft_tr_emit(t, fn[n])->src = soft_tr_gpr(t, 1);

@@ -109,7 +109,7 @@ static inline bool is_aligned(const struct soft_uop *u, uint64_t va)
 
 _Static_assert(offsetof(struct masked, align) == 4, "as is_aligned() takes it");
 
-/* Check alignment if any element is accessed. */
+/* Raise #GP for a misaligned operand of which any element is accessed. */
 static __attribute__((noinline)) void check_misaligned(struct soft *c, const struct soft_uop *u)
 {
 	struct masked m = unpack(u);

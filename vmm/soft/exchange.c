@@ -10,7 +10,7 @@
 
 #define SIZES(X) X(8, "b") X(16, "w") X(32, "l") X(64, "q")
 
-/* Exchange registers dst and src. */
+/* Exchange a register or memory with register src. */
 #define XCHG(bits, s)                                                   \
 	SOFT_UOP(xchg##bits)                                            \
 	{                                                               \

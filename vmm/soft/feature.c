@@ -30,7 +30,7 @@ static const bool always[ZYDIS_ISA_SET_MAX_VALUE + 1] = {
 
 static bool has(const struct soft *c, uint32_t leaf, enum reg reg, unsigned int bit)
 {
-	/* The bits of XSAVE's variants are in the second subleaf. */
+	/* The bits of XSAVE's variants are in subleaf 1. */
 	uint32_t subleaf = leaf == 0xd;
 	size_t i;
 
@@ -44,7 +44,7 @@ static bool has(const struct soft *c, uint32_t leaf, enum reg reg, unsigned int 
 	return false;
 }
 
-/* EVEX instructions of less than 512 bits need AVX512VL as well, scalars do not. */
+/* Return true if the instruction needs AVX512VL: EVEX, less than 512 bits, and not scalar. */
 static bool needs_vl(const ZydisDecodedInstruction *insn)
 {
 	ZydisISASet set = insn->meta.isa_set;
@@ -65,7 +65,7 @@ bool soft_feature(const struct soft *c, const ZydisDecodedInstruction *insn)
 		return false;
 	if (always[set])
 		return true;
-	/* Every processor has these outside 64-bit mode. */
+	/* Every processor has LAHF and SAHF outside 64-bit mode. */
 	if (set == ZYDIS_ISA_SET_LAHF && insn->machine_mode != ZYDIS_MACHINE_MODE_LONG_64)
 		return true;
 	/* The processor can have PTWRITE while CPUID hides it. */
@@ -81,9 +81,9 @@ bool soft_feature(const struct soft *c, const ZydisDecodedInstruction *insn)
 
 void soft_set_features(const struct soft *c, ZydisDecoder *decoder)
 {
-	/* These are NOPs. */
+	/* Without MPX its instructions are NOPs. */
 	(void)ZydisDecoderEnableMode(decoder, ZYDIS_DECODER_MODE_MPX, ZYAN_FALSE);
-	/* Decode as BSF and BSR with an ignored prefix. */
+	/* Without these features, TZCNT and LZCNT are BSF and BSR with an ignored prefix. */
 	(void)ZydisDecoderEnableMode(decoder, ZYDIS_DECODER_MODE_TZCNT, has(c, 7, EBX, 3));
 	(void)ZydisDecoderEnableMode(decoder, ZYDIS_DECODER_MODE_LZCNT, has(c, 0x80000001, ECX, 5));
 }

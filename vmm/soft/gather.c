@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Instructions that compute an address for each element: gathers, scatters, and MASKMOV, which
- * stores single bytes. A gather or scatter may stop at a fault with the earlier elements complete.
- * The mask then records the rest.
+ * Gathers and scatters, which compute an address for each element, and MASKMOV, which stores single
+ * bytes. If a gather or scatter faults, the earlier elements are complete, and their mask bits are
+ * clear.
  */
 #include "soft/native.h"
 
@@ -28,7 +28,8 @@ static const struct x86_segment *segment(const struct soft *c, unsigned int n)
 }
 
 /*
- * Check segments that have an upper limit. Other segments are not used with vectors of addresses.
+ * Return true if the segment permits the access. Expand-down segments are not supported here, and
+ * are refused.
  */
 static bool within(const struct soft *c, const struct x86_segment *s, uint64_t offset,
 		   unsigned int len, bool write)
@@ -76,7 +77,7 @@ static bool is_active(const struct soft *c, const struct gather *g, unsigned int
 	return c->fpu.zmm[g->mask][(i + 1) * len - 1] >> 7;
 }
 
-/* Inactive elements are skipped in the same way. */
+/* Clear the mask of a complete element. A gather also clears the mask of inactive elements. */
 static void element_done(struct soft *c, const struct gather *g, unsigned int i)
 {
 	unsigned int len = g->wide_data ? 8 : 4;

@@ -5,7 +5,7 @@
 
 #define NOINLINE __attribute__((noinline))
 
-#define TSS_MAP	   102u /* the address of the map's offset */
+#define TSS_MAP	   102u /* the TSS field that has the offset of the map */
 #define TYPE_TSS32 9u	/* available; 11 if the busy bit is set */
 
 /* Returns true if the TSS's map has a bit set for one of the ports, or if there is no map. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Integer instructions that are too rare, or too odd, for handlers of their own: BMI,
- * ADX, LZCNT, POPCNT, CRC32, MOVBE, BSWAP, BSF, BSR.
+ * Integer instructions that the host executes, because they are too rare for separate handlers:
+ * BMI, ADX, LZCNT, POPCNT, CRC32, MOVBE, BSWAP, BSF, BSR.
  */
 #include "soft/native.h"
 

@@ -12,7 +12,7 @@
 
 #define REGION	(16u << 20)
 #define BUCKETS 4096u
-/* A stub and its key. */
+/* The largest size of a stub with its key. */
 #define ENTRY_MAX (sizeof(struct entry) + SOFT_STUB_MAX)
 /* Each instruction of a block may need a stub. */
 #define BLOCK_MAX (SOFT_BLOCK_MAX_INSNS * ENTRY_MAX)
@@ -145,7 +145,7 @@ const struct soft_uop *soft_native_trap(struct soft *c, const struct soft_uop *u
 {
 	uint32_t raised = (uint32_t)(uintptr_t)flags;
 
-	/* An instruction that raises one of these has no result, so no result exception follows. */
+	/* If one of these is unmasked there is no result, so drop the flags of the result. */
 	if (raised & PRE_FLAGS & ~(c->fpu.mxcsr >> 7))
 		raised &= PRE_FLAGS;
 	c->fpu.mxcsr |= raised;
@@ -153,8 +153,8 @@ const struct soft_uop *soft_native_trap(struct soft *c, const struct soft_uop *u
 }
 
 /*
- * Run the stub with underflow masked. Returns the flags that it raised, including those of tiny
- * results.
+ * Run the stub with all exceptions masked. Returns the raised flags, with underflow for every tiny
+ * result. Undoes all effects if the guest has not masked one of the flags.
  */
 static uint32_t run_masked(struct soft *c, const struct soft_uop *u, void *operand)
 {
@@ -185,8 +185,9 @@ static uint32_t run_masked(struct soft *c, const struct soft_uop *u, void *opera
 }
 
 /*
- * Not masked, underflow is raised for tiny results, exact ones too. Flushed to zero
- * they say so; a second time the instruction is run without that.
+ * Unmasked underflow is raised for every tiny result, even an exact one. With underflow masked, the
+ * host reports exact tiny results only if it flushes them to zero. So run_masked() runs the
+ * instruction with flush-to-zero to get the flag, and again without to get the result.
  */
 const struct soft_uop *soft_native_tiny(struct soft *c, const struct soft_uop *u, void *operand)
 {

@@ -59,8 +59,8 @@ struct soft_recoded {
 };
 
 /*
- * Recode an instruction. Only explicit register operands and implied ones are read. Returns false
- * if the host cannot run the instruction this way.
+ * Encode an instruction for the host. Its register operands may be explicit or implied. Returns
+ * false if the host cannot run the instruction in this way.
  */
 bool soft_recode(const struct soft_translation *t, struct soft_recoded *r);
 
@@ -77,7 +77,7 @@ struct soft_native_host {
  * flags that it would have set are passed in place of the operand.
  */
 const struct soft_uop *soft_native_trap(struct soft *c, const struct soft_uop *u, void *flags);
-/* The same exit if the guest has underflow unmasked. */
+/* The target of a stub, before its instruction, if the guest has not masked underflow. */
 const struct soft_uop *soft_native_tiny(struct soft *c, const struct soft_uop *u, void *operand);
 
 /* The largest size of a stub. */
@@ -105,8 +105,8 @@ void *soft_native_scratch(struct soft *c);
 /* Return the index of the memory operand among the visible operands, or -1. */
 int soft_native_memory(const struct soft_translation *t);
 /*
- * Emit the micro-operation that runs the instruction. Operands are registers, or one contiguous
- * memory operand with alignment `align` (a power of two; 1 for any).
+ * Emit the micro-operation that runs the instruction. Its operands are registers, and at most one
+ * contiguous memory operand, which must be aligned to `align` (a power of two).
  */
 bool soft_native_emit(struct soft_translation *t, const struct soft_recoded *r, unsigned int align);
 /*
@@ -147,7 +147,7 @@ void soft_tr_need(struct soft_translation *t, enum soft_unit unit);
 /* xstate.c: returns true if the value is valid for XCR0. */
 bool soft_xcr0_valid(const struct soft *c, uint64_t value);
 
-/* element.c: emit accesses to single elements. Returns false if the instruction has none. */
+/* element.c: emit an instruction whose memory operand is masked. Returns false if it is not. */
 bool soft_element_emit(struct soft_translation *t, const struct soft_recoded *r,
 		       unsigned int align);
 /* gather.c */

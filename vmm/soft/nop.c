@@ -6,8 +6,8 @@
 #include "soft/operand.h"
 
 /*
- * Emit a micro-operation even for NOP: an earlier store may change its bytes into another
- * instruction.
+ * Even a NOP needs a micro-operation. If an earlier store in the block changes the NOP, execution
+ * must leave the block here.
  */
 SOFT_UOP(nop)
 {

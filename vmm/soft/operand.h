@@ -10,7 +10,7 @@
 #include "soft/access.h"
 #include "soft/translate.h"
 
-/* Guest memory is not aligned and may alias any type. */
+/* Guest memory may be unaligned, and may alias any type. */
 typedef uint8_t __attribute__((may_alias)) soft_ram8;
 typedef uint16_t __attribute__((may_alias, aligned(1))) soft_ram16;
 typedef uint32_t __attribute__((may_alias, aligned(1))) soft_ram32;
@@ -97,7 +97,7 @@ static inline uint64_t soft_ea_plain(const struct soft *c, const struct soft_uop
 		return SOFT_NEXT(c, u);                                 \
 	}
 
-/* SOFT_RMW_UOP(name, bits) { change *m; } After the change nothing may fail. */
+/* SOFT_RMW_UOP(name, bits) { change *m; } The body cannot fault. */
 #define SOFT_RMW_UOP(name, bits)                                              \
 	SOFT_INLINE void name##_body(SOFT_UOP_ARGS, soft_ram##bits *m);       \
 	SOFT_SLOW SOFT_UOP(name##_slow)                                       \

@@ -206,7 +206,7 @@ static void legacy(const struct soft_translation *t, struct soft_recoded *r, con
 	const ZydisDecodedInstruction *insn = t->insn;
 	unsigned int at = insn->raw.modrm.offset, i;
 	unsigned int rex = insn->raw.rex.W && t->bits == 64 ? 8 : 0;
-	/* In 16-bit code the prefix has the opposite meaning if it selects the width. */
+	/* In 16-bit code prefix 66H has the opposite meaning if it selects the width. */
 	bool by_width = t->bits == 16 && r->gprs && !f->has_vector;
 	bool has_66 = false;
 	uint8_t rep = 0;

@@ -32,7 +32,7 @@ _Noreturn void soft_raise_code(struct soft *c, const struct soft_uop *u, uint8_t
 	soft_fault(c, u, &e);
 }
 
-/* Return the current gate of the observer. */
+/* Return the gate of the observer; NULL in step(), without an observer or without a trace. */
 static struct vpt_gate *report_to(const struct soft *c)
 {
 	const struct engine_observer *o = c->base.observer;
@@ -47,8 +47,8 @@ static bool reports_each(const struct soft *c)
 }
 
 /*
- * Report what retired since the last report; the caller has set r->event and r->next. A report is
- * built in place: to copy an event that was just stored is slow on the host.
+ * Report the instructions that retired since the last report. The caller has set r->event and
+ * r->next. The report is built in place, because a copy of an event just stored is slow.
  */
 static inline __attribute__((always_inline)) void send(struct soft *c, struct engine_report *r)
 {
@@ -161,7 +161,7 @@ void soft_report_ran(struct soft *c)
 	ran_until(c, c->begun + (uint64_t)(c->started - c->left - c->stash));
 }
 
-/* Run after each reported branch. */
+/* Apply the changes of an observer's call. This also runs after each reported branch. */
 static inline __attribute__((always_inline)) void poll_observer(struct soft *c)
 {
 	c->gate = report_to(c);
@@ -329,7 +329,7 @@ static void begin(struct soft *c, struct engine_exit *exit, uint64_t budget)
 	c->bounce_bytes = 0;
 	c->debug = 0;
 	gate = report_to(c);
-	/* Each trace must record the code that it runs again. */
+	/* A new trace must record its code, so no link may skip the lookup of a block. */
 	if (gate != c->gate && gate)
 		soft_unlink(c);
 	c->gate = gate;

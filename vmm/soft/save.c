@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Save and load a processor as plain data. Blocks and links are left out, since they follow from
- * RAM. The TLB is saved, because a guest may see its content. The guest may not yet have
- * invalidated an entry, or may have cleared an accessed bit.
+ * RAM. The TLB is saved, because its content is visible to a guest. A stale entry lasts until the
+ * guest invalidates it, and an access through an entry does not set the accessed bit again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define ENTRIES ((size_t)SOFT_TLB_SLOW * SOFT_TLB_SIZE)
 #define MSRS	64u
 
-/* The bits of the registers that exist at all. Bits of features that CPUID lacks are harmless. */
+/* The bits that soft_load() accepts. Bits whose feature CPUID lacks are accepted, and harmless. */
 #define CR0_BITS    0xe005003full
 #define CR0_NW	    (1ull << 29)
 #define CR0_CD	    (1ull << 30)
@@ -315,7 +315,7 @@ static bool modes_ok(const struct saved *s)
 	return !(s->regs.rflags & X86_FL_VM && s->efer & X86_EFER_LMA) && s->shadow <= 1;
 }
 
-/* Check the state that is loaded into the host's own registers. */
+/* Check the FPU state, which stubs load into the host's registers. */
 static bool fpu_ok(const struct soft *c, const struct saved *s)
 {
 	const struct engine_cpuid_entry *e = soft_cpuid(c, 0xd, 0);
@@ -371,7 +371,7 @@ static void load_fpu(struct soft *c, const struct saved *from)
 	memcpy(c->fpu.x87 + X87_ST, from->x87 + X87_ST, X87_BYTES - X87_ST);
 }
 
-/* Load the MSRs. The two processors must have the same ones. */
+/* Load the MSRs. Both processors must have the same MSRs. */
 static bool load_msrs(struct soft *c, const struct saved_msr *from, uint32_t count)
 {
 	uint32_t n = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Shifts and rotates. A count of 0 preserves all flags, and rotates always preserve most. Shifts by
- * a nonzero constant set all flags.
+ * Shifts and rotates. A count of 0 preserves all flags, and rotates preserve most flags at any
+ * count. SHL, SHR and SAR by a nonzero constant set all flags.
  */
 #include "soft/alu_flags.h"
 #include "soft/kind.h"
@@ -13,7 +13,7 @@
 #define COUNT_CL  ((uint8_t)c->r[SOFT_R_RCX])
 #define COUNT_IMM ((uint8_t)u->imm)
 
-/* In memory the result is made aside: what the flags come in is needed for itself. */
+/* The memory form shifts a copy, because the asm needs the value in a register. */
 #define SHIFT(op, kind, bits, s, count, asm_shift) \
 	SOFT_UOP(op##_r_##kind##bits)              \
 	{                                          \

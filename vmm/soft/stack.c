@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* PUSH and POP in all their forms, ENTER and LEAVE, flags on the stack. */
+/* PUSH, POP, PUSHA, POPA, ENTER and LEAVE. */
 #include "soft/stack.h"
 
 #include "soft/kind.h"
@@ -9,7 +9,7 @@
 #define NOINLINE __attribute__((noinline))
 #define T0	 (SOFT_R_T0 * 8)
 
-/* 64-bit mode, 64-bit operands: nearly all that there are. */
+/* The fast handlers are for 64-bit operands in 64-bit mode, the most frequent case. */
 SOFT_UOP(push64)
 {
 	uint64_t sp = c->r[SOFT_R_RSP] - 8;
@@ -28,7 +28,7 @@ SOFT_UOP(push64_imm)
 	return SOFT_NEXT(c, u);
 }
 
-/* POP RSP: what was popped stays. */
+/* POP RSP keeps the popped value. */
 SOFT_UOP(pop64)
 {
 	uint64_t value = soft_load64(c, u, c->r[SOFT_R_RSP]);
@@ -47,7 +47,7 @@ SOFT_UOP(leave64)
 	return SOFT_NEXT(c, u);
 }
 
-/* The others; aux: operand bytes. */
+/* Handlers for all other cases. u->aux is the operand size in bytes. */
 SOFT_UOP(push_any)
 {
 	soft_push(c, u, u->aux, SOFT_REG(c, u->src, uint64_t));
@@ -82,7 +82,7 @@ SOFT_UOP(pop_any)
 	return SOFT_NEXT(c, u);
 }
 
-/* POP to memory: SP moves when the store has succeeded. */
+/* POP to memory changes SP only after the store has succeeded. */
 SOFT_UOP(peek)
 {
 	c->r[SOFT_R_T0] = soft_peek(c, u, u->aux);
@@ -110,7 +110,7 @@ LOAD_T0(16)
 LOAD_T0(32)
 LOAD_T0(64)
 
-/* imm: the segment. Of 32 bits on the stack only a selector's 16 are written. */
+/* u->imm is the segment. A 32-bit PUSH writes only the 16 bits of the selector. */
 static NOINLINE void do_push_segment(struct soft *c, const struct soft_uop *u)
 {
 	uint16_t selector = soft_seg_cache(c, (enum soft_seg)u->imm)->selector;
@@ -133,7 +133,7 @@ SOFT_UOP(push_segment)
 static const uint8_t all_slots[8] = {SOFT_R_RAX, SOFT_R_RCX, SOFT_R_RDX, SOFT_R_RBX,
 				     SOFT_R_RSP, SOFT_R_RBP, SOFT_R_RSI, SOFT_R_RDI};
 
-/* One place of several; a stack of 16 bits wraps between them. */
+/* Load one of several values. A 16-bit stack can wrap between two of them. */
 static uint64_t load_at(struct soft *c, const struct soft_uop *u, int64_t offset)
 {
 	uint64_t value = 0;
@@ -147,7 +147,7 @@ static void store_at(struct soft *c, const struct soft_uop *u, int64_t offset, u
 	soft_write(c, u, soft_stack(c, u, offset, u->aux), &value, u->aux);
 }
 
-/* All of it can be written, or nothing is. */
+/* Fault unless the value can be stored. Callers probe all values before they store one. */
 static void probe_at(struct soft *c, const struct soft_uop *u, int64_t offset)
 {
 	soft_probe_write(c, u, soft_stack(c, u, offset, u->aux), u->aux);
@@ -179,7 +179,7 @@ static NOINLINE void do_popa(struct soft *c, const struct soft_uop *u)
 	soft_move_sp(c, 8 * size);
 }
 
-/* Returns the address in RBP, with the width of the stack. */
+/* Return the linear address at RBP plus `offset`, with the width of the stack. */
 static uint64_t frame_address(struct soft *c, const struct soft_uop *u, int64_t offset)
 {
 	int64_t delta = (int64_t)(c->r[SOFT_R_RBP] - c->r[SOFT_R_RSP]);
@@ -187,8 +187,10 @@ static uint64_t frame_address(struct soft *c, const struct soft_uop *u, int64_t 
 	return soft_stack(c, u, delta + offset, u->aux);
 }
 
-/* imm: bytes to allocate; scale: nesting level. The frame pointers of the outer levels
- * are copied one by one, since they may lie where the copies go. */
+/*
+ * u->imm is the number of bytes to allocate, and u->scale the nesting level. The frame pointers of
+ * outer levels are copied one at a time, because source and destination may overlap.
+ */
 static NOINLINE void do_enter(struct soft *c, const struct soft_uop *u)
 {
 	int64_t size = u->aux, level = u->scale, words = level ? level + 1 : 1, i;
@@ -243,7 +245,7 @@ static struct soft_uop *emit(struct soft_translation *t, soft_uop_fn fn)
 	return u;
 }
 
-/* By operand bytes: 2, 4, 8. */
+/* Select the handler for an operand size of 2, 4 or 8 bytes. */
 #define BY_SIZE(name, size) ((size) == 2 ? name##16 : (size) == 4 ? name##32 : name##64)
 
 static bool is_segment(const struct soft_translation *t)
@@ -272,7 +274,7 @@ static bool push(struct soft_translation *t, bool fast)
 	return true;
 }
 
-/* An address made of RSP is made of what it becomes. */
+/* Return the address of the operand of POP. An address based on RSP uses RSP after the POP. */
 static struct soft_address popped_address(struct soft_translation *t)
 {
 	const ZydisDecodedOperand *op = t->op;
