@@ -80,7 +80,7 @@ ips "$out" >"$dir/ips"
 tap_run "perf.data: a pipe has the same" cmp "$made/pipe.ips" "$dir/ips"
 imports packed 0 "" "$made/packed.data"
 imports packed2 0 "" "$made/packed2.data"
-imports killed 3 ".*what comes before is in" "$made/killed.data"
+imports killed 3 ".*the part before is in" "$made/killed.data"
 
 # What vpt exports for perf: processes, code that changes, the kernel.
 exported() { # OWNER NAME [OPTION...]
@@ -171,7 +171,7 @@ refuses "packets: no range" "$USAGE" "FIRST-LAST" import --raw --range=5-4 -o "$
 refuses "packets: too many ranges" "$USAGE" "four" import --raw --range=1-2 --range=1-2 --range=1-2 \
 	--range=1-2 --range=1-2 -o "$out" "$made/raw.pt"
 refuses "packets: code without an address" "$USAGE" "FILE@ADDRESS" import --raw --code=x -o "$out" "$made/raw.pt"
-refuses "packets: a bias that is none" "$USAGE" "behind @" import --raw --elf=x@y -o "$out" "$made/raw.pt"
+refuses "packets: a bias that is none" "$USAGE" "after @" import --raw --elf=x@y -o "$out" "$made/raw.pt"
 refuses "packets: pages without a list" "$USAGE" "DUMP,ADDRESSES" import --raw --pages=x -o "$out" "$made/raw.pt"
 refuses "packets: no such code" "$INPUT" "No such file" import --raw --elf="$dir/none" -o "$out" "$made/raw.pt"
 refuses "packets: code that is no ELF file" "$INPUT" "not an ELF file" import --raw --elf="$made/one.bin" \

@@ -53,7 +53,7 @@ tap_run "VMCOREINFO: 4 levels" "$VPT" verify --memory="$dir/image" "$t"
 "$tool" elf "$dir/processes.vps" "$dir/image" 'NUMBER(pgtable_l5_enabled)=1'
 refuses "VMCOREINFO: wrongly 5 levels" "$FAIL" "no code" decode -q --memory="$dir/image" "$t"
 tap_run "paging= counts for more" "$VPT" verify --memory="$dir/image,paging=4" "$t"
-refuses "a guest's memory is not a host's" "$FAIL" "no code of what ran" decode -q \
+refuses "a guest's memory is not a host's" "$FAIL" "the images have no code of the trace" decode -q \
 	--memory="$dir/processes.raw,guest" "$t"
 tap_run "a host's" "$VPT" verify --memory="$dir/processes.raw,host" "$t"
 tap_run "several: the one that fits" "$VPT" verify --memory="$dir/calls.raw,guest" \
@@ -92,14 +92,14 @@ for verb in decode verify; do
 	refuses "$verb: no core" "$INPUT" "not a core" $verb --memory="$VPT" "$t"
 	refuses "$verb: no name" "$USAGE" "file's name" $verb --memory= "$t"
 	refuses "$verb: a word" "$USAGE" "there is host, guest" $verb --memory="$dir/low,x" "$t"
-	refuses "$verb: paging" "$USAGE" "there is none, 32, pae, 4 and 5" $verb \
+	refuses "$verb: paging" "$USAGE" "not none, 32, pae, 4 or 5" $verb \
 		--memory="$dir/low,paging=3" "$t"
 	refuses "$verb: two sides" "$USAGE" "given twice" $verb --memory="$dir/low,host,guest" "$t"
-	refuses "$verb: a host's VMCS" "$USAGE" "of a guest" $verb --memory="$dir/low,host,vmcs=0x1000" "$t"
+	refuses "$verb: a host's VMCS" "$USAGE" "for a guest" $verb --memory="$dir/low,host,vmcs=0x1000" "$t"
 	refuses "$verb: no EPTP" "$USAGE" "not an EPTP" $verb --memory="$dir/low,ept=0x1000" "$t"
 	refuses "$verb: a base that is no number" "$USAGE" "not a number" $verb --memory="$dir/low@x" "$t"
 	refuses "$verb: a base of a core" "$INPUT" "no base" $verb --memory="$dir/image@4096" "$t"
 done
-refuses "verify --with=libipt" "$USAGE" "does not go with" verify --with=libipt \
+refuses "verify --with=libipt" "$USAGE" "excludes" verify --with=libipt \
 	--memory="$dir/low" "$t"
 tap_end

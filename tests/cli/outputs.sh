@@ -77,7 +77,7 @@ keeps "an earlier trace and no such guest" "$INPUT" "No such file" "$dir/keep.vp
 	run -q -o "$dir/keep.vpt" "$dir/none.elf"
 keeps "an earlier trace and a file that is no guest" "$INPUT" "ELF" "$dir/keep.vpt" \
 	run -q -o "$dir/keep.vpt" "$dir/s.vpt"
-keeps "restore: an earlier trace and a limit that is over" "$USAGE" "is over" "$dir/keep.vpt" \
+keeps "restore: an earlier trace and a limit that is over" "$USAGE" "already reached" "$dir/keep.vpt" \
 	restore -q --max-insns=1 -o "$dir/keep.vpt" "$dir/s.vps"
 tap_empty "none of these left a part" "$(find "$dir" -name '*.part*' -o -name '.vpt-*')"
 

@@ -86,7 +86,7 @@ else
 	tap_fail "atom_live" "$(cat "$dir/said")"
 fi
 
-refuses "a .vpt file says what it is of" "$USAGE" "says what it is of" dump --trace=rtit "$trace"
+refuses "a .vpt file names its trace system" "$USAGE" "names its trace system" dump --trace=rtit "$trace"
 refuses "no such trace system" "$USAGE" "not pt, rtit or rtit-cyc" dump --raw --trace=lbr "$trace"
 refuses "a .vpt file is not bare bytes" "$FAIL" "are in no packet" dump --raw --trace=rtit "$trace"
 tap_end

@@ -41,9 +41,9 @@ done
 		--snapshot-at=20000 -o "$dir/z.vpt" "$elf"
 }
 tap_empty "none of these left a file behind" "$(find "$dir" -name 'x.vps*')"
-refuses "a place that is over" "$USAGE" "that is over" restore -o "$dir/x.vpt" \
+refuses "a place that has passed" "$USAGE" "already passed" restore -o "$dir/x.vpt" \
 	--snapshot="$dir/x.vps" --snapshot-at=19999 "$good"
-refuses "a limit that is over" "$USAGE" "that is over" restore -o "$dir/x.vpt" --max-insns=1 "$good"
+refuses "a limit that was reached" "$USAGE" "already reached" restore -o "$dir/x.vpt" --max-insns=1 "$good"
 refuses "restore: --max-mem that is no size" "$USAGE" "not a size" restore --max-mem=x "$good"
 refuses "restore: --max-mem below the guest's memory" "$INPUT" "its guest has 64M of memory" \
 	restore -q --max-mem=63M "$good"

@@ -66,6 +66,6 @@ for verb in decode verify; do
 done
 refuses "--space: a name, where there are none" "$USAGE" "no address spaces" decode --space=init "$t"
 refuses "--space: a name among CR3s" "$USAGE" "no address spaces" decode --space=0x1000,init "$t"
-refuses "--pti alone" "$USAGE" "goes with" decode --pti "$t"
+refuses "--pti alone" "$USAGE" "requires" decode --pti "$t"
 refuses "--coverage --spaces" "$USAGE" "all address spaces" decode --coverage --spaces "$t"
 tap_end

@@ -167,17 +167,17 @@ refused 'not a list' --usage=guest,system@x
 refused 'not a list' --usage=guest,system@200,host@100
 refused 'not a list' --usage=guest,
 refused 'given twice' --usage=guest --usage=host
-refused 'give one' --usage=guest --pt=host
+refused 'excludes --pt' --usage=guest --pt=host
 refused 'conceal: it is for --usage' --conceal=all
 refused 'tsc-offset: it is for --usage' --tsc-offset=1
 refused 'not exec' --usage=guest --conceal=some
-refused 'would tell' --usage=system --conceal=exec
+refused 'would identify' --usage=system --conceal=exec
 refused 'there is cr3' --usage=guest --trap=cr4
 refused 'not a factor' --usage=guest --tsc-scale=0
 refused 'not a factor' --usage=guest --tsc-scale=1.x
-refused 'could not be told' --usage=guest --tsc-scale=30000
+refused 'cannot report' --usage=guest --tsc-scale=30000
 refused 'no tracing in VMX' --usage=guest --model=bdw
 refused 'cannot be concealed' --usage=owned --controls=none
 refused 'a guest sets up' --usage=owned --user
-refused 'no snapshots' --usage=guest --snapshot="$dir/snap"
+refused 'excludes snapshots' --usage=guest --snapshot="$dir/snap"
 tap_end

@@ -14,8 +14,7 @@ enum { WHERE_POSSIBLE, ON, OFF };
 static const char *const modes[] = {[WHERE_POSSIBLE] = "auto", [ON] = "on", [OFF] = "off", NULL};
 
 const struct cli_option cli_option_sandbox[] = {
-	{0, "sandbox", "=MODE",
-	 "give up what the verb does not need of the system: auto, on or off",
+	{0, "sandbox", "=MODE", "drop privileges that the verb does not need: auto, on or off",
 	 .take = cli_take_word, .words = modes},
 	CLI_OPTION_END,
 };

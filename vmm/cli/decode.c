@@ -467,12 +467,12 @@ static int check_options(const struct options *o, const struct trace_reader *rea
 				o->vcpu, o->path, vcpus - 1);
 	if (cli_decode_side_told(&o->side) && !spaces)
 		return cli_fail(CLI_EXIT_USAGE,
-				"decode: %s: it tells of no address spaces: without --side and "
-				"--vm, and --space is a CR3 (0x...)",
+				"decode: %s: the file has no address spaces: omit --side and --vm, "
+				"and give --space a CR3 (0x...)",
 				o->path);
 	if (o->pti && spaces)
 		return cli_fail(CLI_EXIT_USAGE,
-				"decode: %s: it tells of address spaces: without --pti", o->path);
+				"decode: %s: the file has address spaces: omit --pti", o->path);
 	return CLI_EXIT_OK;
 }
 
@@ -569,12 +569,13 @@ static int parse(struct options *o, int argc, char **argv)
 	o->mode = o->modes ? (enum mode)__builtin_ctzll(o->modes) : SUMMARY;
 	if (o->mode == COVERAGE && o->json)
 		return cli_fail(CLI_EXIT_USAGE,
-				"decode: --coverage: is in lcov's format, not JSON");
+				"decode: --coverage: the format is lcov's, not JSON");
 	if (o->mode == COVERAGE && o->spaces)
-		return cli_fail(CLI_EXIT_USAGE, "decode: --coverage: is of all address spaces, or "
-						"of one: --space");
+		return cli_fail(
+			CLI_EXIT_USAGE,
+			"decode: --coverage: counts all address spaces, or one with --space");
 	if (o->pti && !o->spaces && !o->side.space)
-		return cli_fail(CLI_EXIT_USAGE, "decode: --pti: it goes with --spaces or --space");
+		return cli_fail(CLI_EXIT_USAGE, "decode: --pti: requires --spaces or --space");
 	o->symbols.lines = o->lines || o->mode == COVERAGE;
 	return CLI_EXIT_OK;
 }

@@ -243,7 +243,9 @@ int cli_cmd_dump(int argc, char **argv)
 	if (o.raw && o.one_vcpu)
 		return cli_fail(CLI_EXIT_USAGE, "dump: --vcpu: a --raw file has one stream");
 	if (!o.raw && o.trace)
-		return cli_fail(CLI_EXIT_USAGE, "dump: --trace: a .vpt file says what it is of");
+		return cli_fail(
+			CLI_EXIT_USAGE,
+			"dump: --trace: requires --raw: a .vpt file names its trace system");
 	if (o.kind != PT)
 		o.dump.system = &cli_dump_atom;
 	status = cli_confine_reader("dump");

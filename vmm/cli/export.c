@@ -101,7 +101,7 @@ static void say(const struct options *o, const struct export_report *r)
 				   : "packets");
 	if (r->skipped)
 		fprintf(stderr, CLI_EXPORT_LEFT_OUT "%" PRIu64 "%s\n", r->skipped,
-			r->bits16 ? ": perf knows no 16-bit code" : "");
+			r->bits16 ? ": perf does not support 16-bit code" : "");
 	if (r->blind)
 		fprintf(stderr, "vpt export: DisTNT, or no BranchEn: perf can show where "
 				"packets lead, and nothing in between\n");
@@ -117,11 +117,10 @@ static int failed(const struct options *o, const struct export_report *r, int er
 				"export: %s: not a kernel's symbols, or without their addresses",
 				r->path);
 	if (err == -ENOTSUP)
-		return cli_fail(
-			CLI_EXIT_FAIL,
-			"export: %s: --time=packets: perf cannot follow processes or code that "
-			"change, or the time as it is told",
-			o->path);
+		return cli_fail(CLI_EXIT_FAIL,
+				"export: %s: --time=packets: perf cannot follow changes of "
+				"processes or code, or the time of these packets",
+				o->path);
 	return cli_fail(CLI_EXIT_HOST, "export: %s: %s", r->path[0] ? r->path : o->path,
 			cli_reason(-err));
 }
@@ -141,8 +140,8 @@ static int check(const struct options *o, const struct trace_reader *reader)
 				"export: %s: perf recorded it: give perf the recording", o->path);
 	if (spaces)
 		return cli_fail(CLI_EXIT_INPUT,
-				"export: %s: it spans a host and its guests, and perf knows one "
-				"machine",
+				"export: %s: it has a host and its guests, and perf supports only "
+				"one machine",
 				o->path);
 	return CLI_EXIT_OK;
 }
@@ -245,7 +244,7 @@ int cli_cmd_export(int argc, char **argv)
 	if (status)
 		return status;
 	if (!o.to)
-		return cli_fail(CLI_EXIT_USAGE, "export: --to=perf, --to=pt: it has to be said");
+		return cli_fail(CLI_EXIT_USAGE, "export: --to=perf or --to=pt is required");
 	o.to_pt = !strcmp(o.to, "pt");
 	if (o.to_pt && o.perfs)
 		return cli_fail(CLI_EXIT_USAGE, "export: --%s: it is for --to=perf", o.perfs);

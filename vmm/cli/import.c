@@ -85,7 +85,7 @@ static int parse(struct options *o, int argc, char **argv)
 	if (status)
 		return status;
 	if (!o->output)
-		return cli_fail(CLI_EXIT_USAGE, "import: --output: it has to be said");
+		return cli_fail(CLI_EXIT_USAGE, "import: --output is required");
 	if (o->raws && !o->raw.raw)
 		return cli_fail(CLI_EXIT_USAGE, "import: --%s: it is for --raw", o->raws);
 	if (o->raw.raw && (o->root || o->kcore))
@@ -174,7 +174,7 @@ static int run_perf(const struct options *o, struct foreign_trace *t)
 	status = write_out(o, t, NULL);
 	if (!status && damage)
 		return cli_fail(CLI_EXIT_INPUT,
-				"import: %s: byte %" PRIu64 ": %s: what comes before is in %s",
+				"import: %s: byte %" PRIu64 ": %s: the part before is in %s",
 				o->path, where, damage, o->output);
 	return status;
 }

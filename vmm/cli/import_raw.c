@@ -88,7 +88,7 @@ static int take_file_at(const struct cli_given *g, enum foreign_raw_kind kind)
 	const char *rest = mark ? cli_read_number(mark + 1, &code.at) : "";
 
 	if (!rest || *rest)
-		return cli_option_wrong(g, "behind @ is no number");
+		return cli_option_wrong(g, "no number after @");
 	return take_file(g, code, mark);
 }
 

@@ -42,8 +42,8 @@ static int take_paging(const char *verb, const char *text, enum image_paging *pa
 			return CLI_EXIT_OK;
 		}
 	}
-	return cli_fail(CLI_EXIT_USAGE, "%s: --memory: paging=%s: there is none, 32, pae, 4 and 5",
-			verb, text);
+	return cli_fail(CLI_EXIT_USAGE, "%s: --memory: paging=%s: not none, 32, pae, 4 or 5", verb,
+			text);
 }
 
 static int take_word(const char *verb, char *word, struct image_use *use)
@@ -110,7 +110,7 @@ static int take_apart(const char *verb, const char *text, struct given *g)
 	if (!status && (g->use.vmcs != TRACE_SPACE_ANY_VMCS || g->use.eptp)) {
 		if (g->use.side == IMAGE_HOST)
 			return cli_fail(CLI_EXIT_USAGE,
-					"%s: --memory: vmcs= and ept= are of a guest: without host",
+					"%s: --memory: vmcs= and ept= are for a guest: omit host",
 					verb);
 		g->use.side = IMAGE_GUEST;
 	}
@@ -177,7 +177,7 @@ int cli_memory_whole(const struct cli_memory *m, const char *verb, const char *p
 
 	if (m->set && m->alone && !image_set_pages(m->set) && !damage)
 		return cli_fail(CLI_EXIT_FAIL,
-				"%s: %s: --memory: no code of what ran is in the images", verb,
+				"%s: %s: --memory: the images have no code of the trace", verb,
 				path);
 	if (!damage)
 		return CLI_EXIT_OK;

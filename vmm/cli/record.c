@@ -269,7 +269,7 @@ static int open_cpu(struct record *r, int type, unsigned int cpu)
 				"CAP_IPC_LOCK",
 				cpu);
 	case -EBUSY:
-		return cli_fail(CLI_EXIT_HOST, "record: CPU %u: PT is in use: end who uses it",
+		return cli_fail(CLI_EXIT_HOST, "record: CPU %u: PT is in use: end the other user",
 				cpu);
 	case -ENOMEM:
 		return cli_fail(CLI_EXIT_HOST,
@@ -379,8 +379,8 @@ static void summary(const struct record *r)
 	       " bytes; address spaces: %zu of the host, of which have names: %zu; %zu of guests\n",
 	       ms / 1000, ms % 1000, r->n, r->bytes, r->sum.host, r->sum.named, r->sum.guest);
 	if (r->sum.guest > r->sum.guest_code)
-		printf("address spaces of guests without their code: %zu: what ran there is left "
-		       "out\n",
+		printf("address spaces of guests without their code: %zu: their execution is "
+		       "omitted\n",
 		       r->sum.guest - r->sum.guest_code);
 	if (r->sum.changed)
 		printf("pages of the kernel's code that changed meanwhile: %zu\n", r->sum.changed);
@@ -404,7 +404,7 @@ static int save(struct record *r, int err, int child)
 		const char *part = r->output.part;
 
 		status = cli_fail(CLI_EXIT_HOST, "record: %s: %s%s%s", r->o->output,
-				  cli_reason(-err), part ? ": what was recorded is in " : "",
+				  cli_reason(-err), part ? ": the recorded part is in " : "",
 				  part ? part : "");
 		cli_keep(&r->output);
 		return status;
@@ -441,10 +441,9 @@ static int run(const struct cli_record_options *o)
 	struct vpt_caps caps;
 
 	if (type < 0 || !host_caps(SYSFS, &caps))
-		return cli_fail(
-			CLI_EXIT_HOST,
-			"record: this machine has no Intel PT, or its kernel's perf has not: " SYSFS
-			"/bus/event_source/devices/intel_pt");
+		return cli_fail(CLI_EXIT_HOST,
+				"record: this machine has no Intel PT, or its kernel's perf does "
+				"not support it: " SYSFS "/bus/event_source/devices/intel_pt");
 	status = open_cpus(&r, type);
 	if (!status)
 		status = open_file(&r, &caps);

@@ -85,7 +85,8 @@ int cli_record_parse(struct cli_record_options *o, int argc, char **argv)
 	o->buffer = DEFAULT_BUFFER;
 	status = cli_options_parse(&cli_verb_record, argc, argv, o);
 	if (!status && !o->system)
-		return cli_fail(CLI_EXIT_USAGE,
-				"record: say what: --system is the host and all of its guests");
+		return cli_fail(
+			CLI_EXIT_USAGE,
+			"record: --system is required: it records the host and all of its guests");
 	return status;
 }

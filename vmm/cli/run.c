@@ -77,7 +77,8 @@ static int create(struct run *r)
 	boot.initrd = r->m.o.initrd ? r->initrd.bytes : NULL;
 	boot.initrd_bytes = r->initrd.size;
 	if (boot_guest(&r->m.vm, &r->elf, &boot))
-		return cli_fail(CLI_EXIT_INPUT, "run: %s: no room for it: give more with --mem",
+		return cli_fail(CLI_EXIT_INPUT,
+				"run: %s: it does not fit into memory: give more with --mem",
 				r->m.o.initrd);
 	return CLI_EXIT_OK;
 }

@@ -120,10 +120,10 @@ int cli_run_check_atom(struct cli_run_options *o)
 	const char *option = foreign(o);
 
 	if (option)
-		return cli_fail(CLI_EXIT_USAGE, "run: --%s: there is none with --trace=rtit",
+		return cli_fail(CLI_EXIT_USAGE, "run: --%s: not supported with --trace=rtit",
 				option);
 	if (!strcmp(o->engine, "kvm-pt"))
-		return cli_fail(CLI_EXIT_USAGE, "run: --trace=rtit: engine kvm-pt has PT alone");
+		return cli_fail(CLI_EXIT_USAGE, "run: --trace=rtit: engine kvm-pt has only PT");
 	if (t->has_cyc_thresh)
 		return cli_fail(CLI_EXIT_USAGE,
 				"run: --cyc: with --trace=rtit it has no value: there is no "

@@ -46,7 +46,7 @@ int cli_run_check_files(const struct cli_run_options *o, const char *what, const
 
 	if (!o->snapshot && (o->has_snapshot_at || o->snapshot_every))
 		return cli_fail(CLI_EXIT_USAGE,
-				"%s: --snapshot-at, --snapshot-every: say where: --snapshot=FILE",
+				"%s: --snapshot-at, --snapshot-every: require --snapshot=FILE",
 				o->verb);
 	return cli_files_check(o->verb, files, sizeof(files) / sizeof(files[0]));
 }

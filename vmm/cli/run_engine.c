@@ -95,9 +95,10 @@ int cli_run_take_hardware(struct cli_run_options *o, const struct engine *engine
 				"run: --usage: with engine %s it is --pt=guest or --pt=host",
 				engine->name);
 	if (o->oracle || o->max_insns)
-		return cli_fail(CLI_EXIT_USAGE,
-				"run: --oracle, --max-insns: engine %s does not know what retires",
-				engine->name);
+		return cli_fail(
+			CLI_EXIT_USAGE,
+			"run: --oracle, --max-insns: engine %s does not count retired instructions",
+			engine->name);
 	if (o->trace.of_model)
 		return cli_fail(CLI_EXIT_USAGE, "run: --%s: engine %s is this machine's processor",
 				o->trace.of_model, engine->name);

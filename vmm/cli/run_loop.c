@@ -202,16 +202,17 @@ int cli_run_check_snapshots(const struct cli_run_machine *m)
 
 	if (o->snapshot && !m->vm.engine->save)
 		return cli_fail(CLI_EXIT_USAGE,
-				"%s: --snapshot: engine %s has none: use --engine=soft", o->verb,
-				m->vm.engine->name);
+				"%s: --snapshot: engine %s has no snapshots: use --engine=soft",
+				o->verb, m->vm.engine->name);
 	if (o->has_snapshot_at && o->snapshot_at < retired)
 		return cli_fail(CLI_EXIT_USAGE,
 				"%s: --snapshot-at=%" PRIu64
-				": that is over: it begins at %" PRIu64,
+				": already passed: the guest resumes at %" PRIu64,
 				o->verb, o->snapshot_at, retired);
 	if (o->max_insns && o->max_insns <= m->vm.vcpu->tracer.insns)
 		return cli_fail(CLI_EXIT_USAGE,
-				"%s: --max-insns=%" PRIu64 ": that is over: there are %" PRIu64,
+				"%s: --max-insns=%" PRIu64
+				": already reached: traced instructions: %" PRIu64,
 				o->verb, o->max_insns, m->vm.vcpu->tracer.insns);
 	return CLI_EXIT_OK;
 }

@@ -269,9 +269,9 @@ static int check_together(const struct cli_run_options *o)
 				"run: --pt=off: nothing is traced, so there is no --%s",
 				o->trace.of_model);
 	if (o->owner == TRACE_OWNER_HOST && !o->output)
-		return cli_fail(CLI_EXIT_USAGE, "run: --pt=host: say where to record: -o FILE");
+		return cli_fail(CLI_EXIT_USAGE, "run: --pt=host: requires -o FILE");
 	if (o->oracle && !o->output)
-		return cli_fail(CLI_EXIT_USAGE, "run: --oracle: say where to record: -o FILE");
+		return cli_fail(CLI_EXIT_USAGE, "run: --oracle: requires -o FILE");
 	return CLI_EXIT_OK;
 }
 

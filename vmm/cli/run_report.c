@@ -133,9 +133,8 @@ static void show_empty(const struct cli_run_report *r)
 			o->verb, r->vm->system == TRACER_SYSTEM_ATOM ? "RTIT" : "PT");
 	else
 		fprintf(stderr,
-			"vpt %s: nothing was traced: no instruction is within what --filter, "
-			"--user, "
-			"--kernel and --cr3 choose\n",
+			"vpt %s: nothing was traced: --filter, --user, --kernel and --cr3 select "
+			"no executed instruction\n",
 			o->verb);
 }
 
@@ -209,7 +208,7 @@ static int show_write_error(const struct cli_run_report *r, const char *option, 
 	const char *part = r->output->part;
 
 	return cli_fail(CLI_EXIT_HOST, "%s: %s%s: %s%s%s", r->options->verb, option, path, why,
-			part ? ": what was recorded is in " : "", part ? part : "");
+			part ? ": the recorded part is in " : "", part ? part : "");
 }
 
 /* Print the one line that says how the guest ended, unless it ended well. Returns the status. */

@@ -165,9 +165,8 @@ static int make_guest_caps(struct cli_run_options *o)
 	    vpt_usage_guest_caps(&host, &wish, &wish) != VPT_OK)
 		return cli_fail(CLI_EXIT_USAGE, "run: --usage: nothing of this PT is for a guest");
 	if (vpt_tsc_caps(&wish, &o->usage.setup.config.tsc, &o->usage.guest_caps) != VPT_OK)
-		return cli_fail(CLI_EXIT_USAGE,
-				"run: --tsc-scale: a guest could not be told of it: its CPUID.15H "
-				"or its clock ratio has no such value");
+		return cli_fail(CLI_EXIT_USAGE, "run: --tsc-scale: the guest's CPUID.15H or clock "
+						"ratio cannot report the resulting frequency");
 	return CLI_EXIT_OK;
 }
 
@@ -180,13 +179,12 @@ int cli_run_check_usage(struct cli_run_options *o)
 	if (!u->given)
 		return CLI_EXIT_OK;
 	if (o->owner_given)
-		return cli_fail(CLI_EXIT_USAGE, "run: --usage says what --pt does: give one");
+		return cli_fail(CLI_EXIT_USAGE, "run: --usage excludes --pt");
 	if (o->snapshot)
-		return cli_fail(CLI_EXIT_USAGE, "run: --usage: there are no snapshots with it");
+		return cli_fail(CLI_EXIT_USAGE, "run: --usage excludes snapshots");
 	if (u->system && u->setup.config.conceal)
-		return cli_fail(CLI_EXIT_USAGE,
-				"run: --conceal: with --usage=system nothing would tell what is "
-				"the guest's");
+		return cli_fail(CLI_EXIT_USAGE, "run: --conceal: with --usage=system no packet "
+						"would identify the guest's code");
 	o->owner = u->owned ? TRACE_OWNER_GUEST : TRACE_OWNER_HOST;
 	return make_guest_caps(o);
 }

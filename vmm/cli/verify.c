@@ -106,8 +106,7 @@ static int can_verify(const struct options *o, const struct trace_reader *reader
 
 	if (!trace_reader_info(reader)->oracle)
 		return cli_fail(CLI_EXIT_INPUT,
-				"verify: %s: it does not say what ran: record with --oracle",
-				o->path);
+				"verify: %s: it has no oracle: record with --oracle", o->path);
 	for (v = 0; o->by == DECODE_FLOW_BY_LIBIPT && v < trace_reader_info(reader)->vcpus; v++) {
 		trace_reader_switches(reader, v, &switches);
 		if (switches)
@@ -328,7 +327,7 @@ static int parse(struct options *o, int argc, char **argv)
 	/* libipt's input comes only from the file. */
 	if (o->memory.n && (o->by == DECODE_FLOW_BY_LIBIPT || o->perf))
 		return cli_fail(CLI_EXIT_USAGE,
-				"verify: --memory: it does not go with --with=libipt or perf");
+				"verify: --memory excludes --with=libipt and --with=perf");
 	if (o->perf && !strcmp(o->path, "-"))
 		return cli_fail(CLI_EXIT_USAGE, "verify: --with=perf: FILE must have a name");
 	return CLI_EXIT_OK;
