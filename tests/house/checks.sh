@@ -78,6 +78,13 @@ struct core_irq {
 	bool fault;
 };
 EOF2
+fault "an integer in a vCPU that is only 0 or 1" vmm/core/irq.h check-state <<EOF2
+$gpl
+struct core_irq {
+	uint8_t planted;
+};
+static inline void core_irq_plant(struct core_irq *irq, uint8_t vector) { irq->planted = vector > 31; }
+EOF2
 mv irq.keep vmm/core/irq.h
 fault "a header that needs another" shared/include/vpt/fault.h \
 	check-headers shared/include/vpt/fault.h <<EOF2
