@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Instructions that docs/limits.md says the software CPU leaves out, whatever the host
- * has: they raise #UD, or are NOPs where the feature is not there.
+ * Instructions that the software CPU does not support (docs/limits.md), even if the host does. They
+ * raise #UD, or are NOPs as on a processor without the feature.
  */
 #include "lib/suite.h"
 
@@ -96,7 +96,7 @@ static const struct insn absent[] = {
 	{"rdpru", BYTES("\x0f\x01\xfd")},
 };
 
-/* The bytes are what the row says: its first word is what a decoder calls them. */
+/* Check that a decoder finds the instruction that the first word of the row's text names. */
 static void check_row(const struct insn *r)
 {
 	ZydisDecodedInstruction insn;

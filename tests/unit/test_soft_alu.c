@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Integer instructions of the software CPU: each one beside this machine's processor
- * on boundary values, some by hand, and what a fault must leave alone.
+ * Integer instructions of the software CPU. Each is compared with this machine's processor on
+ * boundary values, and some with results by hand. A faulting instruction must change nothing.
  */
 #include "lib/suite.h"
 
@@ -15,7 +15,7 @@
 
 #define ARITHMETIC (X86_FL_CF | X86_FL_PF | X86_FL_AF | X86_FL_ZF | X86_FL_SF | X86_FL_OF)
 
-/* Memory at RSI, and as it is found in the guest's RAM; room for the host's signals. */
+/* The address of the memory operand, its offset in the guest's RAM, and a stack for signals. */
 enum { MEM = BESIDE_WINDOW, MEM_RAM = BESIDE_WINDOW_RAM, STACK = BESIDE_WINDOW + (1 << 20) };
 
 struct state {
@@ -23,7 +23,7 @@ struct state {
 	uint64_t mem[4];
 };
 
-/* Their operands: RAX, RBX, RCX, RDX, memory at RSI; RDI and R8 are 1. */
+/* Instructions may use RAX, RBX, RCX, RDX and memory at RSI. RDI and R8 are 1. */
 #define INSN(text) BESIDE_INSN(test_insns, text)
 extern const struct beside_insn __start_test_insns[], __stop_test_insns[];
 
@@ -320,7 +320,7 @@ static const uint64_t values[] = {0,
 
 #define VALUES (sizeof(values) / sizeof(values[0]))
 
-/* Where each row goes when it is done. */
+/* The code after each row. */
 void beside_native_end(void);
 
 static volatile sig_atomic_t divide_error;
@@ -335,7 +335,7 @@ static void on_sigfpe(int sig, siginfo_t *info, void *context)
 	at->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)beside_native_end;
 }
 
-/* False: #DE. */
+/* Run the code on the host. Return false, with the state unchanged, if it raises #DE. */
 static bool native(struct state *s, const uint8_t *code)
 {
 	const struct state before = *s;
@@ -349,7 +349,7 @@ static bool native(struct state *s, const uint8_t *code)
 	return !divide_error;
 }
 
-/* One step of the code that has been put. */
+/* Execute one instruction on the software CPU. */
 static struct engine_exit step(struct state *s)
 {
 	const struct engine_step_hint hint = {0};
@@ -406,8 +406,8 @@ static void same(const struct beside_insn *insn, const struct state *in, const c
 }
 
 /*
- * ROL and ROR by an immediate other than 1 leave OF undefined, and processors of Intel set it
- * otherwise than for a count in CL, which is how the software CPU rotates.
+ * ROL and ROR by an immediate other than 1 leave OF undefined. The software CPU rotates by CL, for
+ * which Intel's processors set OF differently than for an immediate.
  */
 static uint64_t flags_of(const struct beside_insn *insn)
 {
@@ -486,7 +486,7 @@ START_TEST(beside_host)
 }
 END_TEST
 
-/* By hand; bytes are of 64-bit code if not said otherwise. RSI points at `mem`. */
+/* Results by hand. Code is 64-bit unless the row says otherwise. RSI points to `mem`. */
 struct known {
 	const char *code;
 	uint8_t len, bits;
@@ -504,10 +504,10 @@ static const struct known known[] = {
 	 .to_flags = X86_FL_OF | X86_FL_SF | X86_FL_AF},
 	{CODE_BYTES("\x01\xd8"), .rax = 0xaaaaaaaaffffffff, .rbx = 1,
 	 .to_flags = X86_FL_CF | X86_FL_ZF | X86_FL_PF | X86_FL_AF},
-	/* ADC RAX, imm8 -1 with CF: nothing changes but that there is a carry. */
+	/* ADC RAX, imm8 -1 with CF keeps RAX and sets CF. */
 	{CODE_BYTES("\x48\x83\xd0\xff"), .rax = 0x10, .flags = X86_FL_CF, .to_rax = 0x10,
 	 .to_flags = X86_FL_CF | X86_FL_AF},
-	/* SBB EAX, EAX: the carry, spread. */
+	/* SBB EAX, EAX copies the carry to all bits. */
 	{CODE_BYTES("\x19\xc0"), .rax = 5, .flags = X86_FL_CF, .to_rax = 0xffffffff,
 	 .to_flags = X86_FL_CF | X86_FL_AF | X86_FL_SF | X86_FL_PF},
 	/* SUB EAX, EAX and XOR EAX, EAX clear all of RAX. */
@@ -518,22 +518,22 @@ static const struct known known[] = {
 	/* XOR AX, AX does not. */
 	{CODE_BYTES("\x66\x31\xc0"), .rax = 0x12345678, .to_rax = 0x12340000,
 	 .to_flags = X86_FL_ZF | X86_FL_PF, .undefined = X86_FL_AF},
-	/* CMP and TEST of memory leave it alone. */
+	/* CMP and TEST of memory do not change the memory. */
 	{CODE_BYTES("\x48\x83\x3e\x05"), .mem = 4, .to_mem = 4,
 	 .to_flags = X86_FL_CF | X86_FL_AF | X86_FL_SF | X86_FL_PF},
 	{CODE_BYTES("\xf6\x06\x80"), .mem = 0x80, .to_mem = 0x80, .to_flags = X86_FL_SF,
 	 .undefined = X86_FL_AF},
-	/* INC and DEC leave CF alone. */
+	/* INC and DEC preserve CF. */
 	{CODE_BYTES("\xff\x06"), .mem = 0x7fffffff, .flags = X86_FL_CF, .to_mem = 0x80000000,
 	 .to_flags = X86_FL_CF | X86_FL_OF | X86_FL_SF | X86_FL_AF | X86_FL_PF},
 	{CODE_BYTES("\x48\xff\xc8"), .to_rax = ~0ull,
 	 .to_flags = X86_FL_SF | X86_FL_AF | X86_FL_PF},
-	/* NEG of the least number; NOT, which has no flags. */
+	/* NEG of the least number; NOT, which preserves the flags. */
 	{CODE_BYTES("\xf6\xd8"), .rax = 0x80, .to_rax = 0x80,
 	 .to_flags = X86_FL_CF | X86_FL_OF | X86_FL_SF},
 	{CODE_BYTES("\xf7\xd0"), .rax = 0x5aa5, .flags = ARITHMETIC, .to_rax = 0xffffa55a,
 	 .to_flags = ARITHMETIC},
-	/* SHL EAX by 32, which is 0: the upper half goes, the flags stay. */
+	/* SHL EAX by 32, which is 0, clears the upper half and preserves the flags. */
 	{CODE_BYTES("\xc1\xe0\x20"), .rax = ~0ull, .flags = ARITHMETIC, .to_rax = 0xffffffff,
 	 .to_flags = ARITHMETIC},
 	/* RCL RAX, 1; ROR AL, 1. */
@@ -572,7 +572,7 @@ static const struct known known[] = {
 	 .to_flags = X86_FL_PF | X86_FL_AF},
 	{CODE_BYTES("\x66\x48"), .bits = 32, .rax = 0x10000, .to_rax = 0x1ffff,
 	 .to_flags = X86_FL_PF | X86_FL_AF | X86_FL_SF},
-	/* CMOVZ EAX, EBX that does not move still extends. */
+	/* CMOVZ EAX, EBX zero-extends EAX even if the condition is false. */
 	{CODE_BYTES("\x0f\x44\xc3"), .rax = ~0ull, .to_rax = 0xffffffff},
 	/* F3 90 is PAUSE with REX.B too; without F3 that is XCHG of R8, and R8 is 0. */
 	{CODE_BYTES("\xf3\x41\x90"), .rax = 5, .to_rax = 5},
@@ -610,7 +610,7 @@ START_TEST(by_hand)
 }
 END_TEST
 
-/* What has no result: quotients that do not fit, and what is undefined for good. */
+/* Instructions that raise an exception: quotients that do not fit, and undefined instructions. */
 static const struct refused {
 	const char *code;
 	uint8_t len, vector;
@@ -640,7 +640,7 @@ static const struct refused {
 	{CODE_BYTES("\x0f\x0b"), .vector = X86_VEC_UD},
 	{CODE_BYTES("\x0f\xb9\xc0"), .vector = X86_VEC_UD},
 	{CODE_BYTES("\x0f\xff\xc0"), .vector = X86_VEC_UD},
-	/* LOCK where there is nothing to lock: ADD EAX, EBX; CMP [RSI], EAX; MOV [RSI], EAX. */
+	/* LOCK is invalid here: ADD EAX, EBX; CMP [RSI], EAX; MOV [RSI], EAX. */
 	{CODE_BYTES("\xf0\x01\xd8"), .vector = X86_VEC_UD},
 	{CODE_BYTES("\xf0\x39\x06"), .vector = X86_VEC_UD},
 	{CODE_BYTES("\xf0\x89\x06"), .vector = X86_VEC_UD},
@@ -678,7 +678,7 @@ START_TEST(has_no_result)
 }
 END_TEST
 
-/* Those that read memory at RSI, and those that write to it. */
+/* Instructions that read memory at RSI, and instructions that write to it. */
 #define READS(text)  BESIDE_INSN(test_reads, text)
 #define WRITES(text) BESIDE_INSN(test_writes, text)
 
@@ -719,7 +719,7 @@ WRITES("setz (%rsi)")
 extern const struct beside_insn __start_test_reads[], __stop_test_reads[];
 extern const struct beside_insn __start_test_writes[], __stop_test_writes[];
 
-/* The second of the 2 MiB pages that are mapped as they are. */
+/* The second of the identity-mapped 2 MiB pages. */
 enum { READ_ONLY = 2 << 20 };
 
 static void expect_page_fault(const struct beside_insn *insn, uint64_t at, uint64_t cr2,
@@ -740,7 +740,7 @@ static void expect_page_fault(const struct beside_insn *insn, uint64_t at, uint6
 	expect_untouched(&before, &t);
 }
 
-/* Every access is checked before anything changes. */
+/* A faulting access changes nothing. */
 START_TEST(faulting_load)
 {
 	const struct beside_insn *insn = &__start_test_reads[_i];
@@ -763,7 +763,7 @@ START_TEST(faulting_store)
 	expect_page_fault(insn, READ_ONLY, READ_ONLY, 3);
 	if (!strncmp(insn->text, "set", 3))
 		return;
-	/* The page before, which has a part of it, is no more written to. */
+	/* A store that crosses into a faulting page does not write to the page before either. */
 	expect_page_fault(insn, READ_ONLY - 2, READ_ONLY, 3);
 	expect_page_fault(insn, BESIDE_NOWHERE - 2, BESIDE_NOWHERE, 2);
 	ck_assert_uint_eq(beside_get64(READ_ONLY - 8), 0);
@@ -771,7 +771,7 @@ START_TEST(faulting_store)
 }
 END_TEST
 
-/* MOV BYTE [RIP], 0F9H makes an STC of the NOP after it, which runs as such. */
+/* MOV BYTE [RIP], 0F9H changes the NOP after it to STC, and the STC is executed. */
 START_TEST(nop_changed)
 {
 	static const char code[] = "\xc6\x05\x00\x00\x00\x00\xf9\x90\x0f\x0b";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks that became host code, beside the functions that they came from: random
- * programs in run(), and the same an instruction at a time in step(), which compiles
- * nothing. TEST_COMPILE_PROGRAMS and TEST_COMPILE_SEED make it longer, or another one.
+ * Compiled blocks against the functions that they replace. Random programs execute in run() and in
+ * step(), which compiles nothing, and must have the same results. TEST_COMPILE_PROGRAMS is the
+ * number of programs, and TEST_COMPILE_SEED the seed.
  */
 #include "lib/suite.h"
 
@@ -36,7 +36,7 @@ struct machine {
 	struct engine_vcpu *vcpu;
 };
 
-/* `fast` is run, `slow` is stepped. */
+/* `fast` executes in run(), `slow` in step(). */
 static struct machine fast, slow;
 static struct plain_program program;
 static uint64_t made, executed, compiled_blocks, faults;
@@ -62,13 +62,13 @@ static void fill_tables(struct machine *m)
 	put64(m, PDPT, PD | write);
 	put64(m, PD, PT_LOW | write);
 	put64(m, PD + 8, PT_HIGH | write);
-	/* Accessed: count_compiled() looks at the code of one of them only. */
+	/* The code is already accessed, because count_compiled() fetches on one machine only. */
 	map(m, PLAIN_CODE, PLAIN_CODE, PLAIN_CODE_BYTES / X86_PAGE_SIZE, write | accessed);
 	map(m, PLAIN_STACK - 0x4000, PLAIN_STACK - 0x4000, 8, write);
 	map(m, PLAIN_DATA, PLAIN_DATA, PLAIN_DATA_PAGES, write);
 	map(m, PLAIN_READ_ONLY, PLAIN_READ_ONLY, 1, present);
 	map(m, PLAIN_NOTHING, 0, 1, 0);
-	/* In another order, so that neighbours are none in RAM. */
+	/* Pages that are neighbours here are not neighbours in RAM. */
 	map(m, PLAIN_AGAIN, PLAIN_DATA + 0x10000, PLAIN_DATA_PAGES, write);
 	map(m, PLAIN_AGAIN + 0x2000, PLAIN_DATA + 0x3000, 1, write);
 }
@@ -119,7 +119,7 @@ static const uint8_t slot_of[16] = {SOFT_R_RAX, SOFT_R_RCX, SOFT_R_RDX, SOFT_R_R
 				    8,		9,	    10,		11,
 				    12,		13,	    14,		15};
 
-/* The same new registers in both, at the start of some block. */
+/* Set the same random registers on both machines, with RIP at the start of a random block. */
 static void set_registers(uint64_t *state, unsigned int bits)
 {
 	uint64_t x = plain_next(state);
@@ -154,7 +154,7 @@ static void show(uint64_t seed, unsigned int bits, uint64_t from)
 	fprintf(stderr, "\n");
 }
 
-/* What differs, NULL if nothing does. */
+/* Return a text that describes the first difference, or NULL if there is none. */
 static const char *difference(void)
 {
 	static const char *const name[] = {"RAX", "RBX", "RCX", "RDX", "RSI", "RDI",
@@ -197,7 +197,7 @@ static const char *exit_difference(const struct engine_exit *a, const struct eng
 
 	if (b->kind == ENGINE_EXIT_NONE && a->kind == ENGINE_EXIT_KICK)
 		return NULL;
-	/* Stores to code can make any instruction, and some are the core's. */
+	/* Stores to code can create any instruction, even one that only the core executes. */
 	if (b->kind == ENGINE_EXIT_UNABLE && a->kind == ENGINE_EXIT_CORE)
 		return NULL;
 	if (b->kind == ENGINE_EXIT_HLT && a->kind == ENGINE_EXIT_HLT)
@@ -213,7 +213,7 @@ static const char *exit_difference(const struct engine_exit *a, const struct eng
 	return text;
 }
 
-/* `budget` instructions, or until one faults. Returns what differs. */
+/* Execute until `budget` instructions or an exit. Return the difference, NULL if none. */
 static const char *compare_chunk(uint64_t budget, bool *faulted)
 {
 	const struct engine_step_hint hint = {0};
@@ -234,7 +234,7 @@ static const char *compare_chunk(uint64_t budget, bool *faulted)
 	return what ? what : difference();
 }
 
-/* Of the blocks at the labels, those that begin with, or have, host code. */
+/* Count the blocks at labels that have host code. */
 static void count_compiled(void)
 {
 	struct soft *c = soft(fast.vcpu);
@@ -337,7 +337,7 @@ START_TEST(test_random_programs)
 }
 END_TEST
 
-/* It stands for the host code at the start of a block, and counts how often that ran. */
+/* Count an execution of the host code at the start of a block, and jump to that code. */
 uint64_t compile_test_count;
 soft_uop_fn compile_test_run;
 SOFT_NO_ENDBR const struct soft_uop *compile_test_counted(struct soft *c, const struct soft_uop *u);
@@ -359,7 +359,7 @@ static struct engine_exit run_for(uint64_t budget)
 	return exit;
 }
 
-/* Once compiled, a block is host code each time: nothing else runs in its place. */
+/* Each execution of a compiled block executes its host code. */
 START_TEST(test_host_code_runs)
 {
 	static const uint8_t loop[] = {

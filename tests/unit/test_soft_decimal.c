@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Decimal arithmetic of the software CPU, by what it is for: sums and differences of
- * decimal digits. And the other old instructions: BOUND, XLAT, SALC.
+ * Decimal arithmetic of the software CPU, on sums and differences of decimal digits. Also the other
+ * old instructions: BOUND, XLAT, SALC.
  */
 #include "lib/suite.h"
 
@@ -50,7 +50,7 @@ static void check_flags(uint8_t result)
 	ck_assert_int_eq(!(regs()->rflags & X86_FL_PF), __builtin_parity(result));
 }
 
-/* add al, bl; daa: the decimal sum, and its carry. */
+/* add al, bl; daa: the decimal sum and its carry. */
 START_TEST(packed_sum)
 {
 	unsigned int a = (unsigned int)_i, b;
@@ -86,7 +86,7 @@ START_TEST(packed_difference)
 }
 END_TEST
 
-/* Digits, one a byte, with AH the next one. */
+/* Digits of one byte each. AH is the next digit. */
 START_TEST(unpacked)
 {
 	unsigned int a = (unsigned int)_i, b;
@@ -109,7 +109,7 @@ START_TEST(unpacked)
 }
 END_TEST
 
-/* What is no digit at all, as processors do it. */
+/* Operands that are not decimal digits, with the results of real processors. */
 struct odd {
 	const char *text, *code;
 	uint16_t ax, flags, want_ax, want_flags;
@@ -216,7 +216,7 @@ START_TEST(read_table)
 	beside_put64(BESIDE_DATA + 0xf0, 0x0706050403020100);
 	STEP("\xd7");
 	ck_assert_uint_eq(regs()->rax, 0xffffff03);
-	/* FS in front; then beyond its limit. */
+	/* With an FS prefix, and then beyond the limit of FS. */
 	s = beside_sregs();
 	s.fs.base = 4;
 	s.fs.limit = BESIDE_DATA + 0xf0;
@@ -237,7 +237,7 @@ START_TEST(read_table)
 }
 END_TEST
 
-/* None of them is an instruction of 64-bit mode. */
+/* None of these instructions exists in 64-bit mode. */
 START_TEST(not_in_64_bit_mode)
 {
 	static const char codes[] = "\x27\x2f\x37\x3f\xd4\xd5\xd6\x60\x61\x06\x07\xce";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * XCHG XADD CMPXCHG and the bit instructions of the software CPU, each beside this
- * machine's processor; and what they must leave alone when they fault.
+ * XCHG, XADD, CMPXCHG and the bit instructions of the software CPU. Each is compared with this
+ * machine's processor. A faulting instruction must change nothing.
  */
 #include "lib/suite.h"
 
@@ -135,7 +135,7 @@ START_TEST(beside_host)
 }
 END_TEST
 
-/* What must fault, and with what; memory at RSI is not writable where it says so. */
+/* An instruction that must fault, and its exception. Memory at RSI can be read-only. */
 struct refusal {
 	const char *text;
 	uint8_t code[8];
@@ -177,7 +177,7 @@ static const struct refusal refusals[] = {
 	 X86_VEC_GP,
 	 0},
 	{"bt reads only", {0x48, 0x0f, 0xa3, 0x1e}, BESIDE_NOWHERE, 1, false, X86_VEC_PF, 0},
-	/* The address moves by the bit number. */
+	/* The bit number selects an address beyond the operand. */
 	{"bts beyond the end",
 	 {0x48, 0x0f, 0xab, 0x1e},
 	 BESIDE_NOWHERE - 8,
@@ -222,7 +222,7 @@ START_TEST(refuses)
 }
 END_TEST
 
-/* Bit strings of short addresses: they wrap, and a segment's limit holds for each bit. */
+/* Bit strings with short addresses wrap, and each access is checked against the segment limit. */
 START_TEST(bit_strings16)
 {
 	struct x86_sregs s;
@@ -244,7 +244,7 @@ START_TEST(bit_strings16)
 	exit = BESIDE_STEP("\x66\x0f\xab\x07");
 	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
 	ck_assert_uint_eq(exit.fault.vector, X86_VEC_GP);
-	/* btc [ebx], eax with a 32-bit address: 0x10000 is there no more */
+	/* btc [ebx], eax with a 32-bit address: 0x10000 is beyond the limit */
 	beside_vcpu->regs->rbx = 0xfff0;
 	beside_vcpu->regs->rax = 128;
 	exit = BESIDE_STEP("\x66\x67\x0f\xbb\x03");

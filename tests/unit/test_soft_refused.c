@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Features that docs/limits.md says the software CPU leaves out: not in CPUID, whatever
- * the host has; their bits of CR4 and their MSRs raise #GP.
+ * Features that the software CPU does not support (docs/limits.md). CPUID does not enumerate them,
+ * even if the host has them. Their CR4 bits and MSRs raise #GP.
  */
 #include "lib/suite.h"
 
@@ -9,7 +9,7 @@
 
 #define ROWS(table) ((int)(sizeof(table) / sizeof((table)[0])))
 
-/* CPUID of what a machine is made of: leaf, subleaf, register, and the bits it may not have. */
+/* CPUID of the machine: leaf, subleaf, register, and the bits that must be clear. */
 struct feature {
 	uint32_t leaf, subleaf;
 	char reg;
@@ -89,7 +89,7 @@ START_TEST(msr_refused)
 }
 END_TEST
 
-/* No counters, whatever ECX says and whoever asks. */
+/* RDPMC raises #GP, because the engine has no counters. */
 START_TEST(no_counters)
 {
 	struct engine_exit exit;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Generated code of the software CPU is never writable where it is executed, and what a
- * guest can write to is never executable: as the kernel says it of this process.
+ * Generated code of the software CPU is never writable at the address where it executes. Memory
+ * that a guest can write is never executable. The test reads /proc/self/maps.
  */
 #include "lib/suite.h"
 
@@ -16,7 +16,7 @@ struct mapping {
 	char rights[8];
 };
 
-/* The next line of /proc/self/maps. */
+/* Read the next line of /proc/self/maps. */
 static bool next(FILE *maps, struct mapping *m)
 {
 	char line[512];
@@ -25,7 +25,7 @@ static bool next(FILE *maps, struct mapping *m)
 							 &m->last, m->rights, &m->inode) == 4;
 }
 
-/* Rights at an address; "" if nothing is there. */
+/* Return the permissions of the mapping at an address, or "" if there is none. */
 static struct mapping at(const void *address)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -76,7 +76,7 @@ START_TEST(written_here_executed_there)
 }
 END_TEST
 
-/* A loop with a vector instruction: stubs, linked blocks. */
+/* A loop with a vector instruction, which needs a stub and linked blocks. */
 START_TEST(after_a_guest_has_run)
 {
 	static const char code[] = "\xb9\x00\x10\x00\x00" /* mov ecx, 1000H */

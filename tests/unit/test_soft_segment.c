@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Segment registers of the software CPU: what may be loaded into which, and what the
- * instructions that ask about segments answer.
+ * Segment registers of the software CPU: loads with their checks, and the results of LAR, LSL, VERR
+ * and VERW.
  */
 #include "lib/suite.h"
 
@@ -165,7 +165,7 @@ static void check_fault(const char *code, size_t len, uint8_t vector, uint32_t e
 }
 #define FAULTS(code, vector, error) check_fault(code, sizeof(code) - 1, vector, error)
 
-/* All of a descriptor arrives, and its accessed bit is set where it lies. */
+/* A load sets all fields of the segment register, and the accessed bit in the descriptor table. */
 START_TEST(descriptor)
 {
 	struct x86_sregs s;
@@ -177,11 +177,11 @@ START_TEST(descriptor)
 	ck_assert_uint_eq(s.fs.limit, 0xfff);
 	ck_assert_uint_eq(s.fs.ar & X86_AR_TYPE, 3);
 	ck_assert_uint_eq(beside_get64(BESIDE_GDT + FRESH), 0x1240933456780fff);
-	/* Null takes the base away. */
+	/* A null selector clears the base. */
 	set_regs(0);
 	STEP(TO_FS);
 	ck_assert_uint_eq(beside_sregs().fs.base, 0);
-	/* From the LDT, in the same way. */
+	/* Load from the LDT. */
 	set_regs(LDT);
 	STEP("\x0f\x00\xd0");
 	ck_assert_uint_eq(beside_sregs().ldt.base, BESIDE_LDT);
@@ -192,14 +192,14 @@ START_TEST(descriptor)
 }
 END_TEST
 
-/* The table lies where only the processor may look. */
+/* Loads at CPL 3 may read a descriptor table on a supervisor page. */
 START_TEST(system_access)
 {
 	const struct engine_step_hint hint = {0};
 	struct engine_exit exit;
 
 	beside_put64(BESIDE_PD, 0x83);
-	/* Code is mapped a second time, for everybody. */
+	/* Code is also mapped as a user page. */
 	beside_put64(BESIDE_PD + 8 * 2, 0x87);
 	beside_mode(64, 3);
 	beside_put(BESIDE_CODE, TO_DS, 2);
@@ -212,7 +212,7 @@ START_TEST(system_access)
 }
 END_TEST
 
-/* One instruction after a load of SS before anything else happens. */
+/* After a load of SS, one more instruction retires before an interrupt. */
 START_TEST(shadow)
 {
 	struct engine_exit exit;
@@ -240,12 +240,12 @@ START_TEST(pop_and_push)
 	STEP("\x07");
 	ck_assert_uint_eq(beside_sregs().es.selector, DATA_DPL1);
 	ck_assert_uint_eq(regs()->rsp, BESIDE_STACK + 4);
-	/* A bad one leaves ESP alone. */
+	/* A POP that faults does not change ESP. */
 	set_regs(0);
 	beside_put64(BESIDE_STACK, GONE);
 	FAULTS("\x1f", X86_VEC_NP, GONE);
 	ck_assert_uint_eq(regs()->rsp, BESIDE_STACK);
-	/* POP SS: from the old stack. */
+	/* POP SS reads from the old stack. */
 	beside_put64(BESIDE_STACK, FRESH);
 	STEP("\x66\x17");
 	ck_assert_uint_eq(beside_sregs().ss.base, 0x12345678);
@@ -262,7 +262,7 @@ START_TEST(pop_and_push)
 }
 END_TEST
 
-/* MOV from a segment register: as wide as the register, 16 bits to memory. */
+/* MOV from a segment register writes a whole register, but only 16 bits of memory. */
 START_TEST(reads)
 {
 	set_regs(~0ull);
@@ -292,7 +292,7 @@ START_TEST(far_pointers)
 	STEP("\x66\x0f\xb2\x1e"); /* lss bx, [esi] */
 	ck_assert_uint_eq(regs()->rbx, 0x2222bbbb22224321);
 	ck_assert_uint_eq(beside_sregs().ss.selector, BESIDE_DATA0);
-	/* What cannot be loaded leaves the register alone too. */
+	/* If the segment cannot be loaded, the general register does not change either. */
 	beside_put64(BESIDE_DATA, (uint64_t)GONE << 32);
 	FAULTS("\xc5\x06", X86_VEC_NP, GONE);
 	ck_assert_uint_eq(regs()->rax, 0x89abcdef);
@@ -313,7 +313,7 @@ START_TEST(real_mode)
 	ck_assert_uint_eq(beside_sregs().es.base, 0x12340);
 	ck_assert_uint_eq(beside_sregs().es.limit, 0xffff);
 	ck_assert_uint_eq(beside_sregs().es.selector, 0x1234);
-	/* None of these is there. */
+	/* None of these instructions exists in real mode. */
 	FAULTS("\x0f\x02\xc0", X86_VEC_UD, 0);
 	FAULTS("\x0f\x03\xc0", X86_VEC_UD, 0);
 	FAULTS("\x0f\x00\xe0", X86_VEC_UD, 0);
@@ -323,7 +323,7 @@ START_TEST(real_mode)
 }
 END_TEST
 
-/* LAR and LSL ECX, EAX; VERR and VERW AX. -1: ZF is cleared, ECX stays. */
+/* LAR and LSL ECX, EAX; VERR and VERW AX. -1 means that ZF is cleared and ECX is unchanged. */
 struct question {
 	const char *text;
 	unsigned int bits, cpl;
@@ -373,7 +373,7 @@ START_TEST(rights)
 	ck_assert_msg(!(regs()->rflags & X86_FL_ZF) == !q->verr, "%s: VERR", q->text);
 	STEP("\x0f\x00\xe8");
 	ck_assert_msg(!(regs()->rflags & X86_FL_ZF) == !q->verw, "%s: VERW", q->text);
-	/* Of 16 bits, the low ones. */
+	/* A 16-bit destination gets the low 16 bits. */
 	regs()->rcx = 0x5555555512345678;
 	STEP("\x66\x0f\x02\xc8");
 	ck_assert_uint_eq(regs()->rcx,
@@ -411,7 +411,7 @@ START_TEST(task_register)
 	ck_assert_uint_eq(s.tr.limit, 0x67);
 	ck_assert_uint_eq(s.tr.ar & X86_AR_TYPE, 11);
 	ck_assert_uint_eq(beside_get64(BESIDE_GDT + TSS), 0x00008b0060000067);
-	/* It is busy now. */
+	/* The TSS is now busy. */
 	FAULTS("\x0f\x00\xd8", X86_VEC_GP, TSS);
 	regs()->rax = 0;
 	FAULTS("\x0f\x00\xd8", X86_VEC_GP, 0);
@@ -421,7 +421,7 @@ START_TEST(task_register)
 	FAULTS("\x0f\x00\xd8", X86_VEC_NP, GONE_TSS);
 	regs()->rax = TSS | 4;
 	FAULTS("\x0f\x00\xd8", X86_VEC_GP, TSS | 4);
-	/* A base that is no address. */
+	/* A base that is not canonical. */
 	beside_put64(BESIDE_GDT + TSS, 0x0000890060000067);
 	beside_put64(BESIDE_GDT + TSS + 8, 0x00008000);
 	regs()->rax = TSS;
@@ -439,7 +439,7 @@ START_TEST(task_register)
 }
 END_TEST
 
-/* A 16-bit stack segment in 32-bit code: the next push obeys it. */
+/* After a load of a 16-bit stack segment in 32-bit code, the next push uses SP. */
 START_TEST(stack_size)
 {
 	struct engine_exit exit;

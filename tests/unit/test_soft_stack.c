@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The stack of the software CPU: beside this machine's processor in 64-bit mode; by
- * hand with other stacks, other levels of privilege, and faults.
+ * The stack of the software CPU. In 64-bit mode it is compared with this machine's processor. Other
+ * stacks, privilege levels and faults have results by hand.
  */
 #include "lib/suite.h"
 
@@ -56,7 +56,7 @@ START_TEST(beside_host)
 	const struct beside_insn *insn = &__start_test_insns[_i];
 	unsigned int salt, i;
 
-	/* The host's programs run with interrupts on. */
+	/* IF is set in programs on the host. */
 	for (salt = 0; salt < 16; salt++) {
 		uint64_t *stack = (uint64_t *)(beside_window() + 0x4000);
 		struct beside_state in = {.rflags = X86_FL_FIXED | X86_FL_IF |
@@ -103,7 +103,7 @@ static void set_regs(uint64_t rsp, uint64_t rflags)
 				    .rflags = rflags | X86_FL_FIXED};
 }
 
-/* What faults leaves all as it was. */
+/* An instruction that faults changes nothing. */
 struct refusal {
 	const char *text, *code;
 	unsigned int bits;
@@ -162,7 +162,7 @@ static void check_step(const char *code, size_t len)
 }
 #define STEP(code) check_step(code, sizeof(code) - 1)
 
-/* 32-bit code: the stack has a base, and ESP is what counts. */
+/* 32-bit code: the stack has a base, and ESP is the stack pointer. */
 START_TEST(stack32)
 {
 	struct x86_sregs s;
@@ -183,12 +183,12 @@ START_TEST(stack32)
 	ck_assert_uint_eq(regs()->rcx, 0x3333bbbb);
 	ck_assert_uint_eq(regs()->rdx, 0x1111aaaa);
 	ck_assert_uint_eq(regs()->rsp, BESIDE_STACK);
-	/* pop [esp + 4]: of what ESP has become */
+	/* pop [esp + 4] uses ESP after the increment */
 	beside_put64(BESIDE_STACK + 0x1000, 0x0000000077777777);
 	STEP("\x8f\x44\x24\x04");
 	ck_assert_uint_eq(beside_get64(BESIDE_STACK + 0x1008) & 0xffffffff, 0x77777777);
 	ck_assert_uint_eq(regs()->rsp, BESIDE_STACK + 4);
-	/* push es: 16 bits, whatever was above stays */
+	/* push es writes 16 bits and keeps the upper half of the slot */
 	beside_put64(BESIDE_STACK + 0x1000, 0xffffffffffffffff);
 	STEP("\x06");
 	ck_assert_uint_eq(regs()->rsp, BESIDE_STACK);
@@ -209,7 +209,7 @@ START_TEST(all_registers)
 	ck_assert(x86_mem_read(&beside_mem, BESIDE_STACK - 32, got, sizeof(got)));
 	ck_assert_mem_eq(got, want, sizeof(got));
 	*regs() = (struct x86_regs){.rsp = BESIDE_STACK - 32, .rflags = X86_FL_FIXED};
-	/* The image of ESP is not loaded. */
+	/* POPA does not load the image of ESP. */
 	beside_put(BESIDE_STACK - 20, "\1\2\3\4", 4);
 	STEP("\x61");
 	ck_assert_uint_eq(regs()->rsp, BESIDE_STACK);
@@ -247,7 +247,7 @@ START_TEST(stack16)
 	STEP("\xc9");
 	ck_assert_uint_eq(regs()->rbp, 0x6666ffff);
 	ck_assert_uint_eq(regs()->rsp, 0xabcd0100);
-	/* A 32-bit push on it. */
+	/* A 32-bit push on a 16-bit stack. */
 	STEP("\x66\x50");
 	ck_assert_uint_eq(regs()->rsp, 0xabcd00fc);
 	ck_assert_uint_eq(beside_get64(0x400fc) & 0xffffffff, 0x1111aaaa);
@@ -256,7 +256,7 @@ END_TEST
 
 #define IOPL(n) ((uint64_t)(n) << 12)
 
-/* POPF: which flags follow what is popped. */
+/* The flags that POPF changes. */
 struct popf_row {
 	const char *text;
 	unsigned int bits, cpl;
@@ -298,7 +298,7 @@ START_TEST(pops_flags)
 }
 END_TEST
 
-/* What runs next obeys the new flags: TF is the core's, IF lets interrupts in. */
+/* New flags apply to the next instruction: TF leaves to the core, and IF allows interrupts. */
 START_TEST(flags_take_effect)
 {
 	struct engine_exit exit;
@@ -319,7 +319,7 @@ START_TEST(flags_take_effect)
 }
 END_TEST
 
-/* Virtual-8086 mode: a matter of IOPL. */
+/* Virtual-8086 mode allows PUSHF and POPF only with IOPL 3. */
 START_TEST(virtual_8086)
 {
 	struct engine_exit exit;

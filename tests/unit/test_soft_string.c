@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * String instructions of the software CPU: beside this machine's processor; where
- * they stop when they fault or a device asks; with segments; through ports.
+ * String instructions of the software CPU. They are compared with this machine's processor. Further
+ * tests are about faults, attention requested by a device, segments, and ports.
  */
 #include "lib/suite.h"
 
@@ -36,7 +36,7 @@ BOTH("repne cmps")
 BOTH("repe scas")
 BOTH("repne scas")
 
-/* Where source and destination are, and how many. Some overlap, some cross pages. */
+/* Offsets of source and destination, and the count. Some overlap, and some cross pages. */
 struct shape {
 	uint32_t from, to;
 	uint64_t count;
@@ -53,7 +53,7 @@ static const struct shape shapes[] = {
 
 #define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 
-/* Strings that are the same for a while; their end is in the middle of a page. */
+/* Fill with strings that first are equal and then differ in the middle of a page. */
 static void fill_window(unsigned int salt)
 {
 	uint8_t *at = beside_window();
@@ -101,7 +101,7 @@ static void set_regs(uint64_t rax, uint64_t rcx, uint64_t rsi, uint64_t rdi)
 					       .rflags = X86_FL_FIXED | X86_FL_SF};
 }
 
-/* A fault in the middle: what is done is done, and RIP is where it was. */
+/* A fault keeps the iterations before it, and RIP stays at the instruction. */
 struct middle {
 	const char *text, *code;
 	uint64_t rsi, rdi, rcx; /* before */
@@ -145,13 +145,13 @@ START_TEST(faults_in_the_middle)
 	ck_assert_uint_eq(beside_vcpu->regs->rsi, m->rsi + (m->moves_si ? moved : 0));
 	ck_assert_uint_eq(beside_vcpu->regs->rdi, m->rdi + (m->moves_di ? moved : 0));
 	ck_assert_uint_eq(beside_vcpu->regs->rip, BESIDE_CODE);
-	/* A comparison that has not ended leaves the flags alone. */
+	/* A comparison that faults does not change the flags. */
 	ck_assert_uint_eq(beside_vcpu->regs->rflags & BESIDE_FLAGS & ~X86_FL_DF, X86_FL_SF);
 	ck_assert_uint_eq(beside_vcpu->retired, 0);
 }
 END_TEST
 
-/* A REP instruction is one, whatever its count; so much of it is work for several runs. */
+/* A REP instruction retires once, whatever its count. A long one takes several calls of run(). */
 START_TEST(counts_once)
 {
 	static const char code[] = "\xf3\xab\x90\x90\xf4"; /* rep stosl; nop; nop; hlt */
@@ -164,7 +164,7 @@ START_TEST(counts_once)
 	ck_assert_uint_eq(beside_vcpu->retired, 4);
 	ck_assert_uint_eq(beside_get64(BESIDE_WINDOW_RAM + BESIDE_WINDOW_BYTES - 8),
 			  0x1122334411223344);
-	/* This one takes long, and gives up the processor meanwhile. */
+	/* This instruction is long, so run() returns before it is complete. */
 	set_regs(0x55, 1 << 21, 0, BESIDE_WINDOW + BESIDE_WINDOW_BYTES - 1);
 	beside_vcpu->regs->rflags |= X86_FL_DF;
 	beside_vcpu->retired = 0;
@@ -183,7 +183,7 @@ START_TEST(counts_once)
 }
 END_TEST
 
-/* Devices: what was written, and how many times they were asked. */
+/* The device: the sum of the values written, and the number of calls. */
 static uint32_t out_sum, io_calls, attention_at;
 
 static void io(void *opaque, uint16_t port, uint8_t size, bool in, uint32_t count, void *data)
@@ -211,14 +211,14 @@ START_TEST(ports)
 
 	io_calls = out_sum = attention_at = 0;
 	beside_vcpu->bus.io = io;
-	/* INS: the third byte has no place to go, and the port is not read for it. */
+	/* INS does not read the port for the third byte, because the store would fault. */
 	set_regs(0, 3, 0, BESIDE_NOWHERE - 2);
 	exit = BESIDE_STEP("\xf3\x6c");
 	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
 	ck_assert_uint_eq(io_calls, 2);
 	ck_assert_uint_eq(beside_vcpu->regs->rcx, 1);
 	ck_assert_uint_eq(beside_get64(BESIDE_WINDOW_RAM + BESIDE_WINDOW_BYTES - 8) >> 48, 0x0201);
-	/* OUTS, words. */
+	/* OUTS of words. */
 	beside_put64(BESIDE_DATA, 0x0003000200010000);
 	set_regs(0, 4, BESIDE_DATA, 0);
 	exit = BESIDE_STEP("\xf3\x66\x6f");
@@ -228,7 +228,7 @@ START_TEST(ports)
 }
 END_TEST
 
-/* Once a device wants to be looked at, the instruction goes no further. */
+/* When a device requests attention, the instruction stops after the current iteration. */
 START_TEST(attention)
 {
 	static const char code[] = "\xf3\x6e\x90\xf4"; /* rep outsb; nop; hlt */
@@ -244,7 +244,7 @@ START_TEST(attention)
 	ck_assert_uint_eq(beside_vcpu->regs->rcx, 3);
 	ck_assert_uint_eq(beside_vcpu->regs->rip, BESIDE_CODE);
 	ck_assert_uint_eq(beside_vcpu->retired, 0);
-	/* At the last one it is complete. */
+	/* After the last iteration the instruction is complete. */
 	attention_at = 5;
 	beside_engine->run(beside_vcpu, false, &exit);
 	ck_assert_int_eq(exit.kind, ENGINE_EXIT_KICK);
@@ -257,7 +257,7 @@ START_TEST(attention)
 }
 END_TEST
 
-/* FS in front moves the source, never the destination. */
+/* An FS prefix applies to the source, never to the destination. */
 START_TEST(override)
 {
 	struct x86_sregs s = beside_sregs();
@@ -277,7 +277,7 @@ START_TEST(override)
 }
 END_TEST
 
-/* Real mode: SI and DI wrap, the upper halves stay; a limit ends it. */
+/* Real mode: SI and DI wrap without changing the upper halves, and the limit is checked. */
 START_TEST(real_mode)
 {
 	struct x86_sregs s;
@@ -307,7 +307,7 @@ START_TEST(real_mode)
 }
 END_TEST
 
-/* 32-bit code: a segment that is small, and one that may not be written. */
+/* 32-bit code: a segment with a small limit, and a read-only segment. */
 START_TEST(segments)
 {
 	struct x86_sregs s;
@@ -335,7 +335,7 @@ START_TEST(segments)
 }
 END_TEST
 
-/* Code that a string instruction writes is new code for what comes next. */
+/* Code that a string instruction has written is executed as written. */
 START_TEST(writes_code)
 {
 	/* rep movsb over the NOPs that follow: hlt where they were */
