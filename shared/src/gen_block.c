@@ -65,8 +65,6 @@ enum vpt_status vpt_pt_blocks(struct vpt_pt *pt, const struct vpt_block_group *g
 	if (!pt->trigger_en || !count)
 		return VPT_OK;
 	vpti_gen_now(pt);
-	if (!pt->trigger_en)
-		return VPT_OK;
 	/* [BLK-ORDER] */
 	for (i = 0; i < count; i++)
 		send_group(pt, &group[i]);
@@ -81,6 +79,5 @@ enum vpt_status vpt_pt_blocks(struct vpt_pt *pt, const struct vpt_block_group *g
 void vpt_pt_mnt(struct vpt_pt *pt, uint64_t payload)
 {
 	vpti_gen_now(pt);
-	if (pt->trigger_en)
-		vpti_gen_packet(pt, VPT_PKT_MNT, payload, false);
+	vpti_gen_packet(pt, VPT_PKT_MNT, payload, false);
 }

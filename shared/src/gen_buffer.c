@@ -26,7 +26,7 @@ bool vpti_gen_room(struct vpt_pt *pt, size_t len)
 {
 	struct vpt_pt_buffer *buffer = &pt->buffer;
 
-	if (!pt->trigger_en)
+	if (!pt->trigger_en) /* [EN-FROZEN] */
 		return false;
 	if (!pt->options.buffer_bytes)
 		return true;

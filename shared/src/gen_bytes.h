@@ -8,8 +8,9 @@
 VPT_BEGIN_DECLS
 
 /*
- * Returns true if a packet of `len` bytes may be put, and adds it to the internal buffer. The
- * trace may have ended at an earlier packet of the same event.
+ * [EN-FROZEN] Returns true if a packet of `len` bytes may be put, and adds it to the internal
+ * buffer. Returns false for all packets after the end of the trace, so callers need not test
+ * TriggerEn after each packet of an event.
  */
 bool vpti_gen_room(struct vpt_pt *pt, size_t len);
 

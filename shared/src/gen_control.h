@@ -10,8 +10,8 @@ VPT_BEGIN_DECLS
 /* Start the output and load the context, TraceEn being set. Returns TriggerEn. */
 bool vpti_gen_start(struct vpt_pt *pt, struct vpt_context *ctx);
 
-/* Describe the state by a PSB+, or by timing packets if `timing` is set. Returns TriggerEn. */
-bool vpti_gen_describe(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip, bool timing);
+/* Describe the state by a PSB+, or by timing packets if `timing` is set. */
+void vpti_gen_describe(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip, bool timing);
 
 /* Set TraceEn again after an ACM, and continue the trace. Returns TriggerEn. */
 bool vpti_gen_resume(struct vpt_pt *pt);

@@ -66,8 +66,7 @@ static VPT_COLD void near_ranges(struct vpt_pt *pt, enum near_kind kind,
 	if (vpti_gen_stops_at(pt, event->to)) {
 		if (was)
 			vpti_gen_packet_en_falls(pt, kind != NEAR_COND, event->to);
-		if (pt->trigger_en)
-			vpti_gen_trace_stop(pt);
+		vpti_gen_trace_stop(pt);
 		return;
 	}
 	pt->filter_en = vpt_filter_en(&pt->rtit, vpti_gen_payload_ip(pt, event->to));

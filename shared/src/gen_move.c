@@ -25,12 +25,10 @@ void vpti_gen_packet_en_falls(struct vpt_pt *pt, bool with_ip, uint64_t to)
 
 void vpti_gen_trace_stop(struct vpt_pt *pt)
 {
-	pt->filter_en = false;
+	vpti_gen_set_filter(pt, false);
 	vpti_gen_buffer_end(pt);
 	vpti_gen_packet(pt, VPT_PKT_TRACE_STOP, 0, false);
-	/* The output may have ended the trace at this packet. */
-	if (pt->trigger_en)
-		vpti_gen_halt(pt, VPT_STATUS_MASK(STOPPED));
+	vpti_gen_halt(pt, VPT_STATUS_MASK(STOPPED));
 }
 
 void vpti_gen_trace_from(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip)
@@ -41,9 +39,9 @@ void vpti_gen_trace_from(struct vpt_pt *pt, const struct vpt_context *ctx, uint6
 	}
 	/* [EN-FILTER-IDLE] Out of context FilterEn can rise only where nothing filters. */
 	if (pt->context_en)
-		pt->filter_en = vpt_filter_en(&pt->rtit, vpti_gen_payload_ip(pt, ip));
+		vpti_gen_set_filter(pt, vpt_filter_en(&pt->rtit, vpti_gen_payload_ip(pt, ip)));
 	else
-		pt->filter_en = !vpt_range_configured(&pt->rtit, VPT_ADDR_FILTER);
+		vpti_gen_set_filter(pt, !vpt_range_configured(&pt->rtit, VPT_ADDR_FILTER));
 	vpti_gen_update(pt);
 	if (pt->packet_en)
 		vpti_gen_packet_en_rises(pt, ctx, ip);
@@ -56,12 +54,11 @@ void vpti_gen_enter_target(struct vpt_pt *pt, const struct vpt_context *ctx, uin
 	if (vpti_gen_stops_at(pt, to)) {
 		if (was)
 			vpti_gen_packet_en_falls(pt, true, to);
-		if (pt->trigger_en)
-			vpti_gen_trace_stop(pt);
+		vpti_gen_trace_stop(pt);
 		return;
 	}
 	if (pt->context_en)
-		pt->filter_en = vpt_filter_en(&pt->rtit, vpti_gen_payload_ip(pt, to));
+		vpti_gen_set_filter(pt, vpt_filter_en(&pt->rtit, vpti_gen_payload_ip(pt, to)));
 	vpti_gen_update(pt);
 	if (was && pt->packet_en) {
 		vpti_gen_mode_exec(pt, ctx);
@@ -87,10 +84,8 @@ void vpti_gen_far(struct vpt_pt *pt, const struct vpt_event *event, bool fup)
 	if (was && fup) /* [GEN-FUP-IP] The engine reports the IP. */
 		vpti_gen_ip(pt, VPT_OP_FUP, event->from);
 	pt->ops->context(pt->opaque, &ctx);
-	if (!pt->trigger_en)
-		return;
 	vpti_gen_ip_form(pt, &ctx);
-	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
+	vpti_gen_set_context(pt, &ctx);
 	if (vpt_unlikely(events))
 		vpti_gen_event_in(pt, event, was_context);
 	if (event->flags & VPT_EVF_CR3)
@@ -105,19 +100,17 @@ void vpti_gen_cr3_write(struct vpt_pt *pt, const struct vpt_event *event)
 	bool was = pt->packet_en, was_context = pt->context_en;
 
 	pt->ops->context(pt->opaque, &ctx);
-	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
+	vpti_gen_set_context(pt, &ctx);
 	vpti_gen_pip(pt, &ctx);
-	if (!pt->trigger_en)
-		return;
 	if (vpti_gen_stops_at(pt, event->to)) {
 		if (was)
 			vpti_gen_packet_en_falls(pt, false, 0);
-		if (pt->trigger_en)
-			vpti_gen_trace_stop(pt);
+		vpti_gen_trace_stop(pt);
 		return;
 	}
 	if (pt->context_en && !was_context)
-		pt->filter_en = vpt_filter_en(&pt->rtit, vpti_gen_payload_ip(pt, event->to));
+		vpti_gen_set_filter(pt,
+				    vpt_filter_en(&pt->rtit, vpti_gen_payload_ip(pt, event->to)));
 	vpti_gen_update(pt);
 	if (was && !pt->packet_en)
 		vpti_gen_packet_en_falls(pt, false, 0);

@@ -30,7 +30,7 @@ void vpti_gen_buffer_resolve(struct vpt_pt *pt, uint64_t ip)
 	bool state = buffer->state_lost, timing = buffer->timing_lost;
 	struct vpt_context ctx;
 
-	if (vpt_likely(!buffer->overflow) || buffer->fill || !pt->trigger_en)
+	if (vpt_likely(!buffer->overflow) || buffer->fill)
 		return;
 	/* A PSB+ out of context has no PIP and no VMCS. Both stay lost until ContextEn rises. */
 	buffer->state_lost = state && !pt->context_en;
@@ -44,8 +44,6 @@ void vpti_gen_buffer_resolve(struct vpt_pt *pt, uint64_t ip)
 	if (!state && !timing)
 		return;
 	pt->ops->context(pt->opaque, &ctx);
-	if (!pt->trigger_en)
-		return;
 	if (!state) {
 		vpti_gen_timing(pt, &ctx);
 		return;
@@ -73,12 +71,10 @@ void vpti_gen_overflow(struct vpt_pt *pt, uint64_t ip)
 
 	put_ovf(pt);
 	pt->ops->context(pt->opaque, &ctx);
-	if (!pt->trigger_en)
-		return;
 	vpti_gen_ip_form(pt, &ctx);
-	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
+	vpti_gen_set_context(pt, &ctx);
 	if (pt->context_en)
-		pt->filter_en = vpt_filter_en(&pt->rtit, vpti_gen_payload_ip(pt, ip));
+		vpti_gen_set_filter(pt, vpt_filter_en(&pt->rtit, vpti_gen_payload_ip(pt, ip)));
 	vpti_gen_update(pt);
 	known = vpti_gen_mode_known(pt, &ctx);
 	pt->mode_exec = VPT_MODE_UNKNOWN;

@@ -122,8 +122,8 @@ void vpti_gen_mode_exec(struct vpt_pt *pt, const struct vpt_context *ctx)
 void vpti_gen_mode_alone(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip)
 {
 	/* [EVT-IF-FAR EVT-IF-RESUME] What is told holds for the IP that follows. */
-	if (pt->branch_en || !VPT_CTL_GET(pt->rtit.ctl, EVENT_EN) || !pt->trigger_en ||
-	    !pt->context_en || !pt->filter_en || vpti_gen_mode_known(pt, ctx))
+	if (pt->branch_en || !VPT_CTL_GET(pt->rtit.ctl, EVENT_EN) || !pt->context_en ||
+	    !pt->filter_en || vpti_gen_mode_known(pt, ctx))
 		return;
 	vpti_gen_mode_exec(pt, ctx);
 	vpti_gen_ip(pt, VPT_OP_FUP, ip);
@@ -139,7 +139,7 @@ void vpti_gen_psb_plus(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_
 		VPT_CTL_GET(pt->rtit.ctl, INJECT_PSB_PMI) ? VPT_STATUS_MASK(PEND_PSB) : 0;
 
 	vpti_gen_flush_tnt(pt);
-	if (!pt->trigger_en)
+	if (!pt->trigger_en) /* [EN-FROZEN] PacketByteCnt and PendPSB keep their values. */
 		return;
 	/* [PRES-PSB-KEPT PRES-OFF] It stays pending where the trace ends before its last byte. */
 	pt->rtit.status |= pending;
@@ -175,7 +175,7 @@ void vpti_gen_psb_due(struct vpt_pt *pt, uint64_t ip)
 	struct vpt_context ctx;
 
 	/* [BUF-BYTE-CNT] */
-	if (!pt->trigger_en || pt->buffer.overflow)
+	if (pt->buffer.overflow)
 		return;
 	pt->ops->context(pt->opaque, &ctx);
 	vpti_gen_psb_plus(pt, &ctx, ip);

@@ -85,6 +85,8 @@ void vpti_gen_sync_output(struct vpt_pt *pt)
 /* The output registers are exact afterwards. TraceEn stays set until software clears it. */
 void vpti_gen_halt(struct vpt_pt *pt, uint64_t status_bit)
 {
+	if (!pt->trigger_en)
+		return;
 	pt->rtit.status |= status_bit;
 	pt->gate.tnt = 1;
 	vpti_gen_drop_tips(pt);
@@ -93,6 +95,12 @@ void vpti_gen_halt(struct vpt_pt *pt, uint64_t status_bit)
 	vpti_gen_set_trigger(pt, false);
 }
 
+/*
+ * STOP, INT and errors take effect at once, also between two packets of one event. To defer them to
+ * the end of the event would be wrong, because no packet may be written behind a full STOP region
+ * (33.2.7.2). The code that sends the other packets of the event need not test TriggerEn: those
+ * packets are dropped [EN-FROZEN].
+ */
 void vpti_gen_output_events(struct vpt_pt *pt, unsigned int events)
 {
 	/* [GEN-STOP-BEFORE-INT] The handler of the PMI finds Stopped set. */

@@ -27,7 +27,10 @@ void vpti_gen_sync_output(struct vpt_pt *pt);
 /* TriggerEn is about to fall. Set PendPSB if a PSB is due and software preserves it. */
 void vpti_gen_note_pending_psb(struct vpt_pt *pt);
 
-/* Clear TriggerEn and set `status_bit`, VPT_STATUS_MASK(STOPPED) or (ERROR). */
+/*
+ * Clear TriggerEn and set `status_bit`, VPT_STATUS_MASK(STOPPED) or (ERROR). Does nothing if
+ * TriggerEn is clear.
+ */
 void vpti_gen_halt(struct vpt_pt *pt, uint64_t status_bit);
 
 /* Act on the events of an output: STOP, INT or an error. */
@@ -35,6 +38,22 @@ void vpti_gen_output_events(struct vpt_pt *pt, unsigned int events) VPT_COLD;
 
 /* Drop all deferred TIPs (gen_defer.c). */
 void vpti_gen_drop_tips(struct vpt_pt *pt);
+
+/*
+ * [EN-FROZEN] An event changes ContextEn and FilterEn through these functions. Neither moves after
+ * the trace has ended, perhaps at an earlier packet of the same event.
+ */
+static inline void vpti_gen_set_context(struct vpt_pt *pt, const struct vpt_context *ctx)
+{
+	if (pt->trigger_en)
+		pt->context_en = vpt_context_en(&pt->rtit, ctx);
+}
+
+static inline void vpti_gen_set_filter(struct vpt_pt *pt, bool filter_en)
+{
+	if (pt->trigger_en)
+		pt->filter_en = filter_en;
+}
 
 /*
  * [GEN-RETC-LIP] Returns `ip` as payloads show it: a LIP where payloads are LIPs. The range

@@ -19,17 +19,16 @@ static void wait_for_sipi(struct vpt_pt *pt, const struct vpt_event *event)
 	if (was)
 		vpti_gen_ip(pt, VPT_OP_FUP, event->from);
 	pt->ops->context(pt->opaque, &ctx);
-	if (!pt->trigger_en)
-		return;
-	/* INIT itself arrives somewhere; then nothing is executed. */
+	/* INIT changes the context first, and then nothing is executed. */
 	ctx.wait_for_sipi = false;
-	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
+	vpti_gen_set_context(pt, &ctx);
 	vpti_gen_event_in(pt, event, was_context);
 	if (event->flags & VPT_EVF_CR3) /* [SYS-INIT-PIP] */
 		vpti_gen_pip(pt, &ctx);
 	if (was && !pt->context_en)
 		vpti_gen_ip_suppressed(pt, VPT_OP_TIP_PGD);
-	pt->context_en = false;
+	ctx.wait_for_sipi = true;
+	vpti_gen_set_context(pt, &ctx);
 	vpt_retstack_clear(&pt->retstack);
 	vpti_gen_update(pt);
 }
@@ -51,14 +50,13 @@ void vpti_gen_sipi(struct vpt_pt *pt, const struct vpt_event *event)
 
 	pt->ops->context(pt->opaque, &ctx);
 	vpti_gen_ip_form(pt, &ctx);
-	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
+	vpti_gen_set_context(pt, &ctx);
 	/* [SYS-SIPI-EVENT] */
 	if ((was_context || pt->context_en) && vpti_gen_event_en(pt))
 		vpti_gen_cfe(pt, VPTI_CFE_SIPI, event->vector, false);
 	if (event->flags & VPT_EVF_CR3)
 		vpti_gen_pip(pt, &ctx);
-	if (pt->trigger_en)
-		vpti_gen_enter_target(pt, &ctx, event->to, was);
+	vpti_gen_enter_target(pt, &ctx, event->to, was);
 }
 
 void vpti_gen_shutdown(struct vpt_pt *pt, const struct vpt_event *event)
@@ -102,8 +100,9 @@ static void resume_trace(struct vpt_pt *pt, uint64_t ip)
 	struct vpt_context ctx;
 
 	pt->rtit.ctl |= VPT_CTL_MASK(TRACE_EN);
-	if (!vpti_gen_start(pt, &ctx) || !vpti_gen_describe(pt, &ctx, ip, true))
+	if (!vpti_gen_start(pt, &ctx))
 		return;
+	vpti_gen_describe(pt, &ctx, ip, true);
 	/* [SMM-RSM-EVENT] */
 	if (pt->context_en && vpti_gen_event_en(pt))
 		vpti_gen_cfe(pt, VPTI_CFE_RSM, 0, false);

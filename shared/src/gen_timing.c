@@ -48,7 +48,7 @@ static void cyc_alone(struct vpt_pt *pt)
 	const uint64_t most = vpti_gen_counter_range(pt) - 1;
 	uint64_t clocks = pt->time.now.cycles - pt->time.cyc_last;
 
-	while (clocks >= due && pt->trigger_en && !pt->buffer.overflow) {
+	while (clocks >= due && !pt->buffer.overflow) {
 		uint64_t part = clocks - pt->time.cyc_thresh;
 
 		vpti_gen_flush_tnt(pt);

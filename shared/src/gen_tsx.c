@@ -24,10 +24,8 @@ static void abort_tx(struct vpt_pt *pt, const struct vpt_event *event)
 
 	report(pt, TSX_ABORTED, event->from);
 	pt->ops->context(pt->opaque, &ctx);
-	if (!pt->trigger_en)
-		return;
 	vpti_gen_ip_form(pt, &ctx);
-	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
+	vpti_gen_set_context(pt, &ctx);
 	vpti_gen_enter_target(pt, &ctx, event->to, was);
 }
 

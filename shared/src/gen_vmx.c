@@ -184,8 +184,9 @@ static void rise(struct vpt_pt *pt, uint64_t ip, bool rsm)
 {
 	struct vpt_context ctx;
 
-	if (!vpti_gen_start(pt, &ctx) || !vpti_gen_describe(pt, &ctx, ip, true))
+	if (!vpti_gen_start(pt, &ctx))
 		return;
+	vpti_gen_describe(pt, &ctx, ip, true);
 	/* [VMX-SMM-EVENT] */
 	if (rsm && pt->context_en && vpti_gen_event_en(pt))
 		vpti_gen_cfe(pt, VPTI_CFE_RSM, 0, false);
@@ -206,7 +207,7 @@ static void enter(struct vpt_pt *pt, const struct vpt_pt_vmx *way, const struct 
 		return;
 	pt->ops->context(pt->opaque, &ctx);
 	vpti_gen_ip_form(pt, &ctx);
-	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
+	vpti_gen_set_context(pt, &ctx);
 	if (to->event && pt->context_en && !way->was_context && vpti_gen_event_en(pt)) {
 		if (rsm)
 			vpti_gen_cfe(pt, VPTI_CFE_RSM, 0, false);
@@ -217,8 +218,7 @@ static void enter(struct vpt_pt *pt, const struct vpt_pt_vmx *way, const struct 
 		if (way->flags & VPT_VMXF_SMM) /* [VMX-SMM-VMCS] */
 			vpti_gen_vmcs(pt);
 	}
-	if (pt->trigger_en)
-		vpti_gen_enter_target(pt, &ctx, to->ip, pt->packet_en);
+	vpti_gen_enter_target(pt, &ctx, to->ip, pt->packet_en);
 }
 
 /* [VMX-ENTRY-SYSTEM] */

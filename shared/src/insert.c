@@ -37,9 +37,10 @@ bool vpt_insert_begin(struct vpt_pt *pt, const struct vpt_rtit *guest, const str
 		return false;
 	/* [VMX-INSERT] A PSB+ that is due does not wait: the entry that comes would not know
 	 * that it is owed. Timing packets would say nothing where nothing follows them. */
-	if (resume(pt, guest, caps, ops, opaque, controls, vmcs, &ctx) &&
-	    vpti_gen_describe(pt, &ctx, ip, reaches(pt, ip)))
+	if (resume(pt, guest, caps, ops, opaque, controls, vmcs, &ctx)) {
+		vpti_gen_describe(pt, &ctx, ip, reaches(pt, ip));
 		vpti_gen_trace_from(pt, &ctx, ip);
+	}
 	return true;
 }
 

@@ -144,13 +144,12 @@ bool vpti_gen_resume(struct vpt_pt *pt)
 	return pt->trigger_en;
 }
 
-bool vpti_gen_describe(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip, bool timing)
+void vpti_gen_describe(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip, bool timing)
 {
 	if (psb_on_enable(pt))
 		vpti_gen_psb_plus(pt, ctx, ip);
 	else if (timing)
 		vpti_gen_timing(pt, ctx);
-	return pt->trigger_en;
 }
 
 /*
@@ -161,7 +160,8 @@ static void enable(struct vpt_pt *pt, uint64_t next_ip)
 {
 	struct vpt_context ctx;
 
-	if (vpti_gen_start(pt, &ctx) && vpti_gen_describe(pt, &ctx, next_ip, true)) {
+	if (vpti_gen_start(pt, &ctx)) {
+		vpti_gen_describe(pt, &ctx, next_ip, true);
 		vpti_gen_trace_from(pt, &ctx, next_ip);
 		/* The quick paths of events take none to be due already. */
 		vpti_gen_psb_if_due(pt, next_ip);
@@ -267,7 +267,6 @@ enum vpt_fault vpt_pt_wrmsr(struct vpt_pt *pt, uint32_t msr, uint64_t value, enu
 
 void vpt_pt_flush(struct vpt_pt *pt)
 {
-	if (pt->trigger_en)
-		vpti_gen_flush_tnt(pt);
+	vpti_gen_flush_tnt(pt);
 	vpt_output_flush(&pt->out);
 }

@@ -140,6 +140,18 @@ static const struct test_scenario others[] = {
 	  "PSB CBR(14) PIP(1000) MODE.TSX(0) PSBEND MODE.Exec(1) TIP.PGE(1008) [status 7]"),
 	S("PendPSB without the enable", TEST_ROW_PROVES("GEN-PSB-ON-ENABLE CTL-INJECT"), "spr",
 	  "setstatus=40 cnt=100 on:os,br!", "CBR(14) MODE.Exec(1) TIP.PGE(1008)"),
+	S("a trace that ends at a PIP: FilterEn stays", TEST_ROW_PROVES("EN-FROZEN"), "skl",
+	  "refuse=40025-4ffff range0=1000-1fff on:os,br,f0 cr3=7000 farcr3>9000 status jmp>1100 "
+	  "status",
+	  "[status 13] [status 13]"),
+	S("a trace that ends at a CFE: FilterEn stays", TEST_ROW_PROVES("EN-FROZEN"), "spr",
+	  "refuse=40016-4ffff range0=1000-1fff cpl=3 on:os,br,event,f0 cpl=0 irq>1100 status",
+	  "[status 12]"),
+	S("a trace that ends at the CFE of INIT: ContextEn stays", TEST_ROW_PROVES("EN-FROZEN"),
+	  "spr", "refuse=40016-4ffff cpl=3 on:os,br,event cpl=0 initwait status", "[status 13]"),
+	S("a trace that ends at a FUP: nothing follows", TEST_ROW_PROVES("EN-FROZEN"), "skl",
+	  "refuse=40025-4ffff range0=9000-9fff on:os,br,s0 async@next>9000 cnt status",
+	  "[cnt 28] [status 13]"),
 	S("same value may be written", TEST_ROW_PROVES("CTL-RESTART"), "skl",
 	  "on:os,br jcc same jcc flush", "TNT(11)"),
 };
