@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Instructions of an operating system on the software CPU: control and debug
- * registers, tables, interrupts, ports, MSRs, CPUID, and what is left to the core.
+ * System instructions of the software CPU: control and debug registers, descriptor tables,
+ * interrupts, ports, MSRs, CPUID, and the instructions that only the core executes.
  */
 #include "lib/suite.h"
 
@@ -42,13 +42,13 @@ static void check_fault(const char *code, size_t len, uint8_t vector)
 }
 #define FAULTS(code, vector) check_fault(code, sizeof(code) - 1, vector)
 
-/* MOV to a control register from RAX. `gp`: refused, and nothing changes. */
+/* MOV of RAX to a control register. If `gp` is set, it must raise #GP and change nothing. */
 struct control {
 	const char *text, *code;
 	unsigned int bits;
 	uint64_t value;
 	bool gp;
-	uint64_t cr4_before; /* 0: as it is */
+	uint64_t cr4_before; /* 0 keeps the default */
 };
 
 #define CR0	 "\x0f\x22\xc0"
@@ -145,7 +145,7 @@ START_TEST(control_reads)
 	ck_assert_uint_eq(regs()->rax, BESIDE_PML4);
 	STEP("\x0f\x20\xe0");
 	ck_assert_uint_eq(regs()->rax, CR4_OF64);
-	/* Without anybody who has it, CR8 is 0. */
+	/* CR8 reads as 0 without a handler. */
 	STEP("\x44\x0f\x20\xc0");
 	ck_assert_uint_eq(regs()->rax, 0);
 	beside_vcpu->bus.get_cr8 = get_cr8;
@@ -168,7 +168,7 @@ START_TEST(control_reads)
 }
 END_TEST
 
-/* From real mode by way of its own instructions: a CPU that starts as all do. */
+/* Enter long mode from real mode with the CPU's own instructions, as after a reset. */
 START_TEST(way_into_long_mode)
 {
 	static const char code[] =
@@ -199,7 +199,7 @@ START_TEST(way_into_long_mode)
 	ck_assert_uint_eq(s.efer, X86_EFER_LME | X86_EFER_LMA);
 	ck_assert_uint_eq(s.cr0, CR0_OF64 & ~X86_CR0_WP);
 	ck_assert_uint_eq(beside_vcpu->retired, 12);
-	/* Paging cannot come on like this without PAE, nor into 64-bit code. */
+	/* With LME set, paging cannot be enabled without PAE, or if CS.L is set. */
 	s.cr0 &= ~X86_CR0_PG;
 	s.cr4 = 0;
 	beside_set_sregs(&s);
@@ -218,7 +218,7 @@ START_TEST(way_into_long_mode)
 }
 END_TEST
 
-/* In run(), MOV to CR3 is the core's; the others are not. */
+/* In run(), MOV to CR3 is left to the core. */
 START_TEST(cr3_is_reported)
 {
 	struct engine_exit exit;
@@ -236,7 +236,7 @@ static void map_window(uint64_t entry)
 	beside_put64(BESIDE_PD + 8 * (BESIDE_WINDOW >> 21), entry);
 }
 
-/* A mapping that changed is seen after INVLPG, MOV CR3 and INVPCID. */
+/* A changed mapping takes effect after INVLPG, MOV CR3 or INVPCID. */
 START_TEST(flushes)
 {
 	static const char *const flush[] = {"\x0f\x01\x3f", "\x0f\x22\xd9", "\x66\x0f\x38\x82\x16"};
@@ -260,7 +260,7 @@ START_TEST(flushes)
 		STEP("\x48\x8b\x07");
 		ck_assert_uint_eq(regs()->rax, 0xbbbb);
 	}
-	/* INVPCID: a type, a PCID or an address that is none. */
+	/* INVPCID with an invalid type, PCID or address. */
 	beside_put64(BESIDE_DATA, 0);
 	beside_put64(BESIDE_DATA + 8, 0x800000000000);
 	regs()->rdx = 4;
@@ -292,13 +292,13 @@ START_TEST(debug_registers)
 	STEP("\x0f\x23\xf0");
 	STEP("\x0f\x21\xf3");
 	ck_assert_uint_eq(regs()->rbx, 0xffff0ff0);
-	/* DR5 is DR7, unless CR4.DE says that there is none. */
+	/* DR5 is an alias of DR7, and raises #UD if CR4.DE is set. */
 	STEP("\x0f\x21\xeb");
 	ck_assert_uint_eq(regs()->rbx, 0x400);
 	regs()->rax = CR4_OF64 | 1 << 3;
 	STEP(CR4);
 	FAULTS("\x0f\x21\xeb", X86_VEC_UD);
-	/* General detect: the next access is a debug exception. */
+	/* With general detect enabled, the next access raises #DB. */
 	regs()->rax = 1 << 13;
 	STEP("\x0f\x23\xf8");
 	FAULTS("\x0f\x21\xc3", X86_VEC_DB);
@@ -327,7 +327,7 @@ START_TEST(tables)
 	ck_assert_uint_eq(beside_sregs().idt.base, 0x12340000);
 	STEP("\x0f\x01\x4e\x10"); /* sidt */
 	ck_assert_uint_eq(beside_get64(BESIDE_DATA + 0x10), 0x0000123400000fff);
-	/* 32-bit code: four bytes of base, or three. */
+	/* 32-bit code loads four bytes of the base, or three with a 16-bit operand size. */
 	beside_mode(32, 0);
 	beside_put64(BESIDE_DATA, 0xffffaabbccdd0fff);
 	STEP("\x0f\x01\x1e");
@@ -337,12 +337,12 @@ START_TEST(tables)
 }
 END_TEST
 
-/* What CPL 3 may do of all this: nothing, or what UMIP leaves. */
+/* Instructions that raise an exception at CPL 3, some of them only with UMIP. */
 struct denial {
 	const char *text;
 	char code[8];
 	uint8_t vector;
-	bool umip; /* only with it */
+	bool umip; /* denied only with UMIP */
 };
 
 static const struct denial denials[] = {
@@ -412,14 +412,14 @@ START_TEST(interrupt_flag)
 	regs()->rflags |= X86_FL_IF;
 	STEP("\xfa");
 	ck_assert_uint_eq(regs()->rflags, X86_FL_FIXED);
-	/* STI: one more instruction, unless IF was set before. */
+	/* STI delays interrupts until one more instruction has retired. */
 	beside_put(BESIDE_CODE, "\xfb\x90\x90\xf4", 4);
 	regs()->rip = BESIDE_CODE;
 	beside_vcpu->budget = 100;
 	beside_engine->run(beside_vcpu, true, &exit);
 	ck_assert_int_eq(exit.kind, ENGINE_EXIT_IRQ_WINDOW);
 	ck_assert_uint_eq(regs()->rip, BESIDE_CODE + 2);
-	/* With IOPL 3 all may. */
+	/* With IOPL 3, CPL 3 may change IF. */
 	beside_mode(64, 3);
 	set_regs(0);
 	regs()->rflags |= X86_FL_IOPL;
@@ -442,7 +442,7 @@ START_TEST(halts)
 }
 END_TEST
 
-/* SMAP: AC, by STAC, lets the kernel through. */
+/* With SMAP, the kernel may access user pages only between STAC and CLAC. */
 START_TEST(access_control)
 {
 	struct x86_sregs s = beside_sregs();
@@ -464,7 +464,7 @@ START_TEST(access_control)
 }
 END_TEST
 
-/* Instructions that are the core's. */
+/* Instructions that only the core executes. */
 static const char cores[][4] = {"\xcd\x80",	"\xcc",	    "\xf1",	"\xcf",	    "\x48\xcf",
 				"\x0f\x05",	"\x0f\x07", "\x0f\x34", "\x0f\x35", "\x48\xcb",
 				"\xca\x08\x00", "\xff\x2e", "\xff\x1e"};
@@ -524,7 +524,7 @@ START_TEST(ports)
 
 	io_attention = false;
 	set_regs(~0ull);
-	/* Nobody there: all ones. */
+	/* Without a device, IN reads all ones. */
 	regs()->rax = 0;
 	STEP("\xe4\x10");
 	ck_assert_uint_eq(regs()->rax, 0xff);
@@ -543,7 +543,7 @@ START_TEST(ports)
 	STEP("\xe7\xfe");
 	ck_assert_uint_eq(io_port, 0xfe);
 	ck_assert_uint_eq(io_value, 0x11223344);
-	/* The device ends run() right after this instruction. */
+	/* The device ends run() directly after the instruction. */
 	io_attention = true;
 	beside_vcpu->retired = 0;
 	exit = beside_run("\x90\x90\xee\x90\x90\xf4", 6, 100);
@@ -554,7 +554,7 @@ START_TEST(ports)
 }
 END_TEST
 
-/* The TSS's map: a bit for each port, and where it ends nothing is allowed. */
+/* The I/O permission map of the TSS has a bit for each port. Ports beyond the map are denied. */
 struct permission {
 	const char *text;
 	uint16_t port;
@@ -595,7 +595,7 @@ START_TEST(port_map)
 	ck_assert_msg(exit.kind == (p->allowed ? ENGINE_EXIT_NONE : ENGINE_EXIT_FAULT),
 		      "%s: exit %d", p->text, exit.kind);
 	ck_assert(p->allowed || exit.fault.vector == X86_VEC_GP);
-	/* With IOPL 3 nobody asks. */
+	/* With IOPL 3 the map is not used. */
 	set_regs(0);
 	regs()->rflags |= X86_FL_IOPL;
 	regs()->rdx = p->port;
@@ -604,7 +604,7 @@ START_TEST(port_map)
 }
 END_TEST
 
-/* WRMSR then RDMSR. */
+/* WRMSR, then RDMSR. */
 struct msr_row {
 	const char *text;
 	uint32_t index;
@@ -665,13 +665,13 @@ START_TEST(msrs)
 	after = regs()->rax | regs()->rdx << 32;
 	ck_assert_msg(after == (m->write_gp ? before : m->value), "%s: %#llx", m->text,
 		      (unsigned long long)after);
-	/* FS and GS bases are those of the segments. */
+	/* The MSRs of the FS and GS bases are the bases of the segments. */
 	if (m->index == 0xc0000100)
 		ck_assert_uint_eq(beside_sregs().fs.base, m->value);
 }
 END_TEST
 
-/* Those of the core: run() leaves for it, step() asks for the value. */
+/* Trapped MSRs: run() leaves the instruction to the core, and step() returns an MSR exit. */
 START_TEST(trapped_msrs)
 {
 	static const struct engine_msr_range range = {0x570, 8, true, true};
@@ -694,13 +694,13 @@ START_TEST(trapped_msrs)
 	ck_assert_int_eq(exit.kind, ENGINE_EXIT_RDMSR);
 	ck_assert_uint_eq(exit.msr.index, 0x577);
 	ck_assert_uint_eq(regs()->rip, BESIDE_CODE);
-	/* One further on is not trapped, and there is none. */
+	/* The next MSR is not trapped and does not exist. */
 	regs()->rcx = 0x578;
 	FAULTS("\x0f\x32", X86_VEC_GP);
 }
 END_TEST
 
-/* Time is the number of instructions; WRMSR sets the clock. */
+/* The TSC counts retired instructions, and WRMSR sets the TSC. */
 START_TEST(time_stamps)
 {
 	static const char code[] = "\x90\x90\x90\x0f\x31\x89\xc3\x90\x0f\x31\xf4";
@@ -731,7 +731,7 @@ START_TEST(time_stamps)
 	ck_assert_uint_eq(regs()->rcx, 0x77);
 	STEP("\xf3\x0f\xc7\xfb");
 	ck_assert_uint_eq(regs()->rbx, 0x77);
-	/* TSD keeps it from programs. */
+	/* TSD does not affect CPL 0. */
 	regs()->rax = CR4_OF64 | 1 << 2;
 	STEP(CR4);
 	STEP("\x0f\x31");
@@ -761,7 +761,7 @@ static void cpuid(uint32_t leaf, uint32_t subleaf)
 	STEP("\x0f\xa2");
 }
 
-/* At CPL 3 with CR4's leave; at CPL 0 at an address of no 64 bytes. */
+/* XSAVES and XRSTORS raise #GP at CPL 3, and at CPL 0 with an address not aligned to 64 bytes. */
 START_TEST(system_state)
 {
 	static const char *const code[] = {"\x0f\xc7\x2e", "\x0f\xc7\x1e"};
@@ -790,7 +790,7 @@ START_TEST(identification)
 
 	cpuid(0, 0);
 	ck_assert_uint_ge(regs()->rax, 0xd);
-	/* OSXSAVE is as CR4 has it. */
+	/* CPUID's OSXSAVE bit is that of CR4. */
 	cpuid(1, 0);
 	ck_assert_uint_eq(regs()->rcx >> 27 & 1, 0);
 	if (regs()->rcx >> 26 & 1) {
@@ -799,18 +799,18 @@ START_TEST(identification)
 		beside_set_sregs(&s);
 		cpuid(1, 0);
 		ck_assert_uint_eq(regs()->rcx >> 27 & 1, 1);
-		/* With x87 only in XCR0 an area is 576 bytes. */
+		/* If XCR0 enables only x87, the area has 576 bytes. */
 		cpuid(0xd, 0);
 		ck_assert_uint_eq(regs()->rbx, 576);
 	}
-	/* Beyond the last leaf the last one answers, as Intel's do. */
+	/* A leaf beyond the last returns the highest basic leaf, as on Intel's processors. */
 	cpuid(0, 0);
 	basic[0] = regs()->rax;
 	cpuid((uint32_t)basic[0], 0);
 	memcpy(basic, regs(), sizeof(basic));
 	cpuid(0x7fffffff, 0);
 	ck_assert_mem_eq(basic, regs(), sizeof(basic));
-	/* SYSCALL is not there for 32-bit code. */
+	/* CPUID does not enumerate SYSCALL in 32-bit code. */
 	cpuid(0x80000001, 0);
 	ck_assert_uint_eq(regs()->rdx >> 11 & 1, 1);
 	beside_mode(32, 0);
@@ -843,7 +843,7 @@ START_TEST(bases)
 	ck_assert_uint_eq(beside_sregs().gs.base, 0x4000);
 	STEP("\x0f\x01\xf8");
 	ck_assert_uint_eq(beside_sregs().gs.base, 0xffff8765aaaabbbb);
-	/* 64-bit mode only. */
+	/* These instructions exist in 64-bit mode only. */
 	beside_mode(32, 0);
 	FAULTS("\x0f\x01\xf8", X86_VEC_UD);
 	FAULTS("\xf3\x0f\xae\xc0", X86_VEC_UD);
