@@ -27,11 +27,11 @@ wrong "pt of a model with RTIT" "airmont has RTIT" --trace=pt --model=airmont
 wrong "other CPUID words" "caps.*no PT" --model=silvermont --caps=nonturbo=30
 wrong "RTIT of this machine" "kvm-pt" --trace=rtit --engine=kvm-pt
 for option in ptw power events no-tnt no-branch; do
-	host "--$option" "--$option: there is none" "--$option"
+	host "--$option" "--$option: not supported" "--$option"
 done
 for option in defer-tips cyc-bits=8; do
-	host "--$option" "--${option%=*}: there is none" "--$option"
-	wrong "--$option, where the guest traces" "--${option%=*}: there is none" --trace=rtit "--$option"
+	host "--$option" "--${option%=*}: not supported" "--$option"
+	wrong "--$option, where the guest traces" "--${option%=*}: not supported" --trace=rtit "--$option"
 done
 host "a threshold of cycle counts" "cyc.*no value" --cyc=0
 host "an MTC range that there is not" "mtc=4.*0 to 3" --mtc=4
@@ -48,7 +48,7 @@ for option in less-pkts errata=E1 clear-lag=1 disable-pgd; do
 	wrong "--$option with PT" "for --trace=rtit" --pt=host "--$option"
 done
 for option in conceal=all trap=cr3 controls=none; do
-	wrong "--$option" "--${option%=*}: there is none" --trace=rtit --usage=guest "--$option"
+	wrong "--$option" "--${option%=*}: not supported" --trace=rtit --usage=guest "--$option"
 done
 tap_run "nothing was written" test ! -e "$out"
 # ... or as the machine is there.
