@@ -285,7 +285,7 @@ static bool run_core(const struct head *in, bool oracle, struct hostile_seen *se
 	core_vcpu_loop(vm.vcpu);
 	hostile_check(vm.vcpu->ev, &vm.mem);
 	hostile_see(vm.vcpu->ev, seen);
-	seen->more = vm.vcpu->tracer.bytes;
+	seen->more = vm.vcpu->tracer.recorder.bytes;
 	memcpy(ram, vm.mem.host, HOSTILE_RAM);
 	in_time = vm.stop.kind != TRACE_STOP_TIMEOUT;
 	trace_writer_close(w, 0);

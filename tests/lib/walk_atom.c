@@ -379,7 +379,7 @@ static void open_recorder(struct walker *w, const char *path)
 		.caps = &w->caps,
 		.owner = TRACE_OWNER_GUEST,
 		.mem = &r->mem,
-		.oracle = true,
+		.flags = TRACER_CONFIG_ORACLE,
 		.context = context,
 		.clock = report_time,
 		.opaque = w,
@@ -400,8 +400,8 @@ static void close_recorder(struct walker *w, struct walk_seen *seen)
 	seen->stopped = !r->tracer.atom.trigger_en;
 	tracer_close(&r->tracer, WALK_CODE_BASE + w->ip);
 	tracer_sync(&r->tracer);
-	MUST(!r->tracer.error);
-	seen->bytes = r->tracer.bytes;
+	MUST(!r->tracer.recorder.error);
+	seen->bytes = r->tracer.recorder.bytes;
 	MUST(!trace_writer_close(r->writer, 0));
 	tracer_free(&r->tracer);
 }

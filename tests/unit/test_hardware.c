@@ -200,7 +200,7 @@ START_TEST(sessions_of_a_guest)
 	ck_assert_uint_eq(n, 9);
 	ck_assert_mem_eq(stream, "abcdefghi", 9);
 	ck_assert_uint_eq(trace_reader_gpa(reader, 0, 8), BUFFER + 8);
-	ck_assert_uint_eq(tracer.bytes, 9);
+	ck_assert_uint_eq(tracer.recorder.bytes, 9);
 }
 END_TEST
 
@@ -217,7 +217,7 @@ START_TEST(refused)
 	msrs.status = VPT_STATUS_MASK(STOPPED);
 	ck_assert_int_eq(wrmsr(ON), VPT_FAULT_NONE);
 	ck_assert_int_eq(wrmsr(0), VPT_FAULT_NONE);
-	ck_assert_int_eq(tracer.error, 0);
+	ck_assert_int_eq(tracer.recorder.error, 0);
 	read_back();
 	trace_reader_sessions(reader, 0, &n);
 	ck_assert_uint_eq(n, 0);
@@ -377,7 +377,7 @@ START_TEST(a_host_that_is_refused)
 	open_tracer(TRACE_OWNER_HOST);
 	refuses = -ENOMEM;
 	ck_assert_int_eq(tracer_host_write(&tracer, VPT_MSR_CTL, ON, CODE), VPT_FAULT_GP);
-	ck_assert_int_eq(tracer.error, -ENOMEM);
+	ck_assert_int_eq(tracer.recorder.error, -ENOMEM);
 	ck_assert_int_eq(trace_writer_close(writer, 0), 0);
 }
 END_TEST

@@ -178,7 +178,8 @@ static void context(void *opaque, struct vpt_context *ctx)
 
 static void setup_model(const char *model)
 {
-	const struct tracer_config config = {.caps = &caps, .context = context, .vmx = true};
+	const struct tracer_config config = {
+		.caps = &caps, .context = context, .flags = TRACER_CONFIG_VMX};
 
 	caps = *vpt_caps_model(model);
 	caps.l14_0_ecx |= 1u << 3;

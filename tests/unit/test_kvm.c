@@ -192,7 +192,8 @@ static struct outcome run(const struct engine_probe *as, bool traced)
 	vm.vcpu->deadline = core_now() + 20 * 1000000000ull;
 	core_vcpu_loop(vm.vcpu);
 	ck_assert_msg(vm.stop.kind == TRACE_STOP_EXIT, "stop %d: %s", vm.stop.kind, vm.stop.text);
-	out = (struct outcome){vm.stop.exit_status, vm.vcpu->tracer.insns, vm.vcpu->tracer.bytes};
+	out = (struct outcome){vm.stop.exit_status, vm.vcpu->tracer.recorder.insns,
+			       vm.vcpu->tracer.recorder.bytes};
 	core_vm_destroy(&vm);
 	return out;
 }
@@ -275,7 +276,7 @@ START_TEST(instruction_limit)
 	vm.vcpu->max_insns = 1 + 2 * 3; /* MOV, three rounds of the loop */
 	core_vcpu_loop(vm.vcpu);
 	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_MAX_INSNS);
-	ck_assert_uint_eq(vm.vcpu->tracer.insns, 7);
+	ck_assert_uint_eq(vm.vcpu->tracer.recorder.insns, 7);
 	ck_assert_uint_eq(vm.vcpu->regs->rip, CODE + 5);
 	ck_assert_uint_eq(vm.vcpu->regs->rcx, 7);
 	ck_assert(!tracer_on(&vm.vcpu->tracer));

@@ -173,7 +173,7 @@ static void bad_byte(struct engine_vcpu *ev)
 static void bad_pt(struct engine_vcpu *ev)
 {
 	(void)ev;
-	l->side[1].vm.vcpu->tracer.insns++;
+	l->side[1].vm.vcpu->tracer.recorder.insns++;
 }
 
 static const struct {

@@ -209,11 +209,11 @@ int cli_run_check_snapshots(const struct cli_run_machine *m)
 				"%s: --snapshot-at=%" PRIu64
 				": already passed: the guest resumes at %" PRIu64,
 				o->verb, o->snapshot_at, retired);
-	if (o->max_insns && o->max_insns <= m->vm.vcpu->tracer.insns)
+	if (o->max_insns && o->max_insns <= m->vm.vcpu->tracer.recorder.insns)
 		return cli_fail(CLI_EXIT_USAGE,
 				"%s: --max-insns=%" PRIu64
 				": already reached: traced instructions: %" PRIu64,
-				o->verb, o->max_insns, m->vm.vcpu->tracer.insns);
+				o->verb, o->max_insns, m->vm.vcpu->tracer.recorder.insns);
 	return CLI_EXIT_OK;
 }
 

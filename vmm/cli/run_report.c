@@ -48,7 +48,7 @@ static void wipe(struct cli_run_report *r)
 static void show_insns(const struct cli_run_report *r)
 {
 	if (!r->vm->engine->pt)
-		fprintf(stderr, "%" PRIu64 " instructions, ", r->vm->vcpu->tracer.insns);
+		fprintf(stderr, "%" PRIu64 " instructions, ", r->vm->vcpu->tracer.recorder.insns);
 }
 
 void cli_run_report_tick(struct cli_run_report *r)
@@ -62,7 +62,7 @@ void cli_run_report_tick(struct cli_run_report *r)
 	r->shown = now;
 	fprintf(stderr, "\r\033[K%llu s, ", (unsigned long long)(now - r->began) / SECOND);
 	show_insns(r);
-	fprintf(stderr, "%" PRIu64 " bytes of trace", t->bytes);
+	fprintf(stderr, "%" PRIu64 " bytes of trace", t->recorder.bytes);
 	fflush(stderr);
 	r->drawn = true;
 }
@@ -121,9 +121,9 @@ static void show_empty(const struct cli_run_report *r)
 	const struct tracer *t = &r->vm->vcpu->tracer;
 
 	/* A host's trace has packets even if no instruction is traced. */
-	if (o->usage.given || (t->bytes && (r->vm->engine->pt || t->insns)))
+	if (o->usage.given || (t->recorder.bytes && (r->vm->engine->pt || t->recorder.insns)))
 		return;
-	if (t->bytes && r->vm->owner == TRACE_OWNER_GUEST)
+	if (t->recorder.bytes && r->vm->owner == TRACE_OWNER_GUEST)
 		return;
 	if (r->vm->owner == TRACE_OWNER_GUEST)
 		fprintf(stderr,
@@ -148,8 +148,8 @@ static void summary(const struct cli_run_report *r)
 		printf("{\"end\":\"%s\",\"status\":%u,\"instructions\":%" PRIu64
 		       ",\"trace_bytes\":%" PRIu64 ",\"steps\":%" PRIu64 ",\"retired\":%" PRIu64
 		       ",\"seconds\":%.3f",
-		       trace_stop_text(stop->kind), stop->exit_status, v->tracer.insns,
-		       v->tracer.bytes, v->steps, v->ev->retired, seconds);
+		       trace_stop_text(stop->kind), stop->exit_status, v->tracer.recorder.insns,
+		       v->tracer.recorder.bytes, v->steps, v->ev->retired, seconds);
 		if (r->file_bytes)
 			printf(",\"file_bytes\":%" PRIu64, r->file_bytes);
 		if (v->hv)
@@ -162,7 +162,7 @@ static void summary(const struct cli_run_report *r)
 		fflush(stdout);
 		fprintf(stderr, "vpt %s: ", r->options->verb);
 		show_insns(r);
-		fprintf(stderr, "%" PRIu64 " bytes of trace, ", v->tracer.bytes);
+		fprintf(stderr, "%" PRIu64 " bytes of trace, ", v->tracer.recorder.bytes);
 		if (r->options->oracle && r->file_bytes)
 			fprintf(stderr, "%" PRIu64 " bytes of file with the oracle, ",
 				r->file_bytes);
@@ -239,7 +239,7 @@ static int show_end(const struct cli_run_report *r)
 	case TRACE_STOP_WRITER:
 		return show_write_error(r, "", o->output, cli_reason(-stop->error));
 	case TRACE_STOP_LIMIT:
-		if (r->vm->vcpu->tracer.crowded)
+		if (r->vm->vcpu->tracer.recorder.state & TRACER_RECORDER_CROWDED)
 			return cli_fail(CLI_EXIT_FAIL,
 					"%s: %s: the guest has more than %u address spaces: the "
 					"trace ends %s",

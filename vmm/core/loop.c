@@ -25,10 +25,10 @@ void core_loop_poll(struct core_vcpu *v)
 
 	core_irq_poll(v);
 	tracer_take(&v->tracer);
-	if (v->tracer.error) {
-		vm->stop.error = v->tracer.error;
+	if (v->tracer.recorder.error) {
+		vm->stop.error = v->tracer.recorder.error;
 		core_vm_stop(vm, TRACE_STOP_WRITER, "after %llu bytes of trace",
-			     (unsigned long long)v->tracer.bytes);
+			     (unsigned long long)v->tracer.recorder.bytes);
 	}
 	if (v->deadline && now >= v->deadline)
 		core_vm_stop(vm, TRACE_STOP_TIMEOUT, "at %#llx", (unsigned long long)v->regs->rip);
@@ -79,7 +79,7 @@ void core_vcpu_step(struct core_vcpu *v)
 		return;
 	}
 	core_exec_one(v);
-	if (v->max_insns && v->tracer.insns >= v->max_insns)
+	if (v->max_insns && v->tracer.recorder.insns >= v->max_insns)
 		core_vm_stop(v->vm, TRACE_STOP_MAX_INSNS, "at %#llx",
 			     (unsigned long long)v->regs->rip);
 }
@@ -124,7 +124,7 @@ static bool is_full(struct core_vcpu *v, enum way way)
 	/* In a batch, every place where the file grows calls tracer_limit(). */
 	if (way != WAY_BATCH)
 		tracer_limit(&v->tracer, v->regs->rip);
-	if (vpt_likely(!v->tracer.full))
+	if (vpt_likely(!tracer_is_full(&v->tracer)))
 		return false;
 	core_vm_stop(v->vm, TRACE_STOP_LIMIT, "at %#llx", (unsigned long long)v->regs->rip);
 	return true;
@@ -164,8 +164,8 @@ void core_vcpu_loop(struct core_vcpu *v)
 	if (v->hv)
 		core_hv_finish(v);
 	tracer_close(&v->tracer, v->hv ? core_hv_where(v) : v->regs->rip);
-	if (v->tracer.error && v->vm->stop.kind == TRACE_STOP_EXIT) {
+	if (v->tracer.recorder.error && v->vm->stop.kind == TRACE_STOP_EXIT) {
 		v->vm->stop.kind = TRACE_STOP_WRITER;
-		v->vm->stop.error = v->tracer.error;
+		v->vm->stop.error = v->tracer.recorder.error;
 	}
 }

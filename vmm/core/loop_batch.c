@@ -30,8 +30,8 @@ static uint64_t budget(const struct core_vcpu *v)
 
 	if (most > CORE_LOOP_INSNS)
 		most = CORE_LOOP_INSNS;
-	if (v->max_insns && most > v->max_insns - v->tracer.insns)
-		most = v->max_insns - v->tracer.insns;
+	if (v->max_insns && most > v->max_insns - v->tracer.recorder.insns)
+		most = v->max_insns - v->tracer.recorder.insns;
 	if (most > v->sync_at - v->ev->retired)
 		most = v->sync_at - v->ev->retired;
 	if (most > v->pause_at - v->ev->retired)
@@ -90,7 +90,7 @@ static void run_batch(struct core_vcpu *v)
 	core_vcpu_load(v);
 	core_put_bit(&v->shadowed, CORE_VCPU_SHADOW, v->ev->state & ENGINE_SHADOW);
 	exact_exit(v, &exit);
-	if (v->max_insns && v->tracer.insns >= v->max_insns)
+	if (v->max_insns && v->tracer.recorder.insns >= v->max_insns)
 		core_vm_stop(v->vm, TRACE_STOP_MAX_INSNS, "at %#llx",
 			     (unsigned long long)v->regs->rip);
 }

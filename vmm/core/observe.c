@@ -13,7 +13,8 @@ static struct vpt_gate closed;
 static uint32_t wants(const struct core_vcpu *v)
 {
 	const uint32_t state = v->tracer.unit.gate->state;
-	const bool every = v->tracer.config.oracle || state & VPT_GATE_EACH_INSN;
+	const bool every =
+		v->tracer.config.flags & TRACER_CONFIG_ORACLE || state & VPT_GATE_EACH_INSN;
 
 	return ENGINE_WANTS_CODE | (every ? ENGINE_WANTS_INSNS : 0) |
 	       (state & VPT_GATE_INTR_FLAG ? ENGINE_WANTS_INTR_FLAG : 0);
@@ -28,7 +29,7 @@ static void aim(struct core_vcpu *v)
 	const bool every = v->observer.wants & ENGINE_WANTS_INSNS;
 
 	v->observer.gate = tracer_on(&v->tracer) ? every ? &closed : v->tracer.unit.gate : NULL;
-	if (v->observer.wants != wants(v) || v->tracer.full)
+	if (v->observer.wants != wants(v) || tracer_is_full(&v->tracer))
 		v->ev->attention = true;
 }
 
@@ -55,7 +56,7 @@ static void report(void *opaque, struct engine_report *r)
 		return;
 	if (r->event.kind != VPT_EV_INSN)
 		aim(v);
-	else if (vpt_unlikely(*v->tracer.file_full))
+	else if (vpt_unlikely(tracer_recorder_at_limit(&v->tracer.recorder)))
 		tracer_limit(&v->tracer, r->next);
 }
 
@@ -64,7 +65,7 @@ static void code(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uin
 	struct core_vcpu *v = opaque;
 
 	tracer_code(&v->tracer, v->s.cr3, lin, len, gpa, gpa2);
-	if (vpt_unlikely(*v->tracer.file_full)) {
+	if (vpt_unlikely(tracer_recorder_at_limit(&v->tracer.recorder))) {
 		tracer_limit(&v->tracer, v->regs->rip);
 		aim(v);
 	}

@@ -161,7 +161,7 @@ void core_vcpu_post_mortem(struct core_vcpu *v, struct trace_post_mortem *pm)
 	pm->vcpu = v->index;
 	s->kind = stop->kind;
 	s->exit_status = stop->kind == TRACE_STOP_EXIT ? stop->exit_status : 0;
-	s->insns = v->tracer.insns;
+	s->insns = v->tracer.recorder.insns;
 	snprintf(s->text, sizeof(s->text), "%.*s", (int)sizeof(s->text) - 1, stop->text);
 	take_registers(v, s);
 	take_insn(v, s);

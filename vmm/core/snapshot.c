@@ -72,8 +72,8 @@ static void put_info(struct out *o, const struct core_vm *vm, const struct core_
 		.caps = vm->caps,
 		.mem_bytes = vm->mem.bytes,
 		.retired = vm->vcpu->ev->retired,
-		.insns = vm->vcpu->tracer.insns,
-		.trace_bytes = vm->vcpu->tracer.bytes,
+		.insns = vm->vcpu->tracer.recorder.insns,
+		.trace_bytes = vm->vcpu->tracer.recorder.bytes,
 		.file_bytes = origin->writer ? trace_writer_file_bytes(origin->writer) : 0,
 	};
 
@@ -239,7 +239,7 @@ static void put_all(struct out *o, struct core_vm *vm, const struct core_snap_or
 	put_engine(o, vm->vcpu);
 	put_vcpu(o, vm->vcpu);
 	if (origin->writer) {
-		put_code(o, vm->vcpu->tracer.pages);
+		put_code(o, vm->vcpu->tracer.recorder.pages);
 		put_writer(o, origin->writer);
 		put_file(o, fd, trace_writer_file_bytes(origin->writer));
 	}
@@ -298,8 +298,8 @@ int core_snapshot_save(const char *path, struct core_vm *vm, const struct core_s
 
 	if (!vm->engine->save)
 		error = -ENOTSUP;
-	else if (vm->vcpu->tracer.error)
-		error = vm->vcpu->tracer.error;
+	else if (vm->vcpu->tracer.recorder.error)
+		error = vm->vcpu->tracer.recorder.error;
 	else if (origin->writer)
 		error = trace_writer_reread(origin->writer, &fd);
 	if (error) {

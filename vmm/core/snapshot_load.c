@@ -607,13 +607,14 @@ int core_snapshot_trace(const struct core_snapshot *s, struct core_vm *vm, int f
 	if (core_vcpu_record(v, *writer, fd >= 0 && s->info.file.oracle, &s->info.file.caps))
 		return no_memory(&why);
 	if (fd >= 0) {
-		error = load_code(s, v->tracer.pages, &why);
+		error = load_code(s, v->tracer.recorder.pages, &why);
 		if (error)
 			return error;
 	}
 	memcpy(&state, the(s, CORE_SNAP_TRACER)->bytes, sizeof(state));
 	error = tracer_load(&v->tracer, &state);
-	if (error || v->tracer.insns != s->info.insns || v->tracer.bytes != s->info.trace_bytes)
+	if (error || v->tracer.recorder.insns != s->info.insns ||
+	    v->tracer.recorder.bytes != s->info.trace_bytes)
 		return complain(&why, -EINVAL, "not a state of PT");
 	return 0;
 }

@@ -103,9 +103,9 @@ static int init_tracer(struct core_vcpu *v, struct trace_writer *writer, bool or
 		.mem = &v->vm->mem,
 		.writer = writer,
 		.vcpu = v->index,
-		.oracle = oracle,
-		.caller_syncs = core_vcpu_counts(v),
-		.vmx = v->vm->vmx,
+		.flags = (oracle ? TRACER_CONFIG_ORACLE : 0) |
+			 (core_vcpu_counts(v) ? TRACER_CONFIG_CALLER_SYNCS : 0) |
+			 (v->vm->vmx ? TRACER_CONFIG_VMX : 0),
 		.hurry = &v->hurry,
 		.engine = v->engine,
 		.ev = v->ev,

@@ -13,9 +13,10 @@
  * Copy the part of @page, at RIP @rip, that the frame at @gpa holds. The first byte of the frame is
  * at RIP @at. Returns false if the frame is not in RAM.
  */
-static bool copy_frame(struct tracer *t, uint8_t *page, uint64_t rip, uint64_t at, uint64_t gpa)
+static bool copy_frame(const struct x86_mem *mem, uint8_t *page, uint64_t rip, uint64_t at,
+		       uint64_t gpa)
 {
-	const uint8_t *frame = x86_mem_at(t->config.mem, gpa & ~PAGE_MASK, X86_PAGE_SIZE);
+	const uint8_t *frame = x86_mem_at(mem, gpa & ~PAGE_MASK, X86_PAGE_SIZE);
 	uint32_t ahead = (uint32_t)(at - rip), behind = (uint32_t)(rip - at);
 
 	if (!frame)
@@ -28,7 +29,7 @@ static bool copy_frame(struct tracer *t, uint8_t *page, uint64_t rip, uint64_t a
 }
 
 /* Record the code's bytes in the page at RIP @rip. Bytes of other frames are 0 until they run. */
-static void note(struct tracer *t, const struct tracer_code_by_rip *code, uint64_t rip,
+static void note(struct tracer_recorder *rec, const struct tracer_code_by_rip *code, uint64_t rip,
 		 unsigned int offset, unsigned int len)
 {
 	uint64_t frame = (uint32_t)(code->lin - code->base - (code->lin & PAGE_MASK));
@@ -38,22 +39,22 @@ static void note(struct tracer *t, const struct tracer_code_by_rip *code, uint64
 		.cr3 = code->cr3,
 		.vaddr = rip,
 		.gpa = code->gpa[0] & ~PAGE_MASK,
-		.insns = t->insns,
+		.insns = rec->insns,
 	};
 
-	if (!copy_frame(t, bytes, rip, frame, code->gpa[0]))
+	if (!copy_frame(rec->mem, bytes, rip, frame, code->gpa[0]))
 		return;
-	if (both && !copy_frame(t, bytes, rip, frame + X86_PAGE_SIZE, code->gpa[1]))
+	if (both && !copy_frame(rec->mem, bytes, rip, frame + X86_PAGE_SIZE, code->gpa[1]))
 		return;
-	tracer_page(t, &page, offset, len, bytes);
+	tracer_recorder_page(rec, &page, offset, len, bytes);
 }
 
-void tracer_set_code_by_rip(struct tracer *t, const struct tracer_code_by_rip *code)
+void tracer_set_code_by_rip(struct tracer_recorder *rec, const struct tracer_code_by_rip *code)
 {
 	uint32_t rip = (uint32_t)(code->lin - code->base);
 	unsigned int offset = rip & PAGE_MASK, room = X86_PAGE_SIZE - offset;
 
-	note(t, code, rip - offset, offset, code->len < room ? code->len : room);
+	note(rec, code, rip - offset, offset, code->len < room ? code->len : room);
 	if (code->len > room)
-		note(t, code, (uint32_t)(rip + room), 0, code->len - room);
+		note(rec, code, (uint32_t)(rip + room), 0, code->len - room);
 }

@@ -3,7 +3,7 @@
 #ifndef VMM_PT_CODE_BY_RIP_H
 #define VMM_PT_CODE_BY_RIP_H
 
-#include "pt/tracer.h"
+#include "pt/recorder.h"
 
 /* Code that will run next, as for tracer_code(). */
 struct tracer_code_by_rip {
@@ -12,6 +12,6 @@ struct tracer_code_by_rip {
 	unsigned int len;
 };
 
-void tracer_set_code_by_rip(struct tracer *t, const struct tracer_code_by_rip *code);
+void tracer_set_code_by_rip(struct tracer_recorder *rec, const struct tracer_code_by_rip *code);
 
 #endif /* VMM_PT_CODE_BY_RIP_H */

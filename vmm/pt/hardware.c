@@ -19,12 +19,6 @@ static const struct engine_pt *pt_of(const struct tracer *t)
 	return t->config.engine->pt;
 }
 
-static void note_error(struct tracer *t, int error)
-{
-	if (error && !t->error)
-		t->error = error;
-}
-
 static uint64_t counter(const struct tracer *t)
 {
 	return t->hardware.sessions << SESSION_SHIFT;
@@ -50,9 +44,9 @@ static void code_page(void *opaque, uint64_t vaddr, uint64_t gpa)
 
 	if (tracer_collect_has(&t->hardware.collect, gpa))
 		return;
-	if (!c->only_new || !tracer_code_pages_has(t->pages, c->cr3, vaddr, gpa))
-		tracer_page(t, &page, 0, X86_PAGE_SIZE,
-			    x86_mem_at(t->config.mem, gpa, X86_PAGE_SIZE));
+	if (!c->only_new || !tracer_code_pages_has(t->recorder.pages, c->cr3, vaddr, gpa))
+		tracer_recorder_page(&t->recorder, &page, 0, X86_PAGE_SIZE,
+				     x86_mem_at(t->config.mem, gpa, X86_PAGE_SIZE));
 }
 
 static void sweep(struct tracer *t, const struct x86_paging *paging, bool only_new)
@@ -71,7 +65,7 @@ static void sweep_all(struct tracer *t, bool only_new)
 	uint64_t now;
 	size_t i;
 
-	if (!t->pages || t->config.engine->get_sregs(t->config.ev, &s))
+	if (!t->recorder.pages || t->config.engine->get_sregs(t->config.ev, &s))
 		return;
 	paging = (struct x86_paging){
 		.cr0 = s.cr0,
@@ -175,20 +169,20 @@ static void put_session(struct tracer *t, const struct vpt_rtit *rtit, enum trac
 	};
 
 	memcpy(s.addr, rtit->addr, sizeof(s.addr));
-	if (t->config.writer)
-		note_error(t, trace_writer_session(t->config.writer, t->config.vcpu, &s));
+	tracer_recorder_session(&t->recorder, &s);
 }
 
 static void take_bytes(void *opaque, uint64_t gpa, const uint8_t *bytes, uint64_t len)
 {
 	struct tracer *t = opaque;
+	struct tracer_recorder *rec = &t->recorder;
 
-	t->bytes += len;
-	if (!t->config.writer || t->refused)
+	rec->bytes += len;
+	if (!rec->writer || rec->state & TRACER_RECORDER_REFUSED)
 		return;
-	len = tracer_fit(t, len);
+	len = tracer_recorder_fit(rec, len);
 	tracer_hardware_feed(&t->hardware.spaces, bytes, len);
-	note_error(t, trace_writer_mapped(t->config.writer, t->config.vcpu, gpa, bytes, len));
+	tracer_recorder_note(rec, trace_writer_mapped(rec->writer, rec->vcpu, gpa, bytes, len));
 }
 
 /* End the session and start another, because a session of the file has contiguous bytes. */
@@ -196,7 +190,7 @@ static void take_lost(void *opaque)
 {
 	struct tracer *t = opaque;
 
-	if (t->refused)
+	if (t->recorder.state & TRACER_RECORDER_REFUSED)
 		return;
 	t->hardware.spaces.state &= ~TRACER_SPACES_SYNCED;
 	t->hardware.spaces.rests = 0;
@@ -236,7 +230,7 @@ static void begin(struct tracer *t, const struct vpt_rtit *rtit)
 static enum trace_session_end why_ended(const struct tracer *t, const struct vpt_rtit *rtit,
 					enum trace_session_end otherwise)
 {
-	if (t->refused)
+	if (t->recorder.state & TRACER_RECORDER_REFUSED)
 		return TRACE_END_LOST;
 	if (VPT_STATUS_GET(rtit->status, ERROR))
 		return TRACE_END_ERROR;
@@ -268,7 +262,7 @@ enum vpt_fault tracer_hardware_wrmsr(struct tracer *t, uint32_t msr, uint64_t va
 	if (t->config.owner != TRACE_OWNER_GUEST || msr != VPT_MSR_CTL)
 		return VPT_FAULT_GP;
 	if (pt_of(t)->get(t->config.ev, &was)) {
-		note_error(t, -EIO);
+		tracer_recorder_note(&t->recorder, -EIO);
 		return VPT_FAULT_GP;
 	}
 	is = was;
@@ -298,7 +292,7 @@ enum vpt_fault tracer_hardware_host_write(struct tracer *t, uint32_t msr, uint64
 		return VPT_FAULT_NONE;
 	error = pt_of(t)->start(t->config.ev, &rtit);
 	if (error) {
-		note_error(t, error);
+		tracer_recorder_note(&t->recorder, error);
 		return VPT_FAULT_GP;
 	}
 	h->state |= TRACER_HARDWARE_FOR_HOST;
@@ -313,7 +307,7 @@ static void find_host(struct tracer *t)
 	unsigned int i;
 
 	if (pt_of(t)->read(t->config.ev, &trace)) {
-		note_error(t, -EIO);
+		tracer_recorder_note(&t->recorder, -EIO);
 		return;
 	}
 	if (trace.lost)
@@ -334,8 +328,7 @@ void tracer_hardware_take(struct tracer *t)
 		find_host(t);
 	else if (!pt_of(t)->get(t->config.ev, &rtit))
 		collect(t, &rtit);
-	if (t->config.writer)
-		note_error(t, trace_writer_sync(t->config.writer));
+	tracer_recorder_sync(&t->recorder);
 }
 
 void tracer_hardware_close(struct tracer *t)

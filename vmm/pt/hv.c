@@ -202,6 +202,11 @@ void tracer_hv_over(struct tracer_hv *hv)
 	while (insn.kind != TRACER_ROOT_HLT);
 }
 
+bool tracer_hv_passes(const struct tracer_hv *hv)
+{
+	return hv->ops->passes && hv->ops->passes(hv);
+}
+
 bool tracer_hv_insert_begin(struct tracer_hv *hv, uint64_t ip)
 {
 	return hv->ops->insert_begin && hv->ops->insert_begin(hv, ip);

@@ -109,6 +109,11 @@ static void leave(struct tracer_hv *hv, const struct tracer_hv_exit *e, uint64_t
 	tracer_space(t);
 }
 
+static bool passes(const struct tracer_hv *hv)
+{
+	return hv->usage == VPT_USAGE_OWNED;
+}
+
 const struct tracer_hv_ops tracer_hv_atom = {
 	.can = can,
 	.change = change,
@@ -117,4 +122,5 @@ const struct tracer_hv_ops tracer_hv_atom = {
 	.enter = enter,
 	.leave = leave,
 	.end = end,
+	.passes = passes,
 };

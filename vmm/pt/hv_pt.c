@@ -317,15 +317,13 @@ const struct tracer_hv_ops tracer_hv_pt = {
 
 static void note_vmcs(struct tracer_hv *hv)
 {
-	struct tracer *t = hv->config.tracer;
 	struct trace_vmcs vmcs = {
 		.vmcs = TRACER_HV_VMCS,
 		.tsc_offset = hv->config.tsc.offset,
 		.tsc_multiplier = hv->config.tsc.multiplier,
 	};
 
-	if (t->config.writer && !t->error)
-		t->error = trace_writer_vmcs(t->config.writer, t->config.vcpu, &vmcs);
+	tracer_recorder_vmcs(&hv->config.tracer->recorder, &vmcs);
 }
 
 void tracer_hv_vmx_insn(struct tracer_hv *hv, const struct tracer_root_insn *insn)
@@ -394,9 +392,4 @@ enum vpt_fault tracer_hv_wrmsr(struct tracer_hv *hv, uint32_t msr, uint64_t valu
 		return write_live(hv, msr, &rtit);
 	hv->pt.own = rtit;
 	return VPT_FAULT_NONE;
-}
-
-bool tracer_hv_passes(const struct tracer_hv *hv)
-{
-	return hv->ops == &tracer_hv_atom && is_live(hv);
 }

@@ -20,6 +20,8 @@ struct tracer_hv_ops {
 	void (*leave)(struct tracer_hv *hv, const struct tracer_hv_exit *e, uint64_t host_ip);
 	/* Queue the writes that end a trace. */
 	void (*end)(struct tracer_hv *hv);
+	/* Optional: implement tracer_hv_passes(). Without it every access exits. */
+	bool (*passes)(const struct tracer_hv *hv);
 	/* Optional: implement tracer_hv_insert_begin() and tracer_hv_insert_end(). */
 	bool (*insert_begin)(struct tracer_hv *hv, uint64_t ip);
 	void (*insert_end)(struct tracer_hv *hv, uint64_t next, const struct tracer_hv_exit *e);

@@ -3,13 +3,20 @@
 #ifndef VMM_PT_SPACES_H
 #define VMM_PT_SPACES_H
 
-#include "pt/tracer.h"
+#include "trace/format.h"
+#include "vpt/pt.h"
 
 /* The name of the space in root operation, whose code is a model (root.h). */
 #define TRACER_ROOT_NAME "vmm (model)"
 
 /* The bound of spaces, because the guest loads CR3. It corresponds to 5 MiB of memory. */
 #define TRACER_SPACES_MOST 65536u
+
+struct tracer_space_table {
+	struct trace_space *at;
+	size_t n, room, last;
+	uint32_t *bucket; /* index of a space, plus 1; 0 if free */
+};
 
 /*
  * Find the space of this context. Returns 1 if the space is new, so that the file does not have it

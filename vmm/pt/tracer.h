@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The trace unit of one vCPU of this VMM (unit.h). It connects libvpt's processor model to guest
- * RAM and to the .vpt file. The core reports execution to the tracer, which decides what to record.
+ * The trace unit of one vCPU of this VMM (unit.h). The core reports execution to the tracer. The
+ * tracer passes events to libvpt's processor model, and the results to the recorder of the .vpt
+ * file (recorder.h).
  */
 #ifndef VMM_PT_TRACER_H
 #define VMM_PT_TRACER_H
@@ -9,11 +10,21 @@
 #include "x86/mem.h"
 #include "engine/engine.h"
 #include "pt/hardware.h"
+#include "pt/recorder.h"
 #include "pt/unit.h"
-#include "trace/writer.h"
 #include "vpt/state.h"
 
-struct tracer_code_pages;
+/* Bits of tracer_config.flags. */
+enum tracer_config_flags {
+	TRACER_CONFIG_ORACLE = 1 << 0, /* record each instruction */
+	/* The caller calls tracer_sync(). Otherwise the tracer does. */
+	TRACER_CONFIG_CALLER_SYNCS = 1 << 1,
+	/*
+	 * VMX operation (hv.h): CR3 alone does not identify an address space, and hv.h checks
+	 * accesses to the MSRs.
+	 */
+	TRACER_CONFIG_VMX = 1 << 2,
+};
 
 struct tracer_config {
 	enum tracer_trace_system system;
@@ -22,13 +33,7 @@ struct tracer_config {
 	const struct x86_mem *mem;
 	struct trace_writer *writer; /* NULL if nothing is recorded */
 	unsigned int vcpu;
-	bool oracle;
-	bool caller_syncs; /* the caller calls tracer_sync(); otherwise the tracer does */
-	/*
-	 * VMX operation (hv.h): CR3 alone does not identify an address space, and hv.h checks
-	 * accesses to the MSRs.
-	 */
-	bool vmx;
+	uint32_t flags; /* enum tracer_config_flags */
 	/* Becomes true when the guest must stop. Then nothing may take long. May be NULL. */
 	const volatile bool *hurry;
 	/*
@@ -46,11 +51,16 @@ struct tracer_config {
 	void *opaque;
 };
 
-/* The spaces of spaces.h in this folder. */
-struct tracer_space_table {
-	struct trace_space *at;
-	size_t n, room, last;
-	uint32_t *bucket; /* index of a space, plus 1; 0 if free */
+/* Bits of tracer.state. */
+enum tracer_flags {
+	TRACER_CLOSING = 1 << 0,   /* the trace ends because the guest or the file has ended */
+	TRACER_DISABLING = 1 << 1, /* RTIT: during a write to RTIT_CTL that clears TriggerEn */
+};
+
+/* Bits of tracer.happened: the changes of TriggerEn during an event or MSR write. */
+enum tracer_happened {
+	TRACER_HAPPENED_RISE = 1 << 0,
+	TRACER_HAPPENED_FALL = 1 << 1, /* `end` is valid */
 };
 
 struct tracer {
@@ -61,37 +71,24 @@ struct tracer {
 	struct tracer_unit unit;
 	struct vpt_caps caps;
 	struct tracer_config config;
-	struct tracer_code_pages *pages;
+	struct tracer_recorder recorder;
 	struct tracer_hardware hardware;
-	struct tracer_space_table spaces;
-	uint64_t insns;	     /* retired instructions that began with PacketEn set */
-	uint64_t since_sync; /* retired instructions since the last sync of the file */
-	uint64_t bytes;	     /* bytes of trace */
-	uint64_t oracle_cr3;
-	bool oracle_cr3_known;
-	uint64_t told;	 /* the CR3 of the last CR3 block, if packets do not report the space */
-	bool fell, rose; /* TriggerEn changed, to be noted after the event */
-	bool closing;
-	/*
-	 * The file has its maximum size. Nothing more is recorded, and the guest must be stopped.
-	 * With an engine that observes, the trace has ended. Otherwise it must still be closed.
-	 * `file_full` is the writer's flag, or points to false.
-	 */
-	bool full;
-	bool crowded; /* `full` is due to too many spaces (spaces.h), and not to the file */
-	const bool *file_full;
-	/* Memory has refused bytes of the trace. The file has ended its part of the trace. */
-	bool refused, lost;
-	bool loses;		  /* the last result of unit.ops->loses() */
-	bool disabling;		  /* RTIT: during a write to RTIT_CTL that clears TriggerEn */
-	struct trace_session end; /* valid if `fell` is set */
-	int error;		  /* the first -errno of the writer */
+	uint32_t state;		  /* enum tracer_flags */
+	uint32_t happened;	  /* enum tracer_happened; 0 between two events */
+	struct trace_session end; /* the end of the session, until it is recorded */
+	uint64_t since_sync;	  /* retired instructions since the last sync of the file */
 	uint8_t stage[4096];	  /* the buffer of a host's stream */
 };
 
 /* Initialise the tracer. Returns 0 or -errno. */
 int tracer_init(struct tracer *t, const struct tracer_config *config);
 void tracer_free(struct tracer *t);
+
+/* Get the context of the next instruction. */
+static inline void tracer_context(const struct tracer *t, struct vpt_context *ctx)
+{
+	t->config.context(t->config.opaque, ctx);
+}
 
 /* Returns true if tracing is armed, so that everything must be reported. */
 static inline bool tracer_on(const struct tracer *t)
@@ -132,7 +129,7 @@ enum vpt_fault tracer_root_wrmsr(struct tracer *t, uint32_t msr, uint64_t value,
 void tracer_vm_exit(struct tracer *t, uint64_t ip, uint8_t cpl, uint8_t flags);
 /* Complete a change of TriggerEn in a call of vpt/vmx_pt.h. Execution then resumes at `ip`. */
 void tracer_complete(struct tracer *t, uint64_t ip);
-/* Note a change of the address space. */
+/* Record the address space after a MOV to CR3 or a VMX transition. */
 void tracer_space(struct tracer *t);
 /* Record code of the host. `page` is the only page of it. */
 void tracer_host_code(struct tracer *t, uint64_t ip, unsigned int len, uint64_t gpa,
@@ -144,13 +141,6 @@ void tracer_host_code(struct tracer *t, uint64_t ip, unsigned int len, uint64_t 
  */
 void tracer_code(struct tracer *t, uint64_t cr3, uint64_t ip, unsigned int len, uint64_t gpa,
 		 uint64_t gpa2);
-
-/*
- * Record a page of code if @len bytes at @offset are not in the file yet. @now is the whole page.
- * This requires a writer. For hardware.c.
- */
-void tracer_page(struct tracer *t, const struct trace_code_page *page, unsigned int offset,
-		 unsigned int len, const uint8_t *now);
 
 /*
  * Report retired instructions (engine/report.h). The context must already be the new one. PacketEn
@@ -184,11 +174,14 @@ void tracer_end_full(struct tracer *t, uint64_t ip);
  */
 static inline void tracer_limit(struct tracer *t, uint64_t ip)
 {
-	if (vpt_unlikely(*t->file_full))
+	if (vpt_unlikely(tracer_recorder_at_limit(&t->recorder)))
 		tracer_end_full(t, ip);
 }
-/* Returns how many of `len` bytes of trace fit into the file. Sets `refused` if not all fit. */
-size_t tracer_fit(struct tracer *t, size_t len);
+/* Returns true if the trace file has reached a limit. The guest must then be stopped. */
+static inline bool tracer_is_full(const struct tracer *t)
+{
+	return t->recorder.state & TRACER_RECORDER_FULL;
+}
 
 /* Read the output of a processor's own PT. Call this from time to time. */
 void tracer_take(struct tracer *t);
@@ -204,8 +197,8 @@ struct tracer_state {
 	struct vpt_pt_state pt;	    /* the state of PT, zero with RTIT */
 	struct vpt_atom_state atom; /* the state of RTIT, zero with PT */
 	uint64_t insns, since_sync, bytes;
-	uint64_t oracle_cr3, told;
-	uint32_t flags;	 /* 1: oracle_cr3 is known, 2: `lost` */
+	uint64_t oracle_cr3, place;
+	uint32_t flags;	 /* 1: `oracle_cr3` is valid, 2: TRACER_RECORDER_LOST */
 	uint32_t staged; /* bytes of a host's stream in `stage`; RTIT: put, not reported */
 	uint8_t stage[4096];
 };

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A tracer as plain data and back, with what it has not yet given to the file. */
+/* Convert a tracer to plain data and back, with the bytes that the file does not have yet. */
 #include "pt/tracer.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* No guest lives so long; and counts can be added without a look. */
+/* No guest reaches this count, and two such counts can be added without an overflow. */
 #define MOST (1ull << 62)
 
-/* Of the flags. */
+/* Bits of tracer_state.flags. */
 #define CR3_KNOWN 1u
 #define LOST	  2u
 
@@ -19,15 +19,20 @@ VPT_STATIC_ASSERT(sizeof(struct tracer_state) == sizeof(struct vpt_pt_state) +
 
 void tracer_save(struct tracer *t, struct tracer_state *state)
 {
+	const struct tracer_recorder *rec = &t->recorder;
+
 	memset(state, 0, sizeof(*state));
 	t->unit.ops->save(t, state);
-	state->insns = t->insns;
+	state->insns = rec->insns;
 	state->since_sync = t->since_sync;
-	state->bytes = t->bytes;
-	state->told = t->told;
-	if (t->oracle_cr3_known)
-		state->oracle_cr3 = t->oracle_cr3;
-	state->flags = (t->oracle_cr3_known ? CR3_KNOWN : 0) | (t->lost ? LOST : 0);
+	state->bytes = rec->bytes;
+	state->place = rec->place;
+	if (rec->state & TRACER_RECORDER_CR3_KNOWN) {
+		state->oracle_cr3 = rec->oracle_cr3;
+		state->flags |= CR3_KNOWN;
+	}
+	if (rec->state & TRACER_RECORDER_LOST)
+		state->flags |= LOST;
 }
 
 static bool counts_ok(const struct tracer_state *state)
@@ -38,14 +43,19 @@ static bool counts_ok(const struct tracer_state *state)
 
 int tracer_load(struct tracer *t, const struct tracer_state *state)
 {
+	struct tracer_recorder *rec = &t->recorder;
+
 	if (!counts_ok(state) || !t->unit.ops->load(t, state))
 		return -EINVAL;
-	t->insns = state->insns;
+	rec->insns = state->insns;
 	t->since_sync = state->since_sync;
-	t->bytes = state->bytes;
-	t->told = state->told;
-	t->oracle_cr3 = state->oracle_cr3;
-	t->oracle_cr3_known = state->flags & CR3_KNOWN;
-	t->lost = state->flags & LOST;
+	rec->bytes = state->bytes;
+	rec->place = state->place;
+	rec->oracle_cr3 = state->oracle_cr3;
+	rec->state &= ~(uint32_t)(TRACER_RECORDER_CR3_KNOWN | TRACER_RECORDER_LOST);
+	if (state->flags & CR3_KNOWN)
+		rec->state |= TRACER_RECORDER_CR3_KNOWN;
+	if (state->flags & LOST)
+		rec->state |= TRACER_RECORDER_LOST;
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which trace unit a tracer drives. */
+/* Choose the trace unit that a tracer drives. */
 #include "pt/unit.h"
 
 #include "pt/tracer.h"
@@ -7,6 +7,8 @@
 void tracer_unit_act(struct tracer *t, struct vpt_pt *acting)
 {
 	t->acting = acting;
+	if (t->config.flags & TRACER_CONFIG_VMX)
+		t->recorder.vmx = &acting->vmx;
 	t->unit.acts = &acting->gate;
 	t->unit.ip_base = &acting->ip_base;
 	t->unit.ip_mask = &acting->ip_mask;
@@ -23,7 +25,7 @@ static void choose_atom(struct tracer *t)
 {
 	struct vpt_atom *a = &t->atom;
 
-	t->acting = &t->pt;
+	tracer_unit_act(t, &t->pt);
 	t->unit = (struct tracer_unit){
 		.ops = &tracer_unit_atom,
 		.gate = &a->gate,

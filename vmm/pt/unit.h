@@ -49,8 +49,11 @@ struct tracer_unit_ops {
 	/* Returns true if packets are being lost until OVF or FUP.BuffOvf. */
 	bool (*loses)(const struct tracer *t);
 
-	/* End a running trace of a host, before the instruction at `ip`. */
-	void (*close)(struct tracer *t, uint64_t ip);
+	/*
+	 * Get the host's write that ends a running trace. Returns false if no trace is running. The
+	 * write never faults.
+	 */
+	bool (*closes)(const struct tracer *t, uint32_t *msr, uint64_t *value);
 
 	/*
 	 * The unit's part of tracer_save.c. Call save() first. load() returns false if the state is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Atom's RTIT, as the tracer drives it. */
+/* The operations of Atom's RTIT for the tracer. */
 #include <string.h>
 
 #include "pt/tracer.h"
@@ -7,7 +7,7 @@
 
 #define TRIGGER (VPT_ATOM_MASK(CTL, TRACE_EN) | VPT_ATOM_MASK(CTL, TRACE_ACTIVE))
 
-/* PT stays as it was at reset: nothing of it is ever on. */
+/* Keep PT as after a reset, because the guest cannot turn PT on. */
 static void init(struct tracer *t, const struct vpt_pt_ops *ops,
 		 void (*stream)(void *opaque, const void *bytes, size_t len))
 {
@@ -37,16 +37,17 @@ static enum vpt_fault wrmsr(struct tracer *t, uint32_t msr, uint64_t value, enum
 {
 	enum vpt_fault fault;
 
-	t->disabling = msr == VPT_ATOM_MSR_CTL && !triggers(value);
+	if (msr == VPT_ATOM_MSR_CTL && !triggers(value))
+		t->state |= TRACER_DISABLING;
 	fault = vpt_atom_wrmsr(&t->atom, msr, value, who, ip, next);
-	t->disabling = false;
-	/* Software ended it, and there is no packet. */
+	t->state &= ~(uint32_t)TRACER_DISABLING;
+	/* Software can end an overflow, and no packet reports that. */
 	if (msr == VPT_ATOM_MSR_STATUS)
-		t->loses = loses(t);
+		tracer_recorder_set(&t->recorder, TRACER_RECORDER_LOSES, loses(t));
 	return fault;
 }
 
-/* What only says where bytes go, and when a PSB does, is left out. */
+/* Get the registers that decoding depends on: all but the destination of bytes and PSBs. */
 static void decoded_by(struct trace_session *s, const struct vpt_atom_regs *regs)
 {
 	memset(s, 0, sizeof(*s));
@@ -63,7 +64,7 @@ static bool cuts(struct tracer *t, uint32_t msr, uint64_t value, struct trace_se
 
 	if (!t->atom.trigger_en)
 		return false;
-	/* Registers that move on their own are brought up to date. */
+	/* Update the registers that the processor changes. */
 	(void)!vpt_atom_rdmsr(&t->atom, VPT_ATOM_MSR_CNTP, &unused);
 	after = t->atom.regs;
 	if (vpt_atom_regs_write(&after, msr, value) != VPT_FAULT_NONE || !triggers(after.ctl))
@@ -102,9 +103,9 @@ static void registers(const struct tracer *t, struct trace_session *s)
 static enum trace_session_end why_ended(const struct tracer *t, struct trace_session *s)
 {
 	(void)s;
-	if (!t->disabling)
+	if (!(t->state & TRACER_DISABLING))
 		return TRACE_END_TRACE_STOP;
-	return t->closing ? TRACE_END_CLOSED : TRACE_END_DISABLED;
+	return t->state & TRACER_CLOSING ? TRACE_END_CLOSED : TRACE_END_DISABLED;
 }
 
 static bool reports_space(const struct tracer *t)
@@ -113,14 +114,12 @@ static bool reports_space(const struct tracer *t)
 	return false;
 }
 
-/* TraceActive goes before Trace_En, which is left to whoever set it. */
-static void close(struct tracer *t, uint64_t ip)
+/* Clear TraceActive alone. Software clears Trace_En later if it wants to. */
+static bool closes(const struct tracer *t, uint32_t *msr, uint64_t *value)
 {
-	uint64_t ctl = t->atom.regs.ctl;
-
-	if (triggers(ctl))
-		(void)!tracer_host_write(t, VPT_ATOM_MSR_CTL,
-					 ctl & ~VPT_ATOM_MASK(CTL, TRACE_ACTIVE), ip);
+	*msr = VPT_ATOM_MSR_CTL;
+	*value = t->atom.regs.ctl & ~VPT_ATOM_MASK(CTL, TRACE_ACTIVE);
+	return triggers(t->atom.regs.ctl);
 }
 
 static void save(struct tracer *t, struct tracer_state *state)
@@ -156,7 +155,7 @@ const struct tracer_unit_ops tracer_unit_atom = {
 	.why_ended = why_ended,
 	.reports_space = reports_space,
 	.loses = loses,
-	.close = close,
+	.closes = closes,
 	.save = save,
 	.load = load,
 };

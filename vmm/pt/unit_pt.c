@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Intel PT, as the tracer drives it. */
+/* The operations of Intel PT for the tracer. */
 #include <string.h>
 
 #include "pt/tracer.h"
@@ -8,7 +8,7 @@ static void init(struct tracer *t, const struct vpt_pt_ops *ops,
 		 void (*stream)(void *opaque, const void *bytes, size_t len))
 {
 	vpt_pt_init(&t->pt, &t->caps, ops, t);
-	if (t->config.owner == TRACE_OWNER_HOST || t->config.vmx)
+	if (t->config.owner == TRACE_OWNER_HOST || t->config.flags & TRACER_CONFIG_VMX)
 		vpt_output_set_stream(&t->pt.out, t->stage, sizeof(t->stage), stream);
 }
 
@@ -39,7 +39,7 @@ static void tick(struct tracer *t, uint64_t ip)
 		vpt_pt_tick(t->acting, ip);
 }
 
-/* TNT bits that are being gathered stay: a trace is the same however often this is done. */
+/* Keep the TNT bits of an incomplete packet, so that flushes do not change the trace. */
 static void flush(struct tracer *t)
 {
 	vpt_output_flush(&t->pt.out);
@@ -65,7 +65,7 @@ static enum trace_session_end why_ended(const struct tracer *t, struct trace_ses
 	}
 	if (VPT_STATUS_GET(t->acting->rtit.status, STOPPED))
 		return t->acting->out.stopped ? TRACE_END_TOPA_STOP : TRACE_END_TRACE_STOP;
-	return t->closing ? TRACE_END_CLOSED : TRACE_END_DISABLED;
+	return t->state & TRACER_CLOSING ? TRACE_END_CLOSED : TRACE_END_DISABLED;
 }
 
 static bool reports_space(const struct tracer *t)
@@ -74,21 +74,20 @@ static bool reports_space(const struct tracer *t)
 }
 
 /*
- * One event either begins an overflow or ends it: time stands still within an event, and what
- * follows an OVF fits into the buffer (VPT_BUFFER_MIN).
+ * One event cannot both begin and end an overflow. No time passes during an event, and the packets
+ * after an OVF fit into the buffer (VPT_BUFFER_MIN).
  */
 static bool loses(const struct tracer *t)
 {
 	return t->acting->buffer.overflow;
 }
 
-/* Clearing TraceEn alone is always legal. */
-static void close(struct tracer *t, uint64_t ip)
+/* A write that only clears TraceEn never faults. */
+static bool closes(const struct tracer *t, uint32_t *msr, uint64_t *value)
 {
-	uint64_t ctl = t->pt.rtit.ctl;
-
-	if (VPT_CTL_GET(ctl, TRACE_EN))
-		(void)!tracer_host_write(t, VPT_MSR_CTL, ctl & ~VPT_CTL_MASK(TRACE_EN), ip);
+	*msr = VPT_MSR_CTL;
+	*value = t->pt.rtit.ctl & ~VPT_CTL_MASK(TRACE_EN);
+	return VPT_CTL_GET(t->pt.rtit.ctl, TRACE_EN);
 }
 
 static void save(struct tracer *t, struct tracer_state *state)
@@ -124,7 +123,7 @@ const struct tracer_unit_ops tracer_unit_pt = {
 	.why_ended = why_ended,
 	.reports_space = reports_space,
 	.loses = loses,
-	.close = close,
+	.closes = closes,
 	.save = save,
 	.load = load,
 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Write the stub that executes one guest instruction on the host. RDI points to the processor, RSI
- * to the micro-operation, and RDX to the memory operand. The code around the instruction uses RAX,
- * R10 and R11 as scratch registers. A stub ends like a micro-operation.
+ * The code of a stub. RDI is the processor, RSI the micro-operation, RDX the memory
+ * operand; RAX, R10, R11 are free in between. It leaves as a micro-operation does.
  */
 #include "soft/native.h"
 
@@ -14,7 +13,7 @@ struct code {
 	uint8_t *at;
 	size_t len;
 	const struct soft_native_host *host;
-	/* Offsets of the displacements of forward jumps, which jump_in() fills in. */
+	/* Of jumps to be completed: where their displacements are. */
 	size_t trap, tiny, other[2];
 };
 
@@ -31,7 +30,7 @@ static void bytes(struct code *o, const void *from, size_t len)
 
 #define PUT(o, ...) bytes(o, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
-/* Emit ModRM and displacement for [rdi + disp]. */
+/* ModRM and displacement: [rdi + disp]. */
 static void rdi_disp(struct code *o, unsigned int reg, uint32_t disp)
 {
 	byte(o, 0x80 | (reg & 7) << 3 | RDI);
@@ -56,7 +55,7 @@ static void load_gpr(struct code *o, unsigned int reg, unsigned int offset)
 	rdi_disp(o, reg, disp);
 }
 
-/* Emit MOVUPS or VMOVUPS as a store or a load, with the encoding of the guest's instruction. */
+/* MOVUPS or VMOVUPS, `store` or load, by the encoding of the instruction it is for. */
 static void vector_move(struct code *o, unsigned int reg, unsigned int size, uint32_t how,
 			bool store)
 {
@@ -75,7 +74,7 @@ static void vector_move(struct code *o, unsigned int reg, unsigned int size, uin
 	rdi_disp(o, reg, AT(fpu.zmm) + reg * 64);
 }
 
-/* Emit KMOVQ, or KMOVW on a host whose masks have only 16 bits. */
+/* KMOVQ, or KMOVW where a mask has no more. */
 static void mask_move(struct code *o, unsigned int reg, bool store)
 {
 	if (o->host->avx512bw)
@@ -118,10 +117,8 @@ static void collect_flags(struct code *o)
 	rdi_disp(o, R10, AT(fpu.mxcsr));
 }
 
-/*
- * Load the guest's MXCSR, but with all exceptions masked and all flags clear. Jump if the guest has
- * not masked underflow, unless the instruction suppresses exceptions.
- */
+/* The guest's MXCSR with everything masked and no flags; jump if underflow is not
+ * masked there. */
 static void enter_mxcsr(struct code *o, uint32_t how)
 {
 	PUT(o, 0x44, 0x8b); /* mov r11d, [mxcsr] */
@@ -137,7 +134,7 @@ static void enter_mxcsr(struct code *o, uint32_t how)
 	PUT(o, 0x0f, 0xae, 0x54, 0x24, 0xf8);	    /* ldmxcsr [rsp - 8] */
 }
 
-/* Jump if the guest has not masked a raised exception. Else add the raised flags to its MXCSR. */
+/* Add the raised flags to the guest's, and jump if one of them is not masked. */
 static void leave_mxcsr(struct code *o)
 {
 	PUT(o, 0x0f, 0xae, 0x5c, 0x24, 0xf8);			    /* stmxcsr [rsp - 8] */
@@ -179,7 +176,7 @@ static void load_all(struct code *o, const struct soft_recoded *r)
 	}
 }
 
-/* Store MMX registers. Each MMX instruction also sets TOP to 0 and marks all registers valid. */
+/* Top of stack 0, all registers valid: what every MMX instruction makes of the x87. */
 static void store_mmx(struct code *o, const struct soft_recoded *r)
 {
 	unsigned int i;
@@ -243,7 +240,7 @@ static void next(struct code *o)
 #endif
 }
 
-/* Make the jump whose displacement is at `from` lead here. */
+/* Complete the jump whose displacement is at `from`: here. */
 static void jump_in(struct code *o, size_t from)
 {
 	uint32_t disp = (uint32_t)(o->len - from - 4);
@@ -260,7 +257,7 @@ static void jump_to(struct code *o, soft_native_fn fn)
 	PUT(o, 0xff, 0xe0); /* jmp rax */
 }
 
-/* Emit loads, the instruction, and stores. `after` handles MXCSR; NULL if MXCSR is not used. */
+/* The instruction between its loads and stores, with MXCSR dealt with by `after`. */
 static void body(struct code *o, const struct soft_recoded *r, void (*after)(struct code *o))
 {
 	if (r->how & SOFT_HOW_X87) {

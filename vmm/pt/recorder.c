@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Write the bytes of a trace and its sessions to the .vpt file, up to the file's limit. */
+#include "pt/recorder.h"
+
+#include <errno.h>
+
+#include "pt/code_pages.h"
+
+int tracer_recorder_init(struct tracer_recorder *rec)
+{
+	static const bool never;
+
+	rec->file_full = &never;
+	if (!rec->writer) {
+		rec->wants &= ~(uint32_t)TRACER_RECORDER_ORACLE;
+		return 0;
+	}
+	rec->file_full = trace_writer_full(rec->writer);
+	rec->pages = tracer_code_pages_create();
+	return rec->pages ? 0 : -ENOMEM;
+}
+
+void tracer_recorder_free(struct tracer_recorder *rec)
+{
+	tracer_code_pages_destroy(rec->pages);
+	rec->pages = NULL;
+	tracer_spaces_free(&rec->spaces);
+}
+
+size_t tracer_recorder_fit(struct tracer_recorder *rec, size_t len)
+{
+	size_t room;
+
+	if (vpt_likely(!tracer_recorder_at_limit(rec)))
+		return len;
+	room = trace_writer_room(rec->writer);
+	if (len <= room)
+		return len;
+	rec->state |= TRACER_RECORDER_REFUSED;
+	return room;
+}
+
+void tracer_recorder_trace(struct tracer_recorder *rec, uint64_t gpa, const void *bytes, size_t len)
+{
+	rec->bytes += len;
+	if (bytes && rec->writer &&
+	    !(rec->state & (TRACER_RECORDER_REFUSED | TRACER_RECORDER_LOST)))
+		tracer_recorder_note(rec, trace_writer_trace(rec->writer, rec->vcpu, gpa, bytes,
+							     tracer_recorder_fit(rec, len)));
+}
+
+void tracer_recorder_session(struct tracer_recorder *rec, struct trace_session *s)
+{
+	if (rec->writer)
+		tracer_recorder_note(rec, trace_writer_session(rec->writer, rec->vcpu, s));
+}
+
+void tracer_recorder_vmcs(struct tracer_recorder *rec, struct trace_vmcs *vmcs)
+{
+	if (rec->writer)
+		tracer_recorder_note(rec, trace_writer_vmcs(rec->writer, rec->vcpu, vmcs));
+}
+
+void tracer_recorder_sync(struct tracer_recorder *rec)
+{
+	if (rec->writer)
+		tracer_recorder_note(rec, trace_writer_sync(rec->writer));
+}
