@@ -57,7 +57,7 @@ $(HOSTILE): $(O)/tests/run/hostile.o $(O)/tests/fuzz/fuzz_code.o $(TEST_LIB) $(L
 
 # Random configurations on random walks.
 CONFIGS_TEST := $(O)/tests/configs
-$(CONFIGS_TEST): $(O)/tests/random/configs.o $(TEST_LIB) $(LIBVMM) $(LIBVPT)
+$(CONFIGS_TEST): $(O)/tests/run/configs.o $(TEST_LIB) $(LIBVMM) $(LIBVPT)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(TEST_LIB) $(LIBVMM) $(LIBVPT) \
 		$(VMM_LIBS)
@@ -71,8 +71,8 @@ RANDOM_PARTS := $(shell seq 1 $(RANDOM_PART_SIZE) $(RANDOM_SEEDS))
 # What each kind of check runs; see tests/lib/run.sh. The long ones come first.
 CHECKS_GUEST := $(foreach owner,guest host,$(foreach model,$(GUEST_MODELS),\
 	'tests/run/matrix.sh $(owner) $(model)'))
-CHECKS_RANDOM := tests/random/fixed.sh tests/random/resume.sh $(foreach part,$(RANDOM_PARTS),'tests/random/random.sh $(part) $(RANDOM_PART_SIZE)' \
-	'tests/random/engine.sh $(part) $(RANDOM_PART_SIZE)' 'tests/random/rtit.sh $(part) $(RANDOM_PART_SIZE)')
+CHECKS_RANDOM := tests/run/fixed.sh tests/run/resume.sh $(foreach part,$(RANDOM_PARTS),'tests/run/random.sh $(part) $(RANDOM_PART_SIZE)' \
+	'tests/run/engine.sh $(part) $(RANDOM_PART_SIZE)' 'tests/run/rtit.sh $(part) $(RANDOM_PART_SIZE)')
 # `make check` runs a tenth of what check-configs does.
 CONFIGS ?= 1000
 CONFIGS_PART := 100
@@ -88,12 +88,12 @@ CHECKS_USAGE := 'tests/run/usages.sh kvm system' $(foreach usage,system guest ho
 	'tests/run/usages.sh soft guest --controls=none --model=spr' tests/run/usage_options.sh
 CHECKS_SOFT := 'tests/run/host_code.sh guest' 'tests/run/host_code.sh host'
 # The result depends on this machine's processor: not part of `make check`.
-CHECKS_SILICON := 'tests/random/silicon/silicon.sh 200000'
+CHECKS_SILICON := 'tests/run/silicon/silicon.sh 200000'
 CHECKS_LOCKSTEP := $(foreach part,0 1 2 3,'tests/run/lockstep.sh $(part) 4')
 # What needs a KVM, and says so where there is none: a part of what the software CPU runs.
 CHECKS_KVM := 'tests/run/matrix.sh guest skl kvm' 'tests/run/matrix.sh host spr kvm' \
 	'tests/run/matrix.sh guest airmont kvm' 'tests/run/matrix.sh host airmont kvm' \
-	'tests/random/random.sh 1 $(RANDOM_PART_SIZE) kvm' 'tests/random/engine.sh 1 4 kvm' \
+	'tests/run/random.sh 1 $(RANDOM_PART_SIZE) kvm' 'tests/run/engine.sh 1 4 kvm' \
 	tests/run/kvm.sh 'tests/cli/late.sh kvm'
 # A slice of `make soak`, and hostile guests for so many seconds.
 SOAK_INSNS ?= 1000000000
@@ -115,7 +115,7 @@ CHECKS_SPEC := tests/tables/tables.sh tests/tables/atom/rtit.sh
 after_units = -l '.ci/check-spec $(O)/check'
 CHECKS_DOCS := tests/docs/examples.sh tests/docs/names.sh tests/docs/index.sh tests/docs/faults.sh
 # What make check-rtit runs beside its list.
-CHECKS_RTIT := $(foreach part,$(RANDOM_PARTS),'tests/random/rtit.sh $(part) $(RANDOM_PART_SIZE)') \
+CHECKS_RTIT := $(foreach part,$(RANDOM_PARTS),'tests/run/rtit.sh $(part) $(RANDOM_PART_SIZE)') \
 	'$(CONFIGS_TEST) -a 1 $(CONFIGS_PART)' tests/tables/atom/rtit.sh $(filter $(O)/tests/test_atom%,$(TEST_UNIT)) tests/tables/atom/same.sh \
 	$(patsubst %,'tests/tables/atom/roundtrip.sh %',$(shell sed -n 's/^\([a-z][a-z-]*\)[[:blank:]].*/\1/p' \
 	tests/tables/atom/configs))
@@ -300,12 +300,12 @@ soak:
 	$(prepare)
 	$(again) all $(CONFIGS_TEST)
 	@MODE=$(MODE) O=$(O) tests/run/soak.sh -j $(JOBS) $(SOAK_INSNS); soaked=$$?; \
-		MODE=$(MODE) O=$(O) tests/random/seeds.sh -j $(JOBS) -n $(SOAK_SEEDS) \
+		MODE=$(MODE) O=$(O) tests/run/seeds.sh -j $(JOBS) -n $(SOAK_SEEDS) \
 		-f $$(od -An -N3 -tu4 /dev/urandom | tr -d " ") -d $(O)/soak-seeds && exit $$soaked
 seeds:
 	$(prepare)
 	$(again) all $(CONFIGS_TEST)
-	@MODE=$(MODE) O=$(O) tests/random/seeds.sh -j $(JOBS) -n $(SEEDS) $(if $(FIRST),-f $(FIRST)) \
+	@MODE=$(MODE) O=$(O) tests/run/seeds.sh -j $(JOBS) -n $(SEEDS) $(if $(FIRST),-f $(FIRST)) \
 		-d build/seeds
 fuzz:
 	@.ci/deps build fuzz
@@ -352,9 +352,9 @@ $(TESTBED_IMPORT): $(O)/tests/testbed/import.o $(LIBVMM) $(LIBVPT)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBVMM) $(LIBVPT) $(VMM_LIBS)
 
-# The software CPU against this machine's: see tests/random/silicon/silicon.c.
+# The software CPU against this machine's: see tests/run/silicon/silicon.c.
 SILICON := $(O)/tests/vpt-silicon
-SILICON_SRC := $(sort $(wildcard tests/random/silicon/*.c))
+SILICON_SRC := $(sort $(wildcard tests/run/silicon/*.c))
 silicon-build: $(SILICON)
 $(SILICON): $(SILICON_SRC:%.c=$(O)/%.o) $(LIBVMM) $(LIBVPT)
 	@mkdir -p $(@D)

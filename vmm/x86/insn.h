@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The x86 front end: Zydis, and corrections for errors of Zydis 4.0.0. All code that needs the
- * operands of an instruction decodes it here. The exception is tests/random/silicon, which has a
+ * operands of an instruction decodes it here. The exception is tests/run/silicon, which has a
  * copy of its own, so that it stays an independent judge.
  */
 #ifndef VMM_X86_INSN_H

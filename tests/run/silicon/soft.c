@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "engine/engine.h"
-#include "random/silicon/silicon.h"
+#include "run/silicon/silicon.h"
 #include "soft/engine.h"
 #include "soft/feature.h"
 #include "soft/native.h"

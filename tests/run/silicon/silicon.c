@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "random/silicon/silicon.h"
+#include "run/silicon/silicon.h"
 
 /* Of a class. */
 struct tally {
@@ -36,7 +36,7 @@ static const struct undefined undefined[] = {
 #define SILICON_UNDEFINED_COUNT(m, f, reason) {.mnemonic = ZYDIS_MNEMONIC_##m, .count_flags = f},
 #define SILICON_UNDEFINED_CR2(m, reason)      {.mnemonic = ZYDIS_MNEMONIC_##m, .address = true},
 #define SILICON_UNDEFINED_AT_FAULT(m, reason) {.mnemonic = ZYDIS_MNEMONIC_##m, .at_fault = true},
-#include "random/silicon/undefined.def"
+#include "run/silicon/undefined.def"
 #undef SILICON_UNDEFINED
 #undef SILICON_UNDEFINED_COUNT
 #undef SILICON_UNDEFINED_CR2

@@ -5,7 +5,7 @@
 # usage: rtit.sh FIRST COUNT [ENGINE]    seeds FIRST to FIRST + COUNT - 1
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/random/seed.sh
+. tests/run/seed.sh
 take_seeds "$@"
 
 # Two ranges at most, of which one can be to stop at.

@@ -7,7 +7,7 @@
 # eight seeds in a row have all of those.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/random/seed.sh
+. tests/run/seed.sh
 take_seeds "$@"
 
 seed=$first

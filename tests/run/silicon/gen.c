@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "random/silicon/silicon.h"
+#include "run/silicon/silicon.h"
 
 enum kind { LEGACY, VEX, EVEX };
 
@@ -25,7 +25,7 @@ struct class_row {
 
 static const struct class_row rows[] = {
 #define SILICON_CLASS(name, translator, set) {#name, translator, set},
-#include "random/silicon/classes.def"
+#include "run/silicon/classes.def"
 #undef SILICON_CLASS
 };
 
@@ -33,7 +33,7 @@ static const struct class_row rows[] = {
 
 const char *const sil_class_name[] = {
 #define SILICON_CLASS(name, translator, set) #name,
-#include "random/silicon/classes.def"
+#include "run/silicon/classes.def"
 #undef SILICON_CLASS
 };
 const unsigned int sil_classes = ROWS;

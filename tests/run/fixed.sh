@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The seeds of tests/random/fixed, each of which once failed.
+# The seeds of tests/run/fixed, each of which once failed.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 O=${O:-build/${MODE:-rel}}
 export O
 . tests/lib/tap.sh
-. tests/random/kinds.sh
+. tests/run/kinds.sh
 
 while read -r kind seed what; do
 	case $kind in
@@ -17,5 +17,5 @@ while read -r kind seed what; do
 	else
 		tap_fail "$kind $seed: $what" "$said"
 	fi
-done <tests/random/fixed
+done <tests/run/fixed
 tap_end

@@ -7,9 +7,9 @@ SEED_KINDS="programs options configs rtit-programs rtit-configs"
 # run_seeds KIND FIRST COUNT: TAP on standard output, a test for each seed.
 run_seeds() {
 	case $1 in
-	programs) tests/random/random.sh "$2" "$3" ;;
-	options) tests/random/engine.sh "$2" "$3" ;;
-	rtit-programs) tests/random/rtit.sh "$2" "$3" ;;
+	programs) tests/run/random.sh "$2" "$3" ;;
+	options) tests/run/engine.sh "$2" "$3" ;;
+	rtit-programs) tests/run/rtit.sh "$2" "$3" ;;
 	configs) "$O/tests/configs" "$2" "$3" ;;
 	rtit-configs) "$O/tests/configs" -a "$2" "$3" ;;
 	*)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Many fresh seeds of each kind (tests/random/kinds.sh), on several cores. A run that was
+# Many fresh seeds of each kind (tests/run/kinds.sh), on several cores. A run that was
 # interrupted resumes: each chunk of seeds that is done is a file of the ledger, which is of one
 # build and one first seed. Ends with a table and "N passed, N failed".
 # usage: seeds.sh [-n SEEDS] [-f FIRST] [-j JOBS] [-d LEDGERS] [-k KINDS]
@@ -12,7 +12,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 O=${O:-build/${MODE:-rel}}
 export O
-. tests/random/kinds.sh
+. tests/run/kinds.sh
 CHUNK=${SEEDS_CHUNK:-100}
 
 # The seeds of one chunk. The result appears in the ledger all at once.
@@ -69,7 +69,7 @@ case $seeds$first$jobs in
 	;;
 esac
 # Results of another build are not those of this one.
-build=$(cat "$O/vpt" "$O/tests/configs" "$O/guest/random.elf" tests/random/*.sh | cksum | cut -d' ' -f1)
+build=$(cat "$O/vpt" "$O/tests/configs" "$O/guest/random.elf" tests/run/*.sh | cksum | cut -d' ' -f1)
 ledger=$ledgers/$first-$build
 mkdir -p "$ledger" || exit 1
 # Two runs must not share it.

@@ -10,7 +10,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "random/silicon/silicon.h"
+#include "run/silicon/silicon.h"
 
 _Static_assert(offsetof(struct sil_state, rflags) == 128 &&
 		       offsetof(struct sil_state, zmm) == 192 &&

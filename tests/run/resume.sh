@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# tests/random/seeds.sh resumes a run that was interrupted, and counts what fails. What it runs is
+# tests/run/seeds.sh resumes a run that was interrupted, and counts what fails. What it runs is
 # a stand-in that takes a while and writes down what it was asked for.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -29,7 +29,7 @@ chmod +x "$O/tests/configs"
 
 # seeds: what the run says, in $said, and its status.
 seeds() {
-	said=$(tests/random/seeds.sh -k configs -n 60 -f 1000 -d "$dir/ledgers" 2>&1)
+	said=$(tests/run/seeds.sh -k configs -n 60 -f 1000 -d "$dir/ledgers" 2>&1)
 }
 
 last() {
@@ -38,7 +38,7 @@ last() {
 
 # Interrupt it once two chunks are done.
 touch "$dir/slow"
-tests/random/seeds.sh -k configs -n 60 -f 1000 -d "$dir/ledgers" >"$dir/said" 2>&1 &
+tests/run/seeds.sh -k configs -n 60 -f 1000 -d "$dir/ledgers" >"$dir/said" 2>&1 &
 pid=$!
 while [ "$(find "$dir/ledgers" -name '*.done' 2>/dev/null | wc -l)" -lt 2 ] && kill -0 $pid; do
 	sleep 0.05
@@ -78,9 +78,9 @@ echo 1047 >"$dir/crash"
 seeds
 tap_run "seeds that say nothing have failed" test "$?/$(last)" = "1/57 passed, 3 failed"
 
-seeds_first=$(tests/random/seeds.sh -k configs -n 1 -d "$dir/ledgers" 2>&1 | sed -n 's/^seeds \([0-9]*\) to.*/\1/p')
+seeds_first=$(tests/run/seeds.sh -k configs -n 1 -d "$dir/ledgers" 2>&1 | sed -n 's/^seeds \([0-9]*\) to.*/\1/p')
 tap_run "the first seed follows from the commit" test "$seeds_first" = \
 	"$(printf '%d' "0x$(git rev-parse HEAD 2>/dev/null | cut -c1-7)")"
-tests/random/seeds.sh -n 5x >/dev/null 2>&1
+tests/run/seeds.sh -n 5x >/dev/null 2>&1
 tap_run "a wrong number is refused" test $? -eq 2
 tap_end

@@ -5,7 +5,7 @@
 # usage: engine.sh FIRST COUNT [ENGINE]    seeds FIRST to FIRST + COUNT - 1
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/random/seed.sh
+. tests/run/seed.sh
 take_seeds "$@"
 
 # What a host can ask of a model, and what its trace has.
