@@ -9,10 +9,10 @@ VPT_BEGIN_DECLS
 
 __extension__ typedef unsigned __int128 vpti_u128;
 
-/* More timing packets at once are as if their clock had stood still. */
+/* The generator skips timing packets if more than this are due at once. */
 #define VPTI_BURST_MAX 255u
 
-/* What time it is; `before`: the core clock as it was last read, behind which it never falls. */
+/* Read both clocks. The core clock is never behind `before`, its last reading. */
 static inline void vpti_clock_read(const struct vpt_pt_ops *ops, void *opaque, uint64_t before,
 				   struct vpt_clock *now)
 {
@@ -28,8 +28,10 @@ static inline void vpti_clock_read(const struct vpt_pt_ops *ops, void *opaque, u
 		now->cycles = before;
 }
 
-/* The core clock at which the TSC came to `tsc`, between two readings, rounded up: the
- * least n with n * ticks >= passed * clocks. There is no division of 128 bits here. */
+/*
+ * Returns the core clock at which the TSC reached `tsc` between two readings, rounded up: the
+ * least n with n * ticks >= passed * clocks. A search avoids a division of 128 bits.
+ */
 static inline uint64_t vpti_clock_at(const struct vpt_clock *from, const struct vpt_clock *to,
 				     uint64_t tsc)
 {
@@ -48,17 +50,17 @@ static inline uint64_t vpti_clock_at(const struct vpt_clock *from, const struct 
 	return from->cycles + low;
 }
 
-/* An internal buffer: how full it is, and up to which core clock that holds. */
+/* The level of an internal buffer at the core clock `drained`. */
 struct vpti_level {
 	uint64_t *drained;
 	uint32_t *fill;
 	uint32_t *credit; /* of the next byte that leaves, 1024ths */
 };
 
-/* What leaves it until the core clock is `now`; `rate`: bytes in 1024 clocks, 0: 1024. */
+/* Remove the bytes that leave the buffer until `now`. `rate` is bytes in 1024 clocks; 0 is 1024. */
 static inline void vpti_level_drain(struct vpti_level level, uint32_t rate, uint64_t now)
 {
-	/* More clocks than any buffer takes to empty, few enough to be multiplied. */
+	/* Any buffer is empty after so many clocks, and their product with the rate fits. */
 	const uint64_t most = 0xffffffffu;
 	uint64_t clocks, left;
 

@@ -2,7 +2,7 @@
 /* Changes of flow into packets: which ones, in which order (33.4.1, 33.7). */
 #include "gen_kinds.h"
 
-/* What a near branch sends while PacketEn stays set. */
+/* The packets of a near branch, while PacketEn stays set. */
 enum near_kind { NEAR_COND, NEAR_DIRECT, NEAR_INDIRECT, NEAR_RET };
 
 static void add_tnt(struct vpt_pt *pt, bool taken)
@@ -112,7 +112,7 @@ static void call(struct vpt_pt *pt, enum near_kind kind, const struct vpt_event 
 		vpt_retstack_push(&pt->retstack, vpti_gen_payload_ip(pt, event->next));
 }
 
-/* What is seldom, and nothing of branch trace. */
+/* Rare events that are not branches. */
 static VPT_COLD void dispatch_other(struct vpt_pt *pt, const struct vpt_event *event)
 {
 	switch (event->kind) {
@@ -207,7 +207,7 @@ void vpt_pt_tick(struct vpt_pt *pt, uint64_t ip)
 	vpti_gen_psb_if_due(pt, ip);
 }
 
-/* Where the trace unit has to do with each event: before it and after it. */
+/* Slow path: timing packets or the buffer model need work before and after each event. */
 static VPT_NOINLINE void slow_event(struct vpt_pt *pt, const struct vpt_event *event)
 {
 	if (event->kind == VPT_EV_CBR && event->flags & VPT_EVF_STOPPED)

@@ -36,7 +36,7 @@ void vpti_gen_evd(struct vpt_pt *pt, enum vpti_evd_type type, uint64_t payload)
 	vpti_gen_write(pt, &packet);
 }
 
-/* What CFE tells of an event. */
+/* The fields of the CFE of an event, and the IP of its FUP. */
 struct cfe {
 	enum vpti_cfe_type type;
 	uint8_t vector;

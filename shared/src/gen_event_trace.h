@@ -20,19 +20,20 @@ enum vpti_evd_type {
 	VPTI_EVD_VMXR = 2,
 };
 
-/* TriggerEn and EventEn; whose ContextEn counts depends on the event. */
+/* Returns true if TriggerEn and EventEn are set. The caller tests ContextEn. */
 bool vpti_gen_event_en(const struct vpt_pt *pt);
 
-/* `ip`: the IP bit, a FUP of this CFE alone follows. */
+/* Send a CFE. With `ip` set, a FUP that belongs to this CFE alone follows. */
 void vpti_gen_cfe(struct vpt_pt *pt, enum vpti_cfe_type type, uint8_t vector, bool ip);
-/* With that FUP. */
+/* Send a CFE and its FUP. */
 void vpti_gen_cfe_at(struct vpt_pt *pt, enum vpti_cfe_type type, uint8_t vector, uint64_t ip);
 
 void vpti_gen_evd(struct vpt_pt *pt, enum vpti_evd_type type, uint64_t payload);
 
 /*
- * An event as event trace tells it, if it does. Out: before anything else of it, with ContextEn
- * as it was; `fup`: branch trace will send the FUP. In: once ContextEn is as it is now.
+ * Send the CFE of an event, if the event has one. Call the first function before all other packets
+ * of the event and before ContextEn changes; set `fup` if branch trace sends a FUP. Call the second
+ * one after ContextEn changed.
  */
 void vpti_gen_event_out(struct vpt_pt *pt, const struct vpt_event *event, bool fup);
 void vpti_gen_event_in(struct vpt_pt *pt, const struct vpt_event *event, bool was_context);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Indirect branches where nothing can come of them but their packets: a byte of TNT
- * bits, perhaps, and a TIP, with room for both and no PSB due.
+ * The quick path of indirect branches. A branch takes this path if it sends only a TIP and at most
+ * one byte of TNT, both have room, and no PSB is due.
  */
 #include "gen_bytes.h"
 
-/* More than both take. */
+/* More than the TNT and the TIP take. */
 #define QUICK_BYTES 16u
 
 static bool is_quick(const struct vpt_pt *pt)

@@ -15,7 +15,7 @@ static uint64_t vmcs_pointer(uint64_t vmcs)
 	return vmcs == VPT_NO_VMCS ? vmcs : vmcs & VPTI_VMCS_POINTER;
 }
 
-/* Where the processor stands, between two transitions. */
+/* End a transition: set the state of VMX operation. */
 static void finish(struct vpt_pt *pt, bool on, bool non_root, uint64_t vmcs, uint32_t controls)
 {
 	vpt_memset(&pt->vmx, 0, sizeof(pt->vmx));
@@ -136,7 +136,7 @@ static void exit_events(struct vpt_pt *pt, const struct vpt_vmx_transition *exit
 		vpti_gen_cfe(pt, type, vector, false);
 }
 
-/* Do CFE and EVD tell of such an exit, contexts permitting? */
+/* Returns true if an exit sends CFE and EVD, ContextEn permitting. */
 static bool exit_is_event(const struct vpt_pt *pt)
 {
 	const uint32_t flags = pt->vmx.flags;
@@ -170,7 +170,7 @@ void vpt_pt_vm_exit_host(struct vpt_pt *pt)
 	vpti_gen_set_ctl(pt, 0, 0, 0);
 }
 
-/* What the side at which a transition arrives adds to its account. */
+/* The end of a transition, as its target sees it. */
 struct arrival {
 	uint64_t ip;
 	bool conceal;

@@ -21,7 +21,7 @@ static bool resume(struct vpt_pt *pt, const struct vpt_rtit *guest, const struct
 	return vpti_gen_start(pt, ctx);
 }
 
-/* Does anything of what is at `ip` reach the trace? */
+/* Returns true if code at `ip` is traced. */
 static bool reaches(const struct vpt_pt *pt, uint64_t ip)
 {
 	return pt->context_en && vpt_filter_en(&pt->rtit, vpti_gen_payload_ip(pt, ip));
