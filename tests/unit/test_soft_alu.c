@@ -574,6 +574,10 @@ static const struct known known[] = {
 	 .to_flags = X86_FL_PF | X86_FL_AF | X86_FL_SF},
 	/* CMOVZ EAX, EBX zero-extends EAX even if the condition is false. */
 	{CODE_BYTES("\x0f\x44\xc3"), .rax = ~0ull, .to_rax = 0xffffffff},
+	/* F3 90 is PAUSE with REX.B too; without F3 that is XCHG of R8, and R8 is 0. */
+	{CODE_BYTES("\xf3\x41\x90"), .rax = 5, .to_rax = 5},
+	{CODE_BYTES("\xf3\x49\x90"), .rax = 5, .to_rax = 5},
+	{CODE_BYTES("\x49\x90"), .rax = 5},
 	/* SAHF; LAHF with the bit that is always set. */
 	{CODE_BYTES("\x9e"), .rax = 0xff00, .flags = X86_FL_OF, .to_rax = 0xff00,
 	 .to_flags = ARITHMETIC},

@@ -90,12 +90,13 @@ static __attribute__((noinline)) void store_elements(struct soft *c, const struc
 	uint8_t *p = soft_native_scratch(c);
 	unsigned int i;
 
+	/* The instruction may raise #XM, which precedes faults of the store. */
+	soft_native_call(c, u, p);
 	if (m.whole)
 		soft_probe_write(c, u, va, u->aux);
 	for (i = 0; i < m.count; i++)
 		if (mask >> i & 1)
 			soft_probe_write(c, u, va + i * m.element, m.element);
-	soft_native_call(c, u, p);
 	for (i = 0; i < m.count; i++)
 		if (mask >> i & 1)
 			soft_write(c, u, va + i * m.element, p + i * m.element, m.element);

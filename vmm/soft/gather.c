@@ -101,6 +101,20 @@ static void clear_from(uint8_t *vector, unsigned int at)
 	memset(vector + at, 0, 64 - at);
 }
 
+/*
+ * AVX2: before the first access, fill each element of the mask with its sign, and clear the rest
+ * of the register. A gather that faults leaves this mask (SDM vol. 2, VPGATHERDD and others). The
+ * mask is a whole vector of `bytes` bytes, even if wide indices leave only half for elements.
+ */
+static void extend_mask(uint8_t *mask, unsigned int len, unsigned int bytes)
+{
+	unsigned int i;
+
+	for (i = 0; i < bytes; i += len)
+		memset(mask + i, mask[i + len - 1] >> 7 ? 0xff : 0, len);
+	clear_from(mask, bytes);
+}
+
 static __attribute__((noinline)) void do_gather(struct soft *c, const struct soft_uop *u)
 {
 	struct gather g = unpack(u);
@@ -108,11 +122,12 @@ static __attribute__((noinline)) void do_gather(struct soft *c, const struct sof
 	unsigned int length = g.count * (g.wide_index ? 8 : len); /* the length of the vectors */
 	uint8_t *to = c->fpu.zmm[u->dst];
 
+	if (!g.by_k)
+		extend_mask(c->fpu.zmm[g.mask], len, length);
 	for (i = 0; i < g.count; i++) {
 		if (is_active(c, &g, i)) {
 			soft_read(c, u, element_address(c, u, &g, i, false), to + i * len, len);
-			if (g.by_k)
-				clear_from(to, length);
+			clear_from(to, length);
 		}
 		element_done(c, &g, i);
 	}

@@ -240,10 +240,17 @@ SOFT_UOP(store)
 	return SOFT_NEXT(c, u);
 }
 
-/* A store that may trap does so before it writes. */
+/*
+ * Convert, then store (VCVTPS2PH). On Intel's processors #XM precedes #PF and #GP of the store, and
+ * a store that faults leaves the flags of the conversion in MXCSR.
+ */
 SOFT_UOP(store_trapping)
 {
-	store_slow(c, u, soft_ea(c, u));
+	uint64_t va = soft_ea(c, u);
+
+	soft_native_call(c, u, c->native->scratch);
+	soft_probe_write(c, u, va, u->aux);
+	soft_write(c, u, va, c->native->scratch, u->aux);
 	return SOFT_NEXT(c, u);
 }
 

@@ -174,9 +174,8 @@ void soft_poll_observer(struct soft *c)
 }
 
 /*
- * The callers of these two functions are cold, and GCC compiles cold code for size. It would clear
- * a report with a string instruction, which is slow. So the functions are not in their callers'
- * files.
+ * The next two functions are not in the files of their callers. The callers are cold, so GCC
+ * compiles them for size. There it would clear the report with a slow string instruction.
  */
 void soft_report_branch(struct soft *c, const struct soft_uop *u, uint8_t kind, uint64_t next,
 			uint64_t to, bool taken)

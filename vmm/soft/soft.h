@@ -328,7 +328,10 @@ static inline bool soft_watches_if(const struct soft *c)
 {
 	return c->gate && c->base.observer->wants & ENGINE_WANTS_INTR_FLAG;
 }
-/* Recompute the state that follows from sregs, CRs, RFLAGS.AC and CPL. Unlinks all blocks. */
+/*
+ * Recompute the state that follows from system registers, DR7, XCR0 and RFLAGS. Flushes the TLB if
+ * paging changed, and unlinks all blocks if the CS base or limit changed.
+ */
 void soft_derive(struct soft *c);
 /* Make run() end soon, because a device requested it during an access. */
 void soft_call_attention(struct soft *c);
@@ -340,8 +343,8 @@ void soft_report_ptwrite(struct soft *c, const struct soft_uop *u, uint64_t valu
 /* Report a retired sequential instruction, in every-instruction mode. */
 void soft_report_plain(struct soft *c, const struct soft_uop *u, uint64_t next);
 /*
- * Report to the observer, between two blocks, how many instructions have run. So the next event has
- * its place, however many runs preceded it.
+ * Report to the observer, before an event between two blocks, how many instructions have retired
+ * since the last report.
  */
 void soft_report_ran(struct soft *c);
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* System state, and what follows from it for decoding and for memory. */
+/* Get and set the system state, and derive the modes of decoding and of memory accesses from it. */
 #include "soft/state.h"
 
 static uint32_t fpu_mode(const struct soft *c)
@@ -33,7 +33,7 @@ static uint32_t code_mode(const struct soft *c)
 	return mode;
 }
 
-/* Is every access to be looked at? */
+/* Return true if alignment checks or data breakpoints make every access take the slow path. */
 static bool reads_all(const struct soft *c)
 {
 	uint64_t dr7 = c->dr[7];
@@ -56,7 +56,7 @@ static enum soft_tlb_set tlb_set(const struct soft *c)
 	return c->r[SOFT_R_RFLAGS] & X86_FL_AC ? SOFT_TLB_KERNEL_AC : SOFT_TLB_KERNEL;
 }
 
-/* Does translation work as it did? */
+/* Return true if the registers that control paging have not changed since the last derivation. */
 static bool same_paging(const struct soft *c)
 {
 	return c->paging.cr0 == c->s.cr0 && c->paging.cr3 == c->s.cr3 &&
@@ -93,7 +93,7 @@ void soft_derive(struct soft *c)
 		c->cs_limit = limit;
 		soft_unlink(c);
 	}
-	/* Links of each mode stand beside those of the others. */
+	/* A link is valid only in its own mode, and is valid again when that mode returns. */
 	c->gen = (c->gen & ~(uint64_t)((1u << SOFT_BLOCK_MODE_BITS) - 1)) | c->mode;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The engine's operations, by file: see engine/engine.h. */
+/* The engine's operations, by file. engine/engine.h describes them. */
 #ifndef VMM_SOFT_STATE_H
 #define VMM_SOFT_STATE_H
 
@@ -24,7 +24,7 @@ void soft_step(struct engine_vcpu *ev, const struct engine_step_hint *hint,
 /* cpuid.c */
 int soft_supported_cpuid(struct engine_vm *vm, struct engine_cpuid_entry *entries, size_t *count);
 
-/* msr.c: false: #GP. */
+/* msr.c. Return false if the access raises #GP. */
 bool soft_msr_read(struct soft *c, uint32_t index, uint64_t *value);
 bool soft_msr_write(struct soft *c, uint32_t index, uint64_t value);
 

@@ -12,17 +12,20 @@
 
 enum string_op { MOVS, CMPS, SCAS, LODS, STOS, INS, OUTS };
 
-/* How an instruction repeats. */
+/* The repeat prefix. CMPS and SCAS have REPE or REPNE, the others REP. */
 enum string_rep { ONCE, REP, REPE, REPNE };
 
-/* Bits of `imm` of a micro-operation. */
+/* A string instruction, packed into `imm` of a micro-operation. */
 struct string {
-	uint8_t op, rep, seg; /* seg: of the source */
-	uint8_t size;	      /* bytes */
+	uint8_t op, rep, seg; /* seg: the segment of the source */
+	uint8_t size;	      /* bytes of an element */
 	uint8_t width;	      /* bytes of an address */
 };
 
-/* So much work until others get their turn: iterations, or bytes in bulk / 16. */
+/*
+ * The work that a repeated instruction does before it lets run() return. Each pass of the loop
+ * counts 1, and each 16 bytes moved in bulk count 1 more.
+ */
 #define WORK_AT_ONCE (1 << 18)
 
 static inline struct string string_of(const struct soft_uop *u)
@@ -46,7 +49,7 @@ static inline void add(struct soft *c, unsigned int slot, unsigned int width, ui
 		c->r[slot] = narrow(c->r[slot] + delta, width);
 }
 
-/* In 64-bit mode only FS and GS are more than the offset. */
+/* Return the linear address. In 64-bit mode only FS and GS have a base. */
 static inline uint64_t linear(struct soft *c, const struct soft_uop *u, enum soft_seg seg,
 			      uint64_t offset, unsigned int size, bool write)
 {
@@ -129,7 +132,7 @@ static void accumulate(struct soft *c, uint64_t value, unsigned int size)
 		memcpy(&c->r[SOFT_R_RAX], &value, size);
 }
 
-/* The destination is known to be there before the port is read. */
+/* Check that the destination can be written before reading the port. */
 static void input(struct soft *c, const struct soft_uop *u, struct string s)
 {
 	uint16_t port = (uint16_t)c->r[SOFT_R_RDX];
@@ -151,7 +154,7 @@ static void output(struct soft *c, const struct soft_uop *u, struct string s)
 	soft_bus_io(c, u, port, s.size, false, 1, &data);
 }
 
-/* One iteration. Returns the flags of a comparison, else 0. */
+/* Execute one iteration. Return the flags of a comparison, else 0. */
 static uint16_t once(struct soft *c, const struct soft_uop *u, struct string s)
 {
 	uint64_t delta = c->r[SOFT_R_RFLAGS] & X86_FL_DF ? -(uint64_t)s.size : s.size, a;
@@ -200,8 +203,8 @@ static NOINLINE void do_once(struct soft *c, const struct soft_uop *u)
 }
 
 /*
- * How many elements at this address are one piece of RAM, and where: at most `count`,
- * 0 if the slow way must be taken.
+ * Return how many elements from this address on are contiguous RAM, at most `count`. *host is the
+ * host address of the first. Return 0 if the access must take the slow path.
  */
 static uint64_t piece(struct soft *c, const struct soft_uop *u, struct string s, enum soft_seg seg,
 		      uint64_t offset, uint64_t count, bool write, uint8_t **host)
@@ -227,8 +230,9 @@ static uint64_t piece(struct soft *c, const struct soft_uop *u, struct string s,
 }
 
 /*
- * Functions by element size. Fill; copy element by element, so that a later element can read an
- * earlier result; compare until one pair is equal, or is not.
+ * Functions for each element size. The copy moves one element at a time, so that a later element
+ * can read an earlier result. The comparison ends at the first equal pair if `until_equal`, else at
+ * the first unequal pair.
  */
 #define ELEMENTS(bits)                                                                        \
 	static void fill##bits(uint8_t *to, uint64_t value, uint64_t count)                   \
@@ -276,7 +280,10 @@ static const struct {
 	{fill64, copy64, compare64},
 };
 
-/* A piece of both sides at once; `from` is NULL where there is a value instead. */
+/*
+ * Execute iterations on one piece of RAM on each side. Return how many were done. `from` is NULL if
+ * the source is the accumulator.
+ */
 static uint64_t do_piece(struct soft *c, struct string s, uint8_t *to, const uint8_t *from,
 			 uint64_t count, uint16_t *fl)
 {
@@ -296,8 +303,10 @@ static uint64_t do_piece(struct soft *c, struct string s, uint8_t *to, const uin
 	return count;
 }
 
-/* REP, forward, as far as pages go. Returns the iterations done, 0 if one must be done
- * the slow way. */
+/*
+ * Execute iterations of a forward REP in bulk, up to the end of a page. Return how many were done,
+ * or 0 if the next one must take the slow path.
+ */
 static uint64_t bulk(struct soft *c, const struct soft_uop *u, struct string s, uint64_t count,
 		     uint16_t *fl)
 {
@@ -321,7 +330,7 @@ static uint64_t bulk(struct soft *c, const struct soft_uop *u, struct string s, 
 	return n;
 }
 
-/* True: complete. False: it goes on from where the registers say. */
+/* Return true if the instruction is complete, false if it must be resumed from the registers. */
 static NOINLINE bool do_repeat(struct soft *c, const struct soft_uop *u)
 {
 	struct string s = string_of(u);
@@ -350,7 +359,7 @@ static NOINLINE bool do_repeat(struct soft *c, const struct soft_uop *u)
 	return true;
 }
 
-/* A device may have asked for the end of run(). */
+/* Return true if a device requested the end of run() during an access. */
 static inline bool is_wanted(const struct soft *c)
 {
 	return vpt_unlikely(c->base.attention);
@@ -386,7 +395,7 @@ static uint8_t rep_of(const struct soft_translation *t)
 	return ONCE;
 }
 
-/* The memory operand that RSI is the address of, if there is one. */
+/* Return the segment of the operand that RSI addresses, or DS if there is no such operand. */
 static uint8_t source_segment(const struct soft_translation *t)
 {
 	unsigned int i;
@@ -412,7 +421,7 @@ bool soft_tr_string(struct soft_translation *t)
 	struct string s = {0};
 	struct soft_uop *u;
 
-	/* MOVSD and CMPSD are names of SSE2's as well. */
+	/* MOVSD and CMPSD are also mnemonics of SSE2. */
 	if (t->insn->opcode_map != ZYDIS_OPCODE_MAP_DEFAULT)
 		return soft_tr_vector(t);
 	s.op = (uint8_t)t->arg;

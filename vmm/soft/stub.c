@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The code of a stub. RDI is the processor, RSI the micro-operation, RDX the memory
- * operand; RAX, R10, R11 are free in between. It leaves as a micro-operation does.
+ * Write the stub that executes one guest instruction on the host. RDI points to the processor, RSI
+ * to the micro-operation, and RDX to the memory operand. The code around the instruction uses RAX,
+ * R10 and R11 as scratch registers. A stub ends like a micro-operation.
  */
 #include "soft/native.h"
 
@@ -13,7 +14,7 @@ struct code {
 	uint8_t *at;
 	size_t len;
 	const struct soft_native_host *host;
-	/* Of jumps to be completed: where their displacements are. */
+	/* Offsets of the displacements of forward jumps, which jump_in() fills in. */
 	size_t trap, tiny, other[2];
 };
 
@@ -30,7 +31,7 @@ static void bytes(struct code *o, const void *from, size_t len)
 
 #define PUT(o, ...) bytes(o, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
-/* ModRM and displacement: [rdi + disp]. */
+/* Emit ModRM and displacement for [rdi + disp]. */
 static void rdi_disp(struct code *o, unsigned int reg, uint32_t disp)
 {
 	byte(o, 0x80 | (reg & 7) << 3 | RDI);
@@ -55,7 +56,7 @@ static void load_gpr(struct code *o, unsigned int reg, unsigned int offset)
 	rdi_disp(o, reg, disp);
 }
 
-/* MOVUPS or VMOVUPS, `store` or load, by the encoding of the instruction it is for. */
+/* Emit MOVUPS or VMOVUPS as a store or a load, with the encoding of the guest's instruction. */
 static void vector_move(struct code *o, unsigned int reg, unsigned int size, uint32_t how,
 			bool store)
 {
@@ -74,7 +75,7 @@ static void vector_move(struct code *o, unsigned int reg, unsigned int size, uin
 	rdi_disp(o, reg, AT(fpu.zmm) + reg * 64);
 }
 
-/* KMOVQ, or KMOVW where a mask has no more. */
+/* Emit KMOVQ, or KMOVW on a host whose masks have only 16 bits. */
 static void mask_move(struct code *o, unsigned int reg, bool store)
 {
 	if (o->host->avx512bw)
@@ -117,8 +118,10 @@ static void collect_flags(struct code *o)
 	rdi_disp(o, R10, AT(fpu.mxcsr));
 }
 
-/* The guest's MXCSR with everything masked and no flags; jump if underflow is not
- * masked there. */
+/*
+ * Load the guest's MXCSR, but with all exceptions masked and all flags clear. Jump if the guest has
+ * not masked underflow, unless the instruction suppresses exceptions.
+ */
 static void enter_mxcsr(struct code *o, uint32_t how)
 {
 	PUT(o, 0x44, 0x8b); /* mov r11d, [mxcsr] */
@@ -134,7 +137,7 @@ static void enter_mxcsr(struct code *o, uint32_t how)
 	PUT(o, 0x0f, 0xae, 0x54, 0x24, 0xf8);	    /* ldmxcsr [rsp - 8] */
 }
 
-/* Add the raised flags to the guest's, and jump if one of them is not masked. */
+/* Jump if the guest has not masked a raised exception. Else add the raised flags to its MXCSR. */
 static void leave_mxcsr(struct code *o)
 {
 	PUT(o, 0x0f, 0xae, 0x5c, 0x24, 0xf8);			    /* stmxcsr [rsp - 8] */
@@ -176,7 +179,7 @@ static void load_all(struct code *o, const struct soft_recoded *r)
 	}
 }
 
-/* Top of stack 0, all registers valid: what every MMX instruction makes of the x87. */
+/* Store MMX registers. Each MMX instruction also sets TOP to 0 and marks all registers valid. */
 static void store_mmx(struct code *o, const struct soft_recoded *r)
 {
 	unsigned int i;
@@ -240,7 +243,7 @@ static void next(struct code *o)
 #endif
 }
 
-/* Complete the jump whose displacement is at `from`: here. */
+/* Make the jump whose displacement is at `from` lead here. */
 static void jump_in(struct code *o, size_t from)
 {
 	uint32_t disp = (uint32_t)(o->len - from - 4);
@@ -257,7 +260,7 @@ static void jump_to(struct code *o, soft_native_fn fn)
 	PUT(o, 0xff, 0xe0); /* jmp rax */
 }
 
-/* The instruction between its loads and stores, with MXCSR dealt with by `after`. */
+/* Emit loads, the instruction, and stores. `after` handles MXCSR; NULL if MXCSR is not used. */
 static void body(struct code *o, const struct soft_recoded *r, void (*after)(struct code *o))
 {
 	if (r->how & SOFT_HOW_X87) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Instructions of an operating system: what is not in a file of its own. */
+/* Translate system instructions. Those without a file of their own are executed here. */
 #include "soft/system.h"
 
 #include "soft/access.h"
@@ -9,7 +9,7 @@
 #define NOINLINE __attribute__((noinline))
 #define T0	 (SOFT_R_T0 * 8)
 
-/* In step() the core has already declined it. */
+/* Leave to the core. During step() the core has already declined this instruction. */
 SOFT_UOP(unable)
 {
 	return soft_leave(c, u, false, c->call & SOFT_STEP ? ENGINE_EXIT_UNABLE : ENGINE_EXIT_CORE);
@@ -87,7 +87,7 @@ void soft_tr_put_t0(struct soft_translation *t, unsigned int n)
 	soft_tr_emit(t, size == 2 ? put16 : size == 4 ? put32 : put64)->dst = soft_tr_gpr(t, n);
 }
 
-/* May this level change IF? */
+/* Return true if the current privilege level may change RFLAGS.IF. */
 static bool has_iopl(const struct soft *c)
 {
 	return c->cpl <= (c->r[SOFT_R_RFLAGS] >> 12 & 3) || !(c->s.cr0 & X86_CR0_PE);
@@ -105,7 +105,7 @@ SOFT_UOP(cli)
 	return SOFT_NEXT(c, u);
 }
 
-/* The next instruction runs before any interrupt. */
+/* STI holds interrupts back until the next instruction has retired. */
 SOFT_UOP(sti)
 {
 	if (vpt_unlikely(!has_iopl(c)))
@@ -117,7 +117,7 @@ SOFT_UOP(sti)
 	return soft_resume_if(c, u);
 }
 
-/* imm: what AC becomes. */
+/* u->imm is the new RFLAGS.AC, in its place. */
 SOFT_UOP(set_ac)
 {
 	uint64_t rflags = c->r[SOFT_R_RFLAGS];
@@ -128,7 +128,7 @@ SOFT_UOP(set_ac)
 	return soft_resume(c, u);
 }
 
-/* imm: the next RIP. What a trace has of it is the core's. */
+/* u->imm is the next RIP. While a trace is on, the core executes HLT and reports it. */
 SOFT_UOP(hlt)
 {
 	if (c->gate)
@@ -143,7 +143,7 @@ SOFT_UOP(nothing)
 	return SOFT_NEXT(c, u);
 }
 
-/* EA is the offset, aux the segment: FS and GS have a base in 64-bit mode too. */
+/* EA is the offset, u->aux the segment. FS and GS have a base in 64-bit mode too. */
 static NOINLINE void do_invlpg(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t base = 0;
@@ -159,7 +159,7 @@ SOFT_UOP(invlpg)
 	return soft_resume(c, u);
 }
 
-/* src: the type. */
+/* u->src is the register that has the type. */
 static NOINLINE void do_invpcid(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t type =
@@ -186,7 +186,7 @@ SOFT_UOP(check_umip)
 	return SOFT_NEXT(c, u);
 }
 
-/* SGDT SIDT SLDT STR SMSW, which an operating system may deny its programs. */
+/* Translate SGDT, SIDT, SLDT, STR or SMSW. CR4.UMIP denies them to CPL 3. */
 static bool stores(struct soft_translation *t, soft_translate_fn fn)
 {
 	if (t->mode & SOFT_BLOCK_USER)

@@ -21,14 +21,14 @@ enum soft_seg { SOFT_SEG_ES, SOFT_SEG_CS, SOFT_SEG_SS, SOFT_SEG_DS, SOFT_SEG_FS,
 
 /* descriptor.c */
 struct x86_segment *soft_seg_cache(struct soft *c, enum soft_seg n);
-/* May [offset, offset + len) be accessed? Always in 64-bit mode. */
+/* Return true if [offset, offset + len) may be accessed. Always true in 64-bit mode. */
 bool soft_permits(const struct soft *c, const struct x86_segment *s, uint64_t offset, uint64_t len,
 		  bool write);
-/* The linear address of an offset, all checks made: #GP, or #SS for the stack. */
+/* Return the linear address of an offset. A failed check raises #GP, or #SS for SS. */
 uint64_t soft_linear(struct soft *c, const struct soft_uop *u, enum soft_seg n, uint64_t offset,
 		     unsigned int len, bool write);
 
-/* Tables of the processor itself, which CPL has no say in. */
+/* Access a descriptor table or a similar structure, with supervisor rights at any CPL. */
 void soft_system_read(struct soft *c, const struct soft_uop *u, uint64_t va, void *to, size_t len);
 void soft_system_write(struct soft *c, const struct soft_uop *u, uint64_t va, const void *from,
 		       size_t len);
@@ -38,7 +38,10 @@ struct soft_descriptor {
 	uint64_t raw, high;
 	struct x86_segment seg;
 };
-/* False: the selector is beyond its table. `wide`: it has 16 bytes. */
+/*
+ * Read a descriptor, which has 16 bytes if `wide`. Return false if the selector is beyond its table
+ * or there is no LDT.
+ */
 bool soft_descriptor(struct soft *c, const struct soft_uop *u, uint16_t selector, bool wide,
 		     struct soft_descriptor *d);
 
@@ -46,19 +49,20 @@ bool soft_descriptor(struct soft *c, const struct soft_uop *u, uint16_t selector
 void soft_load_segment(struct soft *c, const struct soft_uop *u, enum soft_seg n,
 		       uint16_t selector);
 
-/* io.c: may this port be accessed? If not, #GP. */
+/* io.c. Raise #GP if this port must not be accessed. */
 void soft_check_port(struct soft *c, const struct soft_uop *u, uint16_t port, unsigned int size);
 
-/* query.c: the table alone, without what follows from the state; NULL: no such leaf. */
+/* query.c. Return the configured leaf, without bits that follow the state; NULL if absent. */
 const struct engine_cpuid_entry *soft_cpuid(const struct soft *c, uint32_t leaf, uint32_t subleaf);
+/* Return true if this bit of CPUID.7.0:EBX is set. */
 bool soft_has7(const struct soft *c, unsigned int ebx_bit);
 
-/* msr.c: after ENGINE_EXIT_RDMSR or WRMSR of step(). */
+/* msr.c. Complete the instruction after ENGINE_EXIT_RDMSR or ENGINE_EXIT_WRMSR of step(). */
 void soft_msr_complete(struct soft *c, struct engine_exit *exit);
 
-/* Where a 16-bit source is: operand n itself, or T0 to which it has been loaded. */
+/* Return the register of a 16-bit source operand. A memory operand is loaded into T0. */
 uint8_t soft_tr_source16(struct soft_translation *t, unsigned int n);
-/* Store T0 to operand n: 16 bits to memory, a register whole. */
+/* Store T0 in operand n: 16 bits in memory, or the operand size in a register. */
 void soft_tr_put_t0(struct soft_translation *t, unsigned int n);
 
 /* Parts of soft_tr_system(), soft_tr_segment() and soft_tr_msr(), by file. */

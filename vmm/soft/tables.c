@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Descriptor tables and the task register. */
+/* LGDT, LIDT, LLDT and LTR, and the instructions that store these registers. */
 #include "soft/access.h"
 #include "soft/operand.h"
 #include "soft/system.h"
@@ -12,7 +12,7 @@
 #define TYPE_BUSY	0x2u
 #define BASE_LONG_BYTES 8u
 
-/* src: is it the IDT's? imm: bytes of the base; aux: those of them that count. */
+/* u->src is 1 for the IDT. u->imm is the size of the base; u->aux bytes of it are loaded. */
 static struct x86_table *table_of(struct soft *c, const struct soft_uop *u)
 {
 	return u->src ? &c->s.idt : &c->s.gdt;
@@ -54,8 +54,8 @@ SOFT_UOP(store_table)
 }
 
 /*
- * A system segment of the GDT; `types` are those it may be of. What is not right
- * about it is #GP with its selector, or #NP.
+ * Read a system segment of the GDT. `types` has a bit for each permitted type. An invalid
+ * descriptor raises #GP with the selector, and a descriptor that is not present raises #NP.
  */
 static void system_segment(struct soft *c, const struct soft_uop *u, uint16_t selector,
 			   uint32_t types, struct soft_descriptor *d)
@@ -139,7 +139,7 @@ static bool table(struct soft_translation *t, bool is_idt, bool store)
 	soft_tr_put_address(u, &a);
 	u->src = is_idt;
 	u->imm = base;
-	/* A 16-bit operand size leaves 24 bits of a base that is loaded. */
+	/* With a 16-bit operand size, only 24 bits of the base are loaded. */
 	u->aux = t->bits != 64 && t->insn->operand_width == 16 ? 3 : base;
 	return true;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Translate code to blocks of micro-operations. A block ends at an instruction that can lead
- * elsewhere, at the end of the page, or when it is full. insns_*.def name the translator of each
- * instruction.
+ * Translate code to blocks of micro-operations. A block ends at an instruction that can transfer
+ * control, at the end of the page, or when it is full.
  */
 #include "soft/translate.h"
 
@@ -10,11 +9,11 @@
 #include "soft/kind.h"
 #include "x86/insn.h"
 
-/* No instruction becomes more of them than this. */
+/* The maximum number of micro-operations of one instruction. */
 #define UOPS_OF_ONE 24u
 #define INSN_MAX    15u
 
-/* By number, so that the dynamic linker has no pointer to write for each mnemonic. */
+/* Rows name translators by number, because pointers would need a relocation for each mnemonic. */
 enum translator {
 	NO_TRANSLATOR,
 #define SOFT_TRANSLATOR(name) TRANSLATOR_##name,
@@ -156,7 +155,7 @@ SOFT_UOP(fall_through)
 	return NULL;
 }
 
-/* An instruction that goes on with the next has retired. */
+/* Report a retired sequential instruction. */
 SOFT_UOP(tell)
 {
 	if (c->gate)
@@ -173,15 +172,15 @@ static void finish(struct soft_translation *t)
 		b->uop[i].rest = (uint8_t)(b->insns - b->uop[i].rest);
 }
 
-/* Why an instruction cannot even be tried: the vector it raises, 0 if it can. */
+/* Return the vector of the exception that replaces the instruction, or 0 to translate it. */
 static uint8_t refused(const struct soft_translation *t)
 {
 	if (!soft_feature(t->c, t->insn))
 		return X86_VEC_UD;
-	/* CLAC and STAC, MONITOR and MWAIT are no instructions there, rather than forbidden. */
-	/* XSAVES and XRSTORS ask for CR4.OSXSAVE first. */
+	/* XSAVES and XRSTORS check CR4.OSXSAVE before the privilege level. */
 	if (t->insn->meta.isa_set == ZYDIS_ISA_SET_XSAVES)
 		return 0;
+	/* In CPL 3, CLAC, STAC, MONITOR and MWAIT raise #UD instead of #GP. */
 	if (t->insn->attributes & ZYDIS_ATTRIB_IS_PRIVILEGED && t->mode & SOFT_BLOCK_USER)
 		return t->insn->meta.isa_set == ZYDIS_ISA_SET_SMAP ||
 				       t->insn->meta.isa_set == ZYDIS_ISA_SET_MONITOR
@@ -220,7 +219,7 @@ bool soft_crosses(struct soft *c, uint32_t mode, const uint8_t *code, unsigned i
 	return x86_decode_insn(decoder(c, mode), code, room, &insn) == ZYDIS_STATUS_NO_MORE_DATA;
 }
 
-/* Bytes that are no instruction: #UD, or #GP if they are too many (SDM vol. 3, 6.15). */
+/* An invalid instruction raises #UD, one that is too long #GP (SDM vol. 3, 6.15). */
 static uint8_t vector_of(ZyanStatus status)
 {
 	return status == ZYDIS_STATUS_INSTRUCTION_TOO_LONG ? X86_VEC_GP : X86_VEC_UD;
@@ -231,7 +230,7 @@ static uint64_t wrap(const struct soft_translation *t, uint64_t ip)
 	return t->bits == 64 ? ip : (uint32_t)ip;
 }
 
-/* One more instruction; false: the block ends before it, or with it. */
+/* Translate one more instruction. Return false if the block ends before it or with it. */
 static bool one(struct soft_translation *t, const uint8_t *code, unsigned int room)
 {
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
@@ -282,7 +281,7 @@ static void fill_crossing(struct soft_translation *t, const uint8_t *code, unsig
 	memcpy(joined + room, more, INSN_MAX - room);
 	if (one(t, joined, INSN_MAX))
 		resume(t);
-	/* Bad bytes can end before the page does. */
+	/* A block that ends on the first page does not depend on the second. */
 	if (t->block->bytes <= room)
 		t->block->gpa2 = 0;
 }

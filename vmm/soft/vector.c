@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * MMX, SSE, AVX, AVX-512: when they are allowed, how their memory operands have to be
- * aligned, which of them MXCSR has to do with. The host does the rest.
+ * Translate MMX, SSE, AVX and AVX-512. This file decides whether an instruction is enabled, the
+ * alignment of its memory operand, and whether it uses MXCSR. The host executes the instruction.
  */
 #include "soft/native.h"
 
-/* CR0 and CR4 forbid this unit, or some of it: which exception (SDM vol. 3, 2.5, 13.1). */
+/* Raise the exception of a unit that CR0, CR4 or XCR0 disables (SDM vol. 3, 2.5, 13.1). */
 SOFT_UOP(forbidden)
 {
 	bool em = c->s.cr0 & X86_CR0_EM, ts = c->s.cr0 & X86_CR0_TS;
@@ -64,7 +64,7 @@ static enum soft_unit unit_of(const struct soft_translation *t, const struct sof
 	}
 }
 
-/* Exception classes are those of SDM vol. 2, 2.4 and 2.8. */
+/* Return true if the instruction uses MXCSR. SDM vol. 2, 2.4 and 2.8, define the classes. */
 static bool uses_mxcsr(const ZydisDecodedInstruction *insn)
 {
 	switch (insn->meta.exception_class) {
@@ -96,7 +96,7 @@ static bool uses_mxcsr(const ZydisDecodedInstruction *insn)
 	}
 }
 
-/* These treat denormals as MXCSR says, but raise nothing. */
+/* Return true for instructions that treat denormals by MXCSR but raise no exceptions. */
 static bool is_estimate(ZydisMnemonic mnemonic)
 {
 	switch (mnemonic) {
@@ -126,7 +126,7 @@ static bool is_estimate(ZydisMnemonic mnemonic)
 	}
 }
 
-/* Legacy SSE operands of 16 bytes are aligned, but not these. */
+/* Return true for the legacy SSE instructions whose 16-byte operand need not be aligned. */
 static bool may_be_unaligned(ZydisMnemonic mnemonic)
 {
 	switch (mnemonic) {
@@ -162,7 +162,7 @@ static unsigned int alignment(const struct soft_translation *t, int mem)
 	return size;
 }
 
-/* VZEROUPPER, VZEROALL. */
+/* VZEROUPPER or VZEROALL: clear u->aux registers from byte u->imm on. */
 SOFT_UOP(zero_upper)
 {
 	unsigned int i;

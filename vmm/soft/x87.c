@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * x87: the host computes, on the guest's registers and with its control word. What
- * concerns control and status is done here, so that no exception of the guest's is
- * ever waiting in the host.
+ * x87 instructions. The host computes with the guest's registers and control word. Control and
+ * status instructions are emulated here, so no exception of the guest is ever pending in the host.
  */
 #include "soft/x87.h"
 
@@ -50,7 +49,7 @@ void soft_x87_to_mmx(struct soft *c)
 	soft_x87(c)->ftw = 0xff;
 }
 
-/* Last instruction and operand, as FNSTENV tells them. */
+/* Record the last instruction and operand, which FNSTENV stores. */
 static void remember(struct soft *c, const struct soft_uop *u, const uint64_t *operand)
 {
 	struct soft_x87_image *x = soft_x87(c);
@@ -86,7 +85,7 @@ static __attribute__((noinline)) void compute_store(struct soft *c, const struct
 {
 	uint64_t va = soft_ea(c, u);
 
-	/* One that traps leaves its operand as it is. */
+	/* Read the operand too, because an unmasked exception leaves the operand unchanged. */
 	compute(c, u, soft_rmw(c, u, va, u->aux), &va);
 	soft_rmw_done(c, u);
 }
@@ -165,7 +164,7 @@ SOFT_UOP(nothing)
 	return SOFT_NEXT(c, u);
 }
 
-/* FWAIT minds TS if MP says so, and not EM (SDM vol. 3, 2.5). */
+/* FWAIT raises #NM if both MP and TS are set, and ignores EM (SDM vol. 3, 2.5). */
 SOFT_UOP(fwait)
 {
 	if ((c->s.cr0 & X86_CR0_MP) && (c->s.cr0 & X86_CR0_TS))
@@ -203,7 +202,7 @@ static bool compute_by_host(struct soft_translation *t)
 	u = soft_native_emit_by(t, &r, fn, mem);
 	if (!u)
 		return false;
-	/* The last three bits of the opcode's first byte, and the second. */
+	/* FOP: the low three bits of the first opcode byte, and the second byte. */
 	u->imm = (t->insn->opcode & 7u) << 8 | t->code[t->insn->raw.modrm.offset];
 	return true;
 }

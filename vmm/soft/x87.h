@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The guest's x87, an FXSAVE64 image (SDM vol. 1, 10.5.1), field by field. */
+/* The fields of the guest's x87 state, which is an FXSAVE64 image (SDM vol. 1, 10.5.1). */
 #ifndef VMM_SOFT_X87_H
 #define VMM_SOFT_X87_H
 
@@ -7,7 +7,7 @@
 
 struct soft_x87_image {
 	uint16_t fcw, fsw;
-	uint8_t ftw; /* a bit for each register that is not empty */
+	uint8_t ftw; /* one bit per register, set if the register is not empty */
 	uint8_t reserved;
 	uint16_t fop;
 	uint64_t fip, fdp;
@@ -35,13 +35,13 @@ static inline unsigned int soft_x87_top(const struct soft_x87_image *x)
 	return x->fsw >> 11 & 7;
 }
 
-/* Is an exception that is not masked waiting to be raised? */
+/* Return true if an unmasked exception is pending. */
 static inline bool soft_x87_pending(const struct soft_x87_image *x)
 {
 	return x->fsw & ~x->fcw & SOFT_X87_FLAGS;
 }
 
-/* ES and B follow from the flags and the masks. */
+/* Set ES and B according to the flags and the masks. */
 static inline void soft_x87_summarize(struct soft_x87_image *x)
 {
 	x->fsw &= (uint16_t) ~(SOFT_FSW_ES | SOFT_FSW_BUSY);
@@ -49,9 +49,9 @@ static inline void soft_x87_summarize(struct soft_x87_image *x)
 		x->fsw |= SOFT_FSW_ES | SOFT_FSW_BUSY;
 }
 
-/* Registers stay where they are when another becomes the top of the stack. */
+/* Set TOP. Each physical register keeps its value, so the ST registers rotate. */
 void soft_x87_set_top(struct soft_x87_image *x, unsigned int top);
-/* Set the state after FNINIT, which does not clear registers. */
+/* Set the state after FNINIT, which does not clear data registers. */
 void soft_x87_init(struct soft_x87_image *x);
 
 /* x87env.c: FLDENV, FNSTENV, FRSTOR, FNSAVE. */

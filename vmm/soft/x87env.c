@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The x87 environment in memory: four formats of it (SDM vol. 1, 8.1.10). */
+/* Store and load the x87 environment in its four formats (SDM vol. 1, 8.1.10). */
 #include "soft/x87.h"
 
-/* u->aux */
-#define ENV_WIDE      1u /* 28 bytes, not 14 */
+/* Bits of u->aux. */
+#define ENV_WIDE      1u /* 28 bytes instead of 14 */
 #define ENV_PROTECTED 2u
 
 enum { TAG_VALID, TAG_ZERO, TAG_SPECIAL, TAG_EMPTY };
@@ -59,7 +59,7 @@ static uint32_t get(const uint8_t *at, unsigned int len)
 	return v;
 }
 
-/* Selectors of code and data are not kept, and read as zero. */
+/* Write the environment. The selectors of code and data are not kept, and are stored as zero. */
 static void put_env(const struct soft_x87_image *x, const struct soft_uop *u, uint8_t *to)
 {
 	uint32_t ip = (uint32_t)x->fip, dp = (uint32_t)x->fdp;

@@ -11,7 +11,7 @@ struct header {
 	uint64_t bv, comp_bv, reserved[6];
 };
 
-/* An area in the making: which parts of it are to be written. */
+/* A save area under construction, and the parts of it that are to be written. */
 struct area {
 	unsigned int parts;
 	struct {
@@ -30,7 +30,7 @@ const struct engine_cpuid_entry *soft_xstate_cpuid(const struct soft *c, unsigne
 	return NULL;
 }
 
-/* Components that software may name. */
+/* Return the components that software has enabled, including IA32_XSS for XSAVES and XRSTORS. */
 static uint64_t enabled(const struct soft *c, unsigned int flags)
 {
 	return c->fpu.xcr0 | (flags & SOFT_XSTATE_SYSTEM ? c->msr.xss : 0);
@@ -52,7 +52,10 @@ bool soft_xstate_moves_pt(const struct soft *c)
 	return has_pt(c, requested(c, SOFT_XSTATE_SYSTEM));
 }
 
-/* Where component n >= 2 is, and its size; `present` is what a compacted area has. */
+/*
+ * Get the offset and the size of component n >= 2. `present` has the components of a compacted
+ * area. Return false if CPUID lacks the component, or if the component does not fit the area.
+ */
 static bool locate(const struct soft *c, unsigned int n, uint64_t present, bool compacted,
 		   uint32_t *at, uint32_t *len)
 {
@@ -78,7 +81,7 @@ static bool locate(const struct soft *c, unsigned int n, uint64_t present, bool 
 	return *at <= AREA_MAX && *len <= AREA_MAX - *at;
 }
 
-/* The part of each vector register that a component has, and for how many registers. */
+/* A component: `len` bytes from byte `from` on, of each of `count` vector registers. */
 struct slice {
 	uint16_t first, count, from, len;
 };
@@ -145,7 +148,7 @@ static bool slice_in_use(const struct soft *c, const struct slice *s)
 	return false;
 }
 
-/* Components that are not as after a reset: XINUSE. */
+/* Return XINUSE, the components that are not in their initial configuration. */
 uint64_t soft_xstate_in_use(struct soft *c)
 {
 	static const struct slice xmm = {0, 16, 0, 16};
@@ -180,7 +183,7 @@ static void save_x87(struct soft *c, struct area *a, unsigned int flags)
 	unsigned int i;
 
 	if (!(flags & SOFT_XSTATE_WIDE)) {
-		/* Offset and selector; the selectors are not kept. */
+		/* This format has 32-bit offsets and selectors. The selectors are not kept. */
 		x.fip = (uint32_t)x.fip;
 		x.fdp = (uint32_t)x.fdp;
 	}
@@ -313,8 +316,8 @@ static void save_components(struct soft *c, struct area *a, uint64_t which, uint
 }
 
 /*
- * PT's registers come last: saving them ends the trace, which is for an instruction that can no
- * longer fault.
+ * Save the PT registers last. That ends the trace, so the instruction must no longer be able to
+ * fault.
  */
 static void save_pt(struct soft *c, const struct soft_uop *u, uint64_t va, struct area *a,
 		    uint64_t present)
@@ -360,7 +363,7 @@ void soft_xstate_xsave(struct soft *c, const struct soft_uop *u)
 	put_area(c, u, va, &a);
 }
 
-/* Is the header one that XRSTOR, or XRSTORS, takes? (SDM vol. 1, 13.8, 13.12) */
+/* Return true if XRSTOR or XRSTORS accepts the header (SDM vol. 1, 13.8, 13.12). */
 static bool acceptable(const struct soft *c, const struct header *h, unsigned int flags)
 {
 	const uint64_t *r = h->reserved;
@@ -407,7 +410,7 @@ static void restore_component(struct soft *c, unsigned int n, uint8_t *area, con
 		load_component(c, n, area + at, flags);
 }
 
-/* Every part that is needed is read before anything changes. */
+/* Read all required parts before any state changes. */
 static void read_area(struct soft *c, const struct soft_uop *u, uint64_t va, uint64_t which,
 		      const struct header *h, uint8_t *area)
 {
@@ -420,7 +423,7 @@ static void read_area(struct soft *c, const struct soft_uop *u, uint64_t va, uin
 			soft_read(c, u, va + at, area + at, len);
 }
 
-/* PT's part of an area, NULL for its initial state. */
+/* Return the PT component of an area, NULL for its initial configuration. */
 static const void *pt_image(const struct soft *c, const uint8_t *area, const struct header *h)
 {
 	uint32_t at, len;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Control of vector and x87 state: MXCSR, XCR0, and who saves what (SDM vol. 1, 13). */
+/* Translate instructions that save and restore FPU state, MXCSR and XCR0 (SDM vol. 1, 13). */
 #include "soft/xstate.h"
 
 static __attribute__((noinline)) void do_ldmxcsr(struct soft *c, const struct soft_uop *u)
@@ -91,7 +91,7 @@ SOFT_UOP(osxsave)
 		return SOFT_NEXT(c, u);                                   \
 	}
 
-/* For the core, step() executes the forms that begin or end a trace. */
+/* run() leaves these to the core if they move PT registers, since a trace may begin or end. */
 SYSTEM_STATE(xsaves, soft_xstate_xsave)
 SYSTEM_STATE(xrstors, soft_xstate_xrstor)
 
@@ -111,11 +111,11 @@ STATE(stmxcsr, do_stmxcsr)
 STATE(emms, do_emms)
 STATE(xgetbv, do_xgetbv)
 
-/* The properties of each instruction for its translator. */
+/* The properties of an instruction for its translator. */
 struct form {
 	soft_uop_fn fn;
 	enum soft_unit unit;
-	uint8_t bytes; /* that its operand surely has */
+	uint8_t bytes; /* the least size of the memory operand; 0 if there is none */
 	bool write, xsave;
 	uint8_t flags;
 };
