@@ -88,7 +88,10 @@ size_t dec_pt_plain(struct dec_pt *pt, const uint8_t *bytes, size_t len, enum vp
 
 /* pt_errata.c */
 #define W_ERRATA (W_BDM70 | W_APL12 | W_DOUBT)
-/* Check the errata that a packet of this kind can reveal. */
+/*
+ * End the wait for an erratum, unless a packet of this kind leaves open whether the last FUP
+ * conforms to the manual. Bind the packets that waited, except in a PSB+.
+ */
 enum vptd_status dec_pt_close_errata(struct dec_pt *pt, enum vpt_pkt_kind kind);
 /*
  * Returns true if, after an overflow, the FUP of the waiting events shows that tracing has resumed.

@@ -292,7 +292,10 @@ enum vptd_status vptd_atom_end(struct vptd_decoder *d, const struct vptd_atom_re
 size_t vptd_find_psb(const uint8_t *bytes, size_t len);
 size_t vptd_psb_size(const uint8_t *bytes, size_t len);
 
-/* Return the number of instructions that ran so far, and the number of events of @kind. */
+/*
+ * Return the number of instructions that ran so far, and the number of events of @kind. Events with
+ * VPTD_EV_STATUS and VPTD_EVENT_SYNC are not counted, so that parts of a trace add up.
+ */
 uint64_t vptd_insns(const struct vptd_decoder *d);
 uint64_t vptd_events(const struct vptd_decoder *d, enum vptd_event_kind kind);
 
