@@ -170,6 +170,8 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) forged-build fau
 #?   make check-ptt     the streams of libipt's source package, compiled by its pttc (needs the
 #?                      network once): libvptdecode lists the flow that each expects, or
 #?                      tests/libdecode/ptt/differences says why not
+#?   make check-linux   Debian's cloud kernel on the software CPU (needs the network once): it
+#?                      boots on each model, its trace repeats, perf records inside
 #?   make check-house   format, cycles, hardening, headers, layers, objects, prose, tail jumps, tree; and that these
 #?                      find faults
 #?   make check-install install, compile against what was installed, uninstall
@@ -196,7 +198,7 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) forged-build fau
 SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat check-docs \
-	check-spec check-tables check-rtit check-ptt \
+	check-spec check-tables check-rtit check-ptt check-linux \
 	check-house check-install check-fresh check-soak check-perf soak seeds fuzz spec-map cov bench bench-decode bench-against
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
@@ -278,6 +280,11 @@ check-ptt:
 	$(again) $(O)/tests/listing
 	@tests/libdecode/ptt/streams >/dev/null
 	@MODE=$(MODE) O=$(O) tests/lib/run.sh -j2 -t 600 -d $(O)/check-ptt tests/libdecode/ptt/check
+check-linux:
+	@.ci/deps build check guest
+	$(again) all
+	@patches/tools/guest >/dev/null
+	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 900 -d $(O)/check-linux tests/linux/boot.sh
 check-house:
 	$(prepare)
 	@$(run) $(CHECKS_HOUSE)

@@ -22,7 +22,7 @@ struct desk {
 	uint8_t typed[TYPED_MAX];
 	unsigned int first, count;
 	int printed;
-	unsigned int resets[2];
+	unsigned int resets[3];
 };
 
 /* A word: a target, where in the target, = ? or !, and the value. */
@@ -303,6 +303,8 @@ static bool play_event(struct desk *d, const char *name, const char *at, bool *k
 	if (!strcmp(name, "resets"))
 		return d->resets[DEV_RESET_SYSTEM] == (unsigned int)(at[0] - '0') &&
 		       d->resets[DEV_RESET_INIT] == (unsigned int)(at[2] - '0');
+	if (!strcmp(name, "off"))
+		return d->resets[DEV_RESET_OFF] == (unsigned int)(at[0] - '0');
 	*known = false;
 	return false;
 }

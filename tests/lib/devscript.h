@@ -29,6 +29,7 @@
  *   `nmi` `no-nmi`         An NMI is pending, and is taken.
  *   `prints:a` `silent`    The byte that left COM1 since the last such word.
  *   `resets:0/1`           The number of resets of the system, and of INITs.
+ *   `off:1`                How often the machine was powered off.
  */
 #ifndef TESTS_LIB_DEVSCRIPT_H
 #define TESTS_LIB_DEVSCRIPT_H

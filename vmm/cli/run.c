@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt run: runs a guest from its ELF file up to its exit status. */
+/* vpt run: runs a guest from its file to its exit status. */
 #include "cli/run.h"
 
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include "cli/confine.h"
 #include "cli/files.h"
 #include "cli/open.h"
+#include "cli/run_guest.h"
 #include "core/clock.h"
 #include "core/vcpu.h"
 #include "trace/input.h"
@@ -20,32 +21,9 @@
 
 struct run {
 	struct cli_run_machine m;
-	struct trace_input guest, initrd;
-	struct boot_elf elf;
+	struct cli_run_guest guest;
 	struct engine_probe probe;
 };
-
-static int read_files(struct run *r)
-{
-	enum boot_elf_error error;
-	int err =
-		trace_input_open_magic(&r->guest, r->m.o.guest, BOOT_ELF_MAGIC, BOOT_ELF_MAGIC_LEN);
-
-	if (err)
-		return cli_fail(cli_input_status(err), "run: %s: %s", r->m.o.guest,
-				cli_reason(-err));
-	if (r->m.o.initrd) {
-		err = trace_input_open(&r->initrd, r->m.o.initrd);
-		if (err)
-			return cli_fail(cli_input_status(err), "run: %s: %s", r->m.o.initrd,
-					cli_reason(-err));
-	}
-	error = boot_elf_parse(r->guest.bytes, r->guest.size, r->m.o.mem, &r->elf);
-	if (error)
-		return cli_fail(CLI_EXIT_INPUT, "run: %s: %s", r->m.o.guest,
-				boot_elf_error_text(error));
-	return cli_run_resolve(&r->m.o, r->guest.bytes, r->guest.size);
-}
 
 static int create(struct run *r)
 {
@@ -59,7 +37,6 @@ static int create(struct run *r)
 		.guest_caps = r->m.o.usage.given ? &r->m.o.usage.guest_caps : NULL,
 		.vmx = r->m.o.usage.given,
 	};
-	struct boot_config boot = {.seed = r->m.o.seed};
 	int err = cli_run_engine(&r->m.o, &config.engine, &r->probe);
 
 	if (err)
@@ -72,15 +49,7 @@ static int create(struct run *r)
 	if (err)
 		return cli_fail(CLI_EXIT_HOST, "run: cannot make a virtual machine: %s",
 				cli_reason(-err));
-	boot_elf_load(r->guest.bytes, &r->elf, &r->m.vm.mem);
-	memcpy(boot.arg, r->m.o.args.value, sizeof(boot.arg));
-	boot.initrd = r->m.o.initrd ? r->initrd.bytes : NULL;
-	boot.initrd_bytes = r->initrd.size;
-	if (boot_guest(&r->m.vm, &r->elf, &boot))
-		return cli_fail(CLI_EXIT_INPUT,
-				"run: %s: it does not fit into memory: give more with --mem",
-				r->m.o.initrd);
-	return CLI_EXIT_OK;
+	return cli_run_guest_load(&r->guest, &r->m.o, &r->m.vm);
 }
 
 /* On a KVM that shows its own CPUID, stop at the guest's CPUID instructions. */
@@ -91,7 +60,7 @@ static int watch_cpuid(struct run *r)
 
 	if (r->m.o.owner != TRACE_OWNER_GUEST || r->probe.cpuid_pt || r->m.o.usage.given)
 		return CLI_EXIT_OK;
-	count = boot_find_cpuid(&r->m.vm.mem, &r->elf, ips, CORE_MAX_WATCHES);
+	count = boot_find_cpuid(&r->m.vm.mem, &r->guest.elf, ips, CORE_MAX_WATCHES);
 	if (count > CORE_MAX_WATCHES && !r->m.o.quiet)
 		fprintf(stderr,
 			"vpt run: this KVM shows its own CPUID, and the guest has %zu places that "
@@ -116,8 +85,9 @@ static int write_start(struct run *r)
 	err = trace_writer_origin(r->m.writer, &origin);
 	if (!err)
 		err = trace_writer_ram(r->m.writer, &ram, 1);
-	if (!err)
-		err = trace_writer_elf(r->m.writer, &image, r->guest.bytes, r->guest.size);
+	if (!err && r->guest.kind == CLI_RUN_PAYLOAD)
+		err = trace_writer_elf(r->m.writer, &image, r->guest.file.bytes,
+				       r->guest.file.size);
 	if (!err && r->m.o.usage.given)
 		err = cli_run_write_root(r->m.writer);
 	if (err)
@@ -217,8 +187,7 @@ static int run(struct run *r)
 static int finish(struct run *r, int status)
 {
 	status = cli_run_finish(&r->m, status);
-	trace_input_close(&r->guest);
-	trace_input_close(&r->initrd);
+	cli_run_guest_close(&r->guest);
 	return status;
 }
 
@@ -229,10 +198,11 @@ int cli_cmd_run(int argc, char **argv)
 
 	if (status)
 		return status;
-	r.m.elf = &r.guest;
 	status = cli_run_check_files(&r.m.o, "GUEST", r.m.o.guest);
 	if (!status)
-		status = read_files(&r);
+		status = cli_run_guest_open(&r.guest, &r.m.o);
+	if (!status && r.guest.kind == CLI_RUN_PAYLOAD)
+		r.m.elf = &r.guest.file;
 	if (!status)
 		status = create(&r);
 	if (!status)

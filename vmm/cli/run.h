@@ -81,6 +81,7 @@ struct cli_run_options {
 	uint64_t mem;
 	const char *output;
 	const char *initrd;
+	const char *append; /* the kernel's command line; NULL: the default */
 	bool oracle;
 	bool model_given; /* --model or --caps was given */
 	uint64_t seed;

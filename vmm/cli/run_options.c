@@ -79,8 +79,10 @@ static const struct cli_option rows[] = {
 	{0, "seed", "=N", "the seed in the boot information", cli_take_number, AT(seed)},
 	{0, "arg", "=N", "the next argument in the boot information; at most four", cli_take_arg,
 	 AT(args)},
-	{0, "initrd", "=FILE", "load FILE into memory after the program", cli_take_text,
-	 AT(initrd)},
+	{0, "initrd", "=FILE", "load FILE into memory; for Linux, the initial RAM disk",
+	 cli_take_text, AT(initrd)},
+	{0, "append", "=TEXT", "the command line of a Linux kernel (default: console=ttyS0)",
+	 cli_take_text, AT(append)},
 	{0, "engine", "=NAME", "auto (default), soft, kvm, or kvm-pt (this machine's own PT)",
 	 cli_take_name, AT(engine), .words = engines},
 	CLI_RUN_COMMON_ROWS(AT, GIVEN),
@@ -158,9 +160,9 @@ const struct cli_verb cli_verb_run = {
 	.run = cli_cmd_run,
 	.summary = "run a guest and record its trace",
 	.usage = "[OPTION]... GUEST",
-	.about = "Runs a static x86-64 ELF file as a guest, and records its trace. The model of "
-		 "the processor has Intel PT, or RTIT for Atoms. The guest's console is standard "
-		 "output.",
+	.about = "Runs a static x86-64 ELF file or a Linux kernel (a bzImage) as a guest, and "
+		 "records its trace. The model of the processor has Intel PT, or RTIT for Atoms. "
+		 "The guest's console is standard output.",
 	.notes = "RANGE is SYMBOL, SYMBOL..SYMBOL (first byte to last), or FIRST-LAST (addresses, "
 		 "inclusive). Numbers are decimal, or hexadecimal after 0x. vpt restore resumes a "
 		 "snapshot.\n\n"

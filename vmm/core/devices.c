@@ -58,11 +58,15 @@ static int serial_in(void *opaque)
 /* A reset ends the run. */
 static void reset(void *opaque, enum dev_reset kind)
 {
+	static const char *const text[] = {
+		[DEV_RESET_SYSTEM] = "reset by the guest",
+		[DEV_RESET_INIT] = "reset by an INIT",
+		[DEV_RESET_OFF] = "powered off",
+	};
 	struct core_vcpu *v = opaque;
 
 	v->ev->attention = true;
-	core_vm_stop(v->vm, TRACE_STOP_EXIT, "reset by %s",
-		     kind == DEV_RESET_INIT ? "an INIT" : "the guest");
+	core_vm_stop(v->vm, TRACE_STOP_EXIT, "%s", text[kind]);
 }
 
 static uint64_t tsc_time(void *opaque, uint64_t tsc)

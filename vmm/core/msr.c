@@ -49,6 +49,24 @@ static enum vpt_fault read_ratio(struct core_vcpu *v, uint32_t index, uint64_t *
 	return VPT_FAULT_NONE;
 }
 
+static enum vpt_fault read_zero(struct core_vcpu *v, uint32_t index, uint64_t *value)
+{
+	(void)v;
+	(void)index;
+	*value = 0;
+	return VPT_FAULT_NONE;
+}
+
+static enum vpt_fault ignore(struct core_vcpu *v, uint32_t index, uint64_t value,
+			     struct engine_report *r)
+{
+	(void)v;
+	(void)index;
+	(void)value;
+	(void)r;
+	return VPT_FAULT_NONE;
+}
+
 static enum vpt_fault read_device(struct core_vcpu *v, uint32_t index, uint64_t *value)
 {
 	return dev_platform_rdmsr(&v->vm->platform, index, value) == DEV_PLATFORM_DONE

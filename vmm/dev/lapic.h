@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The address after a reset. */
+#define DEV_LAPIC_ADDRESS 0xfee00000ull
+
 #include "x86/msr.h"
 
 #define DEV_APIC_BASE_BSP    (1ull << 8)

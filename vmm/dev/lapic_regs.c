@@ -32,16 +32,15 @@ enum reg {
 };
 
 /* An integrated APIC with six LVT entries, without EOI broadcast suppression. */
-#define VERSION		(0x15u | (DEV_LVT_COUNT - 1) << 16)
-#define SVR_ENABLED	(1u << 8)
-#define SVR_MASK	0x3ffu
-#define ICR_MASK	0xccfffu
-#define ICR_PENDING	(1u << 12)
-#define LVT_READ_ONLY	0x5000u
-#define DEADLINE_MODE	(1u << 18)
-#define SELF		(1u << 18)
-#define BASE_RESERVED	(0x2ffull)
-#define DEFAULT_ADDRESS 0xfee00000ull
+#define VERSION	      (0x15u | (DEV_LVT_COUNT - 1) << 16)
+#define SVR_ENABLED   (1u << 8)
+#define SVR_MASK      0x3ffu
+#define ICR_MASK      0xccfffu
+#define ICR_PENDING   (1u << 12)
+#define LVT_READ_ONLY 0x5000u
+#define DEADLINE_MODE (1u << 18)
+#define SELF	      (1u << 18)
+#define BASE_RESERVED (0x2ffull)
 
 /* The writable bits of the LVT entries. */
 static const uint32_t lvt_mask[DEV_LVT_COUNT] = {
@@ -80,7 +79,7 @@ void dev_lapic_init(struct dev_lapic *l, const struct dev_lapic_config *config)
 	l->has_x2apic = config->x2apic;
 	l->has_deadline = config->deadline;
 	l->max_phy_addr = config->max_phy_addr;
-	l->base = DEFAULT_ADDRESS | DEV_APIC_BASE_ENABLE | DEV_APIC_BASE_BSP;
+	l->base = DEV_LAPIC_ADDRESS | DEV_APIC_BASE_ENABLE | DEV_APIC_BASE_BSP;
 	reset(l);
 }
 

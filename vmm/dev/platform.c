@@ -45,6 +45,7 @@ void dev_platform_update(struct dev_platform *p)
 		line(p, LINE_SERIAL, dev_serial_irq(&p->serial));
 	while (dev_serial_sent(&p->serial));
 	line(p, LINE_RTC, dev_rtc_irq(&p->rtc));
+	line(p, DEV_PM_SCI, dev_pm_irq(&p->pm));
 	dev_lapic_lint(&p->lapic, 0, dev_pic_intr(&p->pic));
 	if (p->lapic.has_eoi) {
 		p->lapic.has_eoi = false;
@@ -75,6 +76,7 @@ void dev_platform_init(struct dev_platform *p, const struct dev_platform_config 
 	dev_pit_init(&p->pit);
 	dev_rtc_init(&p->rtc, config->epoch, config->mem_bytes);
 	dev_serial_init(&p->serial);
+	dev_pm_init(&p->pm);
 	dev_platform_update(p);
 }
 
@@ -95,6 +97,7 @@ void dev_platform_advance(struct dev_platform *p, uint64_t now)
 	dev_pit_advance(&p->pit, now);
 	dev_rtc_advance(&p->rtc, now);
 	dev_serial_advance(&p->serial, now);
+	dev_pm_advance(&p->pm, now);
 	dev_platform_update(p);
 }
 
@@ -103,6 +106,7 @@ uint64_t dev_platform_next(const struct dev_platform *p)
 	uint64_t next = dev_sooner(dev_lapic_next(&p->lapic), dev_pit_next(&p->pit));
 
 	next = dev_sooner(next, dev_rtc_next(&p->rtc));
+	next = dev_sooner(next, dev_pm_next(&p->pm));
 	return dev_sooner(next, dev_serial_next(&p->serial));
 }
 
@@ -191,7 +195,8 @@ void dev_platform_pmi(struct dev_platform *p)
 
 void dev_platform_line(struct dev_platform *p, unsigned int n, bool level)
 {
-	if (n == LINE_TIMER || n == PIN_TIMER || n == LINE_SERIAL || n == LINE_RTC)
+	if (n == LINE_TIMER || n == PIN_TIMER || n == LINE_SERIAL || n == LINE_RTC ||
+	    n == DEV_PM_SCI)
 		return;
 	line(p, n, level);
 	dev_platform_update(p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The devices of a PC without buses: local APIC, I/O APIC, two 8259s, 8254, real-time clock, COM1,
- * and the reset ports. Interrupt lines are those of the ISA bus. As on most boards, line 0 is pin 2
- * of the I/O APIC, and the 8259s are at its pin 0.
+ * ACPI's fixed hardware, and the reset ports. Interrupt lines are those of the ISA bus. As on most
+ * boards, line 0 is pin 2 of the I/O APIC, and the 8259s are at its pin 0.
  *
  * The caller sets the time. All effects follow from the calls and the results of the callbacks, so
  * the same calls create the same machine.
@@ -18,12 +18,14 @@
 #include "dev/lapic.h"
 #include "dev/pic.h"
 #include "dev/pit.h"
+#include "dev/pm.h"
 #include "dev/rtc.h"
 #include "dev/serial.h"
 
 enum dev_reset {
 	DEV_RESET_SYSTEM, /* ports 64H, 92H and CF9H */
 	DEV_RESET_INIT,	  /* an INIT that reached the processor */
+	DEV_RESET_OFF,	  /* the guest has powered the machine off (pm.h) */
 };
 
 /* Callbacks from the devices to the machine. Any may be NULL. */
@@ -58,6 +60,7 @@ struct dev_platform {
 	struct dev_pit pit;
 	struct dev_rtc rtc;
 	struct dev_serial serial;
+	struct dev_pm pm;
 	uint8_t port92, cf9;
 	uint8_t spare[6];
 	struct dev_platform_host host;

@@ -119,6 +119,19 @@ static bool write_rtc(struct dev_platform *p, uint16_t port, uint8_t value)
 	return dev_rtc_write(&p->rtc, port, value);
 }
 
+static bool read_pm(struct dev_platform *p, uint16_t port, uint8_t *value)
+{
+	*value = dev_pm_read(&p->pm, port);
+	return true;
+}
+
+static bool write_pm(struct dev_platform *p, uint16_t port, uint8_t value)
+{
+	if (dev_pm_write(&p->pm, port, value) && p->host.reset)
+		p->host.reset(p->host.opaque, DEV_RESET_OFF);
+	return true;
+}
+
 /* The accesses that a device decodes. */
 enum width {
 	EACH_BYTE,
@@ -139,6 +152,7 @@ static const struct port_row {
 	{PORT_PIT, PORT_PIT + 3, read_pit, write_pit, EACH_BYTE},
 	{DEV_PORT_SPEAKER, DEV_PORT_SPEAKER, read_pit, write_pit, EACH_BYTE},
 	{PORT_RTC, PORT_RTC + 1, read_rtc, write_rtc, EACH_BYTE},
+	{DEV_PM_EVENT, DEV_PM_LAST, read_pm, write_pm, EACH_BYTE},
 	{PORT_KEYBOARD, PORT_KEYBOARD, NULL, write_keyboard, EACH_BYTE},
 	{PORT_92, PORT_92, read_port92, write_port92, EACH_BYTE},
 	/* Wider accesses belong to the PCI configuration address. */

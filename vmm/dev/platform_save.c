@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define MAGIC	0x4c50545056ull /* "VPTPL" */
-#define VERSION 1u
+#define VERSION 2u
 /* The callbacks come last and are not saved. */
 #define STATE_BYTES offsetof(struct dev_platform, host)
 /* The maximum distance from 1970 in seconds, which keeps dates within range. */

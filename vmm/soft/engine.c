@@ -152,6 +152,8 @@ static void reset(struct soft *c)
 	/* FCW and FTW of an FXSAVE image. */
 	c->fpu.x87[0] = 0x40;
 	c->msr.pat = 0x0007040600070406;
+	/* Fast strings are on; there are neither BTS nor PEBS. */
+	c->msr.misc_enable = 1u << 0 | 1u << 11 | 1u << 12;
 	c->gen = 1u << SOFT_BLOCK_MODE_BITS;
 	soft_flush_tlb(c);
 	soft_set_rflags(c, c->regs.rflags);

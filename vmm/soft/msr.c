@@ -154,6 +154,16 @@ static uint64_t read_zero(const struct soft *c)
 	return 0;
 }
 
+/*
+ * The revision of the microcode, in the high half. Linux turns features off for revisions below
+ * those that repaired them, so this revision is above all of them.
+ */
+static uint64_t read_sign_id(const struct soft *c)
+{
+	(void)c;
+	return 0x7fffffffull << 32;
+}
+
 /* The MSR ignores the written value. */
 static bool write_any(struct soft *c, uint64_t value)
 {
@@ -233,7 +243,7 @@ static const struct msr_row {
 	CALLED(PLATFORM_ID, always, read_zero, NULL),
 	STORED(SPEC_CTRL, has_spec_ctrl, msr.spec_ctrl, speculation),
 	CALLED(PRED_CMD, has_spec_ctrl, NULL, write_pred_cmd),
-	CALLED(BIOS_SIGN_ID, always, read_zero, write_any),
+	CALLED(BIOS_SIGN_ID, always, read_sign_id, write_any),
 	STORED(UMWAIT_CONTROL, has_waitpkg, msr.umwait, waiting),
 	CALLED(MTRRCAP, has_mtrrs, read_mtrrcap, NULL),
 	STORED(SYSENTER_CS, always, msr.sysenter_cs, low32),

@@ -170,7 +170,7 @@ struct soft_vm {
 	struct engine_vm base;
 	struct x86_mem mem; /* borrowed from the VM */
 	struct soft *vcpu;
-	struct engine_msr_range trapped[16];
+	struct engine_msr_range trapped[32];
 	size_t trapped_count;
 };
 

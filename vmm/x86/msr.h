@@ -30,6 +30,8 @@
 #define X86_MSR_MISC_ENABLE	   0x1a0u
 #define X86_MSR_XFD		   0x1c4u
 #define X86_MSR_XFD_ERR		   0x1c5u
+#define X86_MSR_LBR_SELECT	   0x1c8u
+#define X86_MSR_LASTBRANCH_TOS	   0x1c9u
 #define X86_MSR_DEBUGCTL	   0x1d9u
 #define X86_MSR_LER_FROM_LIP	   0x1ddu
 #define X86_MSR_LER_TO_LIP	   0x1deu
@@ -56,8 +58,14 @@
 #define X86_MSR_MC0_CTL		    0x400u
 #define X86_MSR_MC31_MISC	    0x47fu
 #define X86_MSR_A_PMC0		    0x4c1u
+#define X86_MSR_LASTBRANCH_0_FROM   0x680u
+#define X86_MSR_LASTBRANCH_31_FROM  0x69fu
 #define X86_MSR_U_CET		    0x6a0u
 #define X86_MSR_INTERRUPT_SSP_TABLE 0x6a8u
+#define X86_MSR_LASTBRANCH_0_TO	    0x6c0u
+#define X86_MSR_LASTBRANCH_31_TO    0x6dfu
+#define X86_MSR_LASTBRANCH_0_INFO   0xdc0u
+#define X86_MSR_LASTBRANCH_31_INFO  0xddfu
 #define X86_MSR_TSC_DEADLINE	    0x6e0u
 #define X86_MSR_X2APIC_FIRST	    0x800u
 #define X86_MSR_X2APIC_LAST	    0x8ffu

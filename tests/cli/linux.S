@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A bzImage for tests: it has the header of a Linux kernel, and is a program of a few instructions.
+ * It prints the command line, and ends with the first byte of the initrd plus the number of e820
+ * entries as its status. If SLP is defined, it powers the machine off by PM1 instead.
+ */
+	.section .text
+	.org	0x1f1
+	.byte	1			/* setup_sects */
+	.org	0x1f4
+	.long	(end - kernel + 15) / 16 /* syssize */
+	.org	0x1fe
+	.word	0xaa55
+	.byte	0xeb, 0x6a		/* jump: where the header ends */
+	.ascii	"HdrS"
+	.word	0x20f			/* version */
+	.org	0x211
+	.byte	1			/* loadflags: LOADED_HIGH */
+	.org	0x22c
+	.long	0x7fffffff, 0x200000	/* initrd_addr_max, kernel_alignment */
+	.byte	RELOCATABLE, 21		/* relocatable_kernel, min_alignment */
+	.word	1			/* xloadflags: XLF_KERNEL_64 */
+	.long	100			/* cmdline_size */
+	.org	0x258
+	.quad	0x1000000		/* pref_address */
+	.long	0x100000		/* init_size */
+	.org	0x400
+kernel:
+	.org	0x600
+	mov	0x228(%rsi), %ebx	/* cmd_line_ptr */
+1:	mov	(%rbx), %al
+	test	%al, %al
+	jz	2f
+	out	%al, $0xe9
+	inc	%rbx
+	jmp	1b
+2:
+#ifdef SLP
+	mov	$0x604, %dx
+	mov	$0x3400, %ax
+	out	%ax, %dx
+	hlt
+#endif
+	movzbl	0x1e8(%rsi), %eax	/* e820_entries */
+	mov	0x218(%rsi), %ecx	/* ramdisk_image */
+	cmpl	$0, 0x21c(%rsi)		/* ramdisk_size */
+	je	3f
+	movzbl	(%rcx), %ecx
+	add	%ecx, %eax
+3:	out	%eax, $0xf4
+end:

@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A Linux kernel as a guest: how it is started, and what is refused. The kernel is a few
+# instructions with the header of one; check-linux boots Debian's.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/cli.sh
+
+# kernel NAME [-D...]
+kernel() {
+	name=$1
+	shift
+	gcc -c -o "$dir/k.o" "$@" tests/cli/linux.S && objcopy -O binary "$dir/k.o" "$dir/$name"
+}
+kernel fixed -DRELOCATABLE=0
+kernel moves -DRELOCATABLE=1
+kernel off -DRELOCATABLE=1 -DSLP
+printf '\005initrd' >"$dir/initrd"
+
+# ends NAME STATUS CONSOLE ARG...
+ends() {
+	en_name=$1
+	en_status=$2
+	en_console=$3
+	shift 3
+	en_said=$("$VPT" run -q --engine=soft "$@" 2>"$dir/err")
+	en_got=$?
+	if [ "$en_got" -eq "$en_status" ] && [ "$en_said" = "$en_console" ]; then
+		tap_ok "$en_name"
+	else
+		tap_fail "$en_name" "status $en_got, console '$en_said'" "$(head -n 3 "$dir/err")"
+	fi
+}
+
+# status NAME N ARG...: the guest ends with status N.
+status() {
+	st_name=$1
+	st_n=$2
+	shift 2
+	"$VPT" run -j --engine=soft "$@" >"$dir/out" 2>/dev/null
+	tap_run "$st_name" grep -q "\"status\": *$st_n[,}]" "$dir/out"
+}
+
+ends "the command line is the default" 1 "console=ttyS0" "$dir/moves"
+ends "the command line is --append" 1 "quiet a=b" --append="quiet a=b" "$dir/moves"
+ends "the command line may be empty" 1 "" --append= "$dir/moves"
+long=$(printf 'x%.0s' $(seq 100))
+ends "the longest command line" 1 "$long" --append="$long" "$dir/moves"
+refuses "a longer one" "$INPUT" "longer than the kernel accepts" \
+	run --engine=soft --append="${long}x" "$dir/moves"
+status "four entries of e820" 4 "$dir/moves"
+status "the initrd is there" 9 --initrd="$dir/initrd" "$dir/moves"
+ends "powers off by PM1" 0 "console=ttyS0" "$dir/off"
+
+# The kernel prefers 16 MiB, and needs 1 MiB there.
+ends "RAM that just suffices" 1 "console=ttyS0" --mem=17M "$dir/fixed"
+refuses "RAM that does not" "$INPUT" "no room for the kernel and the initrd" \
+	run --engine=soft --mem=16M "$dir/fixed"
+ends "it moves to 2 MiB" 1 "console=ttyS0" --mem=3M "$dir/moves"
+refuses "it cannot move" "$INPUT" "no room for the kernel" run --engine=soft --mem=2M "$dir/moves"
+head -c 2M /dev/zero >"$dir/big"
+refuses "no room for the initrd" "$INPUT" "no room for the kernel and the initrd" \
+	run --engine=soft --mem=4M --initrd="$dir/big" "$dir/moves"
+refuses "RAM across the devices" "$USAGE" "Linux can have at most 3G" \
+	run --engine=soft --mem=4G "$dir/moves"
+refuses "--append for a payload" "$USAGE" "is no Linux kernel" \
+	run --engine=soft --append=x "$GUEST/demo.elf"
+head -c 1600 "$dir/moves" | head -c 1000 >"$dir/cut"
+refuses "a kernel that is cut" "$INPUT" "the Linux kernel is truncated" \
+	run --engine=soft "$dir/cut"
+
+# Traced from outside, like any guest.
+"$VPT" run -q --engine=soft --pt=host --oracle -o "$dir/t.vpt" "$dir/moves" >/dev/null 2>&1
+tap_run "the trace is what ran" "$VPT" verify -q "$dir/t.vpt"
+tap_end

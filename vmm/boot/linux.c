@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The RAM and the registers of a Linux kernel at its 64-bit entry. */
+#include "boot/linux.h"
+
+#include <string.h>
+
+#include "boot/acpi.h"
+#include "core/descriptor.h"
+#include "dev/platform.h"
+
+enum linux_layout {
+	LINUX_ZERO_PAGE = 0x1000,
+	LINUX_GDT = 0x2000,
+	LINUX_PML4 = 0x3000,
+	LINUX_PDPT = 0x4000,
+	LINUX_PD = 0x5000, /* four of them: 4 GiB */
+	LINUX_STACK = 0xfff8,
+	LINUX_CMDLINE = 0x20000,
+	LINUX_CMDLINE_END = 0x30000,
+	LINUX_LOW_END = 0x9fc00, /* of conventional memory */
+	LINUX_HIGH = 0x100000,
+};
+
+#define PTE_PRESENT_WRITE 3ull
+#define PDE_2M		  0x83ull
+#define BOOT_CS		  0x10
+#define BOOT_DS		  0x18
+#define ENTRY_64	  0x200
+
+/* Offsets in the zero page. */
+#define ZP_ACPI_RSDP	 0x070
+#define ZP_E820_ENTRIES	 0x1e8
+#define ZP_LOADER_TYPE	 0x210
+#define ZP_RAMDISK_IMAGE 0x218
+#define ZP_RAMDISK_SIZE	 0x21c
+#define ZP_CMDLINE	 0x228
+#define ZP_E820		 0x2d0
+#define LOADER_UNKNOWN	 0xff
+
+enum e820_type {
+	E820_RAM = 1,
+	E820_RESERVED = 2,
+};
+
+struct e820 {
+	uint64_t first, bytes;
+	uint32_t type;
+} __attribute__((packed));
+
+static void put32(uint8_t *page, size_t at, uint32_t value)
+{
+	memcpy(page + at, &value, sizeof(value));
+}
+
+static void put64(const struct x86_mem *mem, uint64_t gpa, uint64_t value)
+{
+	(void)x86_mem_write(mem, gpa, &value, sizeof(value));
+}
+
+/* Map the first 4 GiB to themselves, and write the two segments of the protocol. */
+static void write_tables(const struct x86_mem *mem)
+{
+	uint64_t i;
+
+	put64(mem, LINUX_PML4, LINUX_PDPT | PTE_PRESENT_WRITE);
+	for (i = 0; i < 4; i++)
+		put64(mem, LINUX_PDPT + 8 * i, (LINUX_PD + i * X86_PAGE_SIZE) | PTE_PRESENT_WRITE);
+	for (i = 0; i < 4 * 512; i++)
+		put64(mem, LINUX_PD + 8 * i, i << 21 | PDE_2M);
+	put64(mem, LINUX_GDT + BOOT_CS, 0x00af9b000000ffffull);
+	put64(mem, LINUX_GDT + BOOT_DS, 0x00cf93000000ffffull);
+}
+
+static void set_registers(struct core_vcpu *v, uint64_t kernel)
+{
+	struct x86_sregs *s = &v->s;
+
+	s->cs = core_flat_segment(BOOT_CS, true, true, 0);
+	s->ds = core_flat_segment(BOOT_DS, false, false, 0);
+	s->es = s->fs = s->gs = s->ss = s->ds;
+	s->gdt = (struct x86_table){LINUX_GDT, BOOT_DS + 7};
+	s->idt = (struct x86_table){0, 0};
+	s->cr0 = X86_CR0_PE | X86_CR0_ET | X86_CR0_NE | X86_CR0_WP | X86_CR0_PG;
+	s->cr3 = LINUX_PML4;
+	s->cr4 = X86_CR4_PAE;
+	s->efer = X86_EFER_LME | X86_EFER_LMA;
+	*v->regs = (struct x86_regs){.rip = kernel + ENTRY_64,
+				     .rsp = LINUX_STACK,
+				     .rsi = LINUX_ZERO_PAGE,
+				     .rflags = X86_FL_FIXED};
+	core_vcpu_store(v);
+}
+
+/* Choose the kernel's address: the preferred one, or the lowest one that suits. Returns 0 for none. */
+static uint64_t place_kernel(const struct boot_bzimage *b, uint64_t ram)
+{
+	uint64_t at = b->preferred;
+
+	if (at >= LINUX_HIGH && at <= ram && b->init_bytes <= ram - at)
+		return at;
+	if (!b->alignment)
+		return 0;
+	at = (LINUX_HIGH + b->alignment - 1) & ~(b->alignment - 1);
+	return at <= ram && b->init_bytes <= ram - at ? at : 0;
+}
+
+/* Choose the initrd's address: as high as possible, above the kernel. Returns 0 for none. */
+static uint64_t place_initrd(const struct boot_bzimage *b, uint64_t kernel, uint64_t ram,
+			     uint64_t bytes)
+{
+	uint64_t end = b->initrd_max + 1 < ram ? b->initrd_max + 1 : ram, at;
+
+	if (bytes > end)
+		return 0;
+	at = (end - bytes) & ~(X86_PAGE_SIZE - 1);
+	return at >= kernel + b->init_bytes ? at : 0;
+}
+
+static void write_e820(uint8_t *page, uint64_t ram)
+{
+	const struct e820 map[] = {
+		{0, LINUX_LOW_END, E820_RAM},
+		{LINUX_LOW_END, 0xa0000 - LINUX_LOW_END, E820_RESERVED},
+		{BOOT_ACPI_FIRST, LINUX_HIGH - BOOT_ACPI_FIRST, E820_RESERVED},
+		{LINUX_HIGH, ram - LINUX_HIGH, E820_RAM},
+	};
+
+	page[ZP_E820_ENTRIES] = sizeof(map) / sizeof(map[0]);
+	memcpy(page + ZP_E820, map, sizeof(map));
+}
+
+static void write_zero_page(const struct boot_linux_config *c, const struct x86_mem *mem,
+			    uint64_t initrd)
+{
+	uint8_t page[X86_PAGE_SIZE] = {0};
+	const uint64_t rsdp = BOOT_ACPI_FIRST;
+
+	memcpy(page + BOOT_BZIMAGE_HEADER, (const uint8_t *)c->file + BOOT_BZIMAGE_HEADER,
+	       c->image.header_bytes);
+	page[ZP_LOADER_TYPE] = LOADER_UNKNOWN;
+	put32(page, ZP_RAMDISK_IMAGE, (uint32_t)initrd);
+	put32(page, ZP_RAMDISK_SIZE, initrd ? (uint32_t)c->initrd_bytes : 0);
+	put32(page, ZP_CMDLINE, LINUX_CMDLINE);
+	memcpy(page + ZP_ACPI_RSDP, &rsdp, sizeof(rsdp));
+	write_e820(page, mem->bytes);
+	(void)x86_mem_write(mem, LINUX_ZERO_PAGE, page, sizeof(page));
+}
+
+enum boot_bzimage_error boot_linux(struct core_vm *vm, const struct boot_linux_config *config)
+{
+	const struct boot_bzimage *b = &config->image;
+	const struct x86_mem *mem = &vm->mem;
+	uint64_t kernel = place_kernel(b, mem->bytes), initrd = 0;
+	size_t n = strlen(config->cmdline);
+
+	if (!kernel)
+		return BOOT_BZIMAGE_NO_ROOM;
+	if (n > b->cmdline_max || n >= LINUX_CMDLINE_END - LINUX_CMDLINE)
+		return BOOT_BZIMAGE_LONG;
+	if (config->initrd) {
+		initrd = place_initrd(b, kernel, mem->bytes, config->initrd_bytes);
+		if (!initrd)
+			return BOOT_BZIMAGE_NO_ROOM;
+		(void)x86_mem_write(mem, initrd, config->initrd, config->initrd_bytes);
+	}
+	(void)x86_mem_write(mem, kernel, (const uint8_t *)config->file + b->offset, b->bytes);
+	(void)x86_mem_write(mem, LINUX_CMDLINE, config->cmdline, n + 1);
+	if (!boot_acpi_write(mem, &(struct boot_acpi_config){.cpus = 1}))
+		return BOOT_BZIMAGE_NO_ROOM;
+	write_tables(mem);
+	write_zero_page(config, mem, initrd);
+	set_registers(vm->vcpu, kernel);
+	dev_platform_virtual_wire(&vm->platform);
+	return BOOT_BZIMAGE_OK;
+}
