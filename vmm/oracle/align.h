@@ -8,10 +8,11 @@
 bool oracle_same_step(const struct oracle_step *a, const struct oracle_step *b);
 
 /*
- * Find @n decoded steps among the expected ones before session @end. Ignore steps that the step
- * behind them implies, on both sides. @step is the next expected step and @expect has those after
- * it. Return the first match, or with @last the last one, for decoded steps at the end of the
- * trace. Returns 0 and the number of expected steps before the match, -ENOENT or -ENOMEM.
+ * Find the @n decoded steps of @pattern among the expected ones before session @end. Both sides are
+ * without the steps that the step behind them implies. @step is the next expected step, and @expect
+ * has the steps after it. Find the first match, or the last one if @last is set, for decoded steps
+ * at the end of the trace. Returns 0, -ENOENT or -ENOMEM. *before is the number of expected steps
+ * before the match, without implied steps.
  */
 int oracle_align(const struct oracle_expect *expect, const struct oracle_step *step, size_t end,
 		 const struct oracle_step *pattern, size_t n, bool last, uint64_t *before);

@@ -50,8 +50,8 @@ struct compare {
 		size_t n, room;
 	} ahead; /* items that were read and not used yet, from `head` on */
 	size_t head;
-	uint64_t pips;	 /* read */
-	uint64_t placed; /* number of these before the last step in the right address space */
+	uint64_t pips;	 /* PIPs that were read */
+	uint64_t placed; /* PIPs before the last step in the right address space */
 	char text[160];
 
 	struct decode_segment segment;
@@ -59,7 +59,7 @@ struct compare {
 	bool align; /* the start of the trace has yet to be found */
 	bool dead;  /* the rest of this segment cannot be compared */
 	uint64_t insns;
-	size_t session; /* session of the following counters: */
+	size_t session; /* the session of the next two counters */
 	uint64_t session_retired, session_decoded;
 
 	struct oracle_diff_line common[ORACLE_DIFF_CONTEXT];

@@ -209,7 +209,10 @@ static void disabled_by_host(struct oracle_expect *e, struct oracle_point *p)
 		report(e, e->system->off, p->ip, 0);
 }
 
-/* The previous WRMSR may have caused it. The registers have their final values. */
+/*
+ * Handle a TraceStop. The previous WRMSR may have caused the TraceStop, so use the registers at the
+ * end of the session.
+ */
 static void trace_stop(struct oracle_expect *e, struct oracle_point *p)
 {
 	if (e->periods[e->session].end)

@@ -63,7 +63,7 @@ struct oracle_expect {
 	bool first;   /* no instruction has run in the session yet */
 	bool changed; /* the session before ended with TRACE_END_CHANGED */
 	bool held;    /* HELD was reported, and no STOP since */
-	bool stands;  /* FilterEn was written, and has this value at the first instruction */
+	bool stands;  /* the written FilterEn holds at the first instruction */
 	bool after_event, after_cr3;
 	uint64_t last_ip;
 	/*

@@ -120,7 +120,10 @@ static void move_filter(struct oracle_expect *e, bool arrived, uint64_t lip)
 		e->filter = false;
 }
 
-/* Same places, with another ID (4.2.11). */
+/*
+ * Returns true if a TraceStop is hit. TraceStop uses the ranges of FilterEn, with another ID
+ * (4.2.11).
+ */
 static bool stops(const struct oracle_expect *e, bool arrived, uint64_t lip)
 {
 	unsigned int id = stop_id(e->regs);

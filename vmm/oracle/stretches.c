@@ -385,7 +385,10 @@ static void begin_runs(void *context)
 	a->before = a->now;
 }
 
-/* A mark holds the position behind its words, and the number of words in its low bits. */
+/*
+ * A mark has the number of its words in bits 15:0, and the index of the first word above. The entry
+ * before that word is the setting.
+ */
 static uint64_t end_runs(void *context, bool whole)
 {
 	struct attempt *a = context;

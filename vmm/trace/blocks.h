@@ -10,12 +10,12 @@
 #include "trace/reader.h"
 #include "trace/source.h"
 
-/* The use of a valid block. */
+/* The payload that take() gets of a valid block. */
 enum trace_block_use {
-	TRACE_USE_PASS, /* it is taken without its payload */
-	TRACE_USE_LOOK, /* a copy of its payload is there while it is taken */
-	TRACE_USE_KEEP, /* a copy of its payload stays in the arena */
-	TRACE_USE_STAY, /* its payload stays where the file is mapped, or is kept */
+	TRACE_USE_PASS, /* no payload */
+	TRACE_USE_LOOK, /* a copy of the payload, valid during the call */
+	TRACE_USE_KEEP, /* a copy of the payload, which stays in the arena */
+	TRACE_USE_STAY, /* the payload in the mapped file, or else a copy as with KEEP */
 };
 
 struct trace_blocks {

@@ -19,8 +19,9 @@ struct trace_source_key {
 
 struct trace_code_source {
 	/*
-	 * Return the number of an address space. It has CR3[51:5] in these bits and 0 in bits 4:0.
-	 * Bits 63:52 are 0 outside VMX non-root operation. The same key has the same number.
+	 * Return the number of an address space. Bits 51:5 of the number are CR3[51:5], and bits
+	 * 4:0 are 0. Bits 63:52 are 0 outside VMX non-root operation. The same key has the same
+	 * number.
 	 */
 	uint64_t (*space)(void *context, const struct trace_source_key *key);
 	/* Return the number of the space for @ip if CR3 is not known, or TRACE_SOURCE_NONE. */

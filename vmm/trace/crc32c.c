@@ -87,9 +87,9 @@ FAST static inline uint64_t word_at(const uint8_t *p)
 }
 
 /*
- * Return a remainder with the number of zeros that @shift encodes behind it. The product of
- * reflected numbers is one bit higher, and the instruction adds 32 zeros, so the exponent is 33
- * less.
+ * Append zero bits to the data of a remainder, and return the new remainder. @shift encodes their
+ * number. The product of reflected numbers is one bit higher, and the instruction adds 32 zeros. So
+ * the exponent in @shift is 33 less.
  */
 FAST static inline uint64_t shifted(uint64_t sum, uint32_t shift)
 {

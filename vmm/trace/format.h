@@ -659,9 +659,9 @@ struct trace_user_mark {
 #define TRACE_USER_MARK_MAX   4096u
 
 /*
- * The stream of the vCPU begins behind its first byte. The file is a part of a trace, or the end of
- * a ring. All places in the file are those of the whole stream. The block precedes
- * every other block of its vCPU that has a place in the stream.
+ * The file lacks the first bytes of the vCPU's stream, because the file is a part of a trace, or
+ * the end of a ring. All places in the file are those of the whole stream. The block precedes every
+ * other block of its vCPU that has a place in the stream.
  */
 enum trace_cut_why { TRACE_CUT_RING = 1, TRACE_CUT_SHARD, TRACE_CUT_WHYS };
 

@@ -421,7 +421,10 @@ static int read_header(struct trace_reader *r, uint64_t *at, char *why, size_t s
 	int err = trace_source_read(source, 0, &header, sizeof(header));
 
 	if (err == -ENODATA) {
-		/* Of a pipe or a device no other bytes were read. */
+		/*
+		 * If a pipe or a device has another magic, only its first bytes were read, and its
+		 * size is not known.
+		 */
 		if (!trace_source_read(source, 0, &header.magic, sizeof(header.magic)) &&
 		    header.magic != TRACE_FILE_MAGIC)
 			snprintf(why, size, "not a .vpt file");

@@ -31,8 +31,8 @@ struct trace_damage {
 struct trace_extent {
 	uint64_t file_bytes;
 	uint64_t readable; /* bytes before the first damage */
-	uint64_t lost;	   /* the error at the first damage; NULL if there is none */
-	const char *why;   /* what is wrong with the first, NULL: nothing is */
+	uint64_t lost;	   /* bytes in all damaged parts */
+	const char *why;   /* the error at the first damage; NULL if there is none */
 	bool cut;    /* the only damage is that the file ends early, as if its writer was killed */
 	bool closed; /* the writer closed the file */
 	size_t blocks;			   /* number of blocks in the file */
@@ -173,8 +173,8 @@ const struct trace_cut *trace_reader_cut(const struct trace_reader *r, unsigned 
 const struct trace_origin *trace_reader_origin(const struct trace_reader *r);
 /* Set the processor that wrote the packets, and override the file: see trace_origin_cpu(). */
 void trace_reader_set_cpu(struct trace_reader *r, const struct trace_cpu *cpu);
-const struct trace_cpu *trace_reader_cpu(const struct trace_reader *r); /* Returns NULL if it was
-                                                                         * not set. */
+/* Return the processor that trace_reader_set_cpu() set, or NULL. */
+const struct trace_cpu *trace_reader_cpu(const struct trace_reader *r);
 /* The result is in the order of the place in the stream. */
 const struct trace_switch *trace_reader_switches(const struct trace_reader *r, unsigned int vcpu,
 						 size_t *count);
@@ -251,7 +251,10 @@ struct trace_oracle_rest {
 	size_t stretches;
 };
 
-/* Return how many of the first @n words are equal to @word: a REP has thousands of iterations. */
+/*
+ * Return how many words at the start of @words, at most @n, equal @word. A REP has thousands of
+ * iterations.
+ */
 size_t trace_words_same(const uint32_t *words, size_t n, uint32_t word);
 
 /* Returns false if a cursor is within a stretch, or at the end of a block. */

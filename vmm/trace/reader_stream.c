@@ -215,7 +215,8 @@ void trace_reader_gap(struct trace_reader *r)
 	unsigned int i;
 
 	/*
-	 * Bytes may have been removed from the file. Bound their number by the bytes that remain.
+	 * An unknown number of bytes may have been removed from the file. Assume at most as many as
+	 * the file still has.
 	 */
 	if (r->blocks.damages.n == 1)
 		r->missing = r->blocks.source.size;

@@ -86,8 +86,8 @@ static int put(struct repack *p, const struct trace_block *head, const void *pay
 }
 
 /*
- * Copy a TRACE block. The packets are at the place where put() stores them, and so are their
- * points. The points of an old file are found again.
+ * Copy a TRACE block. The index entries of its PSBs get the place at which put() stores the block.
+ * In a block of an old file, the PSBs are searched for again.
  */
 static int put_trace(struct repack *p, const struct trace_block *head, const uint8_t *payload)
 {

@@ -270,7 +270,7 @@ int trace_writer_session(struct trace_writer *w, unsigned int vcpu, struct trace
 	if (vcpu >= w->vcpus)
 		return -EINVAL;
 
-	/* When a session end is in the file, its bytes must be in the file. */
+	/* The file must have the bytes of a session before the block that ends the session. */
 	if (flush_vcpu(w, vcpu))
 		return w->error;
 	session->offset = w->stream[vcpu].bytes;

@@ -53,7 +53,7 @@ int trace_writer_switches(struct trace_writer *w, unsigned int vcpu, const struc
 			return refuse(w);
 	s->placed = true;
 	s->switched = at[count - 1].offset;
-	/* A point behind the last byte would need all bytes. */
+	/* A switch beyond the written bytes is not in effect at the next PSB. */
 	if (at[count - 1].offset <= s->bytes)
 		trace_writer_point_space(s, at[count - 1].space);
 	return trace_writer_block(w, TRACE_BLOCK_SWITCH, vcpu, at, count * sizeof(*at), NULL, 0);
