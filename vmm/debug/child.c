@@ -58,7 +58,7 @@ void debug_no_memory(void)
 								     : DEBUG_CHILD_NO_MEMORY);
 }
 
-/* A library used a pointer that malloc() did not return. */
+/* Handle SIGSEGV and SIGBUS. A library may have used the NULL that a failed malloc() returned. */
 static void on_crash(int sig)
 {
 	if (errno == ENOMEM)

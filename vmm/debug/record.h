@@ -30,7 +30,7 @@ enum debug_exit {
 	DEBUG_CHILD_OK = 0,
 	DEBUG_CHILD_NO_ELF = 40, /* the file is no ELF file */
 	DEBUG_CHILD_DAMAGED,	 /* a part could not be read; the records before it are good */
-	DEBUG_CHILD_LIMIT,	 /* likewise, because of a limit */
+	DEBUG_CHILD_LIMIT,	 /* a limit was reached; the records before it are good */
 	DEBUG_CHILD_INFLATES,	 /* debug sections would be too large if decompressed */
 	DEBUG_CHILD_NO_MEMORY,
 };

@@ -297,7 +297,9 @@ uint64_t decode_calls_insns(const struct decode_calls *c)
 	return c->insns;
 }
 
-/* Returns true for events at the end of traced time. take_block() adds the time of a BLOCK. */
+/*
+ * Returns true if the time before the event was traced. take_block() adds the time before a BLOCK.
+ */
 static bool takes_time(const struct decode_item *item)
 {
 	return item->kind == DECODE_ITEM_EVENT && item->event != DECODE_FLOW_ENABLED &&

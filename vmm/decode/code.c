@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Store pages by address space and address. Each page refers to its current bytes. Another version
- * is another reference.
+ * Store pages by address space and address. Each page points to its current bytes. A new version
+ * changes that pointer.
  */
 #include "decode/code.h"
 

@@ -114,9 +114,9 @@ struct decode_item {
 	 */
 	uint64_t offset;
 	/*
-	 * INSN, BLOCK, EVENT: the number of outcomes after this item, of TNTs before the packet
-	 * that ends at `offset`. With `all_read` the item may also be in that packet, since a
-	 * session ends after it.
+	 * INSN, BLOCK, EVENT: the number of outcomes that come after this item, from TNTs before
+	 * the packet that ends at `offset`. With `all_read` they include the outcomes of that
+	 * packet, because a session ends after it.
 	 */
 	uint8_t left;
 	bool all_read;

@@ -8,7 +8,7 @@
 #include "vpt/msr.h"
 #include "vpt/packet.h"
 
-/* Return the last switch up to a position, which is then the next to apply. 0 if there is none. */
+/* Return the index of the last switch at or before @at, or 0. This switch is the next to apply. */
 static size_t last_switch(const struct decode_pt_flow *f, uint64_t at)
 {
 	size_t n = trace_vec_before(f->switches, f->nswitches, e, e->offset <= at);

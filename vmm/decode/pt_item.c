@@ -123,7 +123,7 @@ static void plain_item(const struct decode_pt_flow *f, const struct vptd_event *
 		item->insns = (uint32_t)e->value;
 		item->value = e->aux & TRIGGERS;
 	}
-	/* A described space has its own value of CR3. */
+	/* If the space is known, report its CR3 instead of the bits in the PIP. */
 	if (e->kind == VPTD_EVENT_PAGING && f->space && !decode_pt_is_atom(f))
 		item->value = f->space->cr3;
 	item->shown = e->flags & VPTD_EV_RAN;

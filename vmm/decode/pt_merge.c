@@ -139,7 +139,7 @@ static uint64_t mark_of(const struct decode_pt_merge *m, size_t first)
 	return (uint64_t)m->filling << 48 | (uint64_t)(m->walks.n - first) << 32 | first;
 }
 
-/* Returns the @n parts of a walk. */
+/* Return the parts of a walk, and their number in *n. A walk without parts gets them. */
 static const struct decode_part *parts_of(struct decode_pt_flow *f, const struct dec_walk *walk,
 					  unsigned int *n)
 {
@@ -214,7 +214,10 @@ int decode_pt_merge(struct decode_flow *flow, decode_flow_function *function, vo
 {
 	struct decode_pt_flow *f = (struct decode_pt_flow *)flow;
 
-	/* Runs with a time of their own are reported alone. RTIT has an end_run() of its own. */
+	/*
+	 * Merge no runs if each has a time. Merge none of RTIT, because decode_atom_end_run()
+	 * changes the last run in the queue.
+	 */
 	if (f->base.timed || !f->blocks || f->counts.wanted || decode_pt_is_atom(f))
 		return 0;
 	f->merge.function = function;

@@ -59,7 +59,7 @@ static void mtc(struct decode_timeline_scan *s, const struct vpt_atom_packet *p)
 		s->now.next = s->tsc + (UINT64_C(1) << shift);
 }
 
-/* [ATOM-E6] */
+/* [ATOM-E6] With the erratum, a count that is not 0 is one too low. */
 static uint64_t clocks(const struct decode_timeline_scan *s, uint32_t cycles)
 {
 	return cycles + (cycles && s->config.errata & VPT_ATOM_E6);

@@ -40,8 +40,8 @@ struct export_move {
 };
 
 /*
- * The end of a packet that moves the flow. For an OVF, `end` is after its FUP and `read` is before
- * the FUP.
+ * The end of a packet that moves the flow. Of an OVF with a FUP, `end` is behind the FUP, and
+ * `read` is behind the OVF.
  */
 struct export_end_of {
 	uint64_t end, read;

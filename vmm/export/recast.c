@@ -31,7 +31,7 @@ bool export_recast_needed(const struct trace_reader *reader)
 	return trace_reader_info(reader)->flags & TRACE_INFO_ATOM;
 }
 
-/* Returns true if both systems trace the same instructions with the same CPL and CR3 filters. */
+/* Returns true if PT with the same CPL and CR3 filters traces the same instructions. */
 static bool same_choice(const struct trace_reader *reader)
 {
 	const unsigned int always = VPT_ATOM_ID_ALWAYS;

@@ -87,7 +87,7 @@ void export_retell_init(struct export_retell *r)
 	vpt_pt_init(&r->pt, r->caps, &ops, r);
 	vpt_output_set_stream(&r->pt.out, r->stage, sizeof(r->stage), stream);
 	r->ctx.paging = true;
-	/* PAE makes PIPs have all bits of a CR3. */
+	/* With PAE paging, a PIP has bits 11:5 of CR3 too. */
 	r->ctx.pae = true;
 	r->ctx.cr3 = DECODE_CR3_UNKNOWN;
 }

@@ -26,7 +26,7 @@ struct foreign_output {
 	struct trace_pairs votes, pips; /* as in struct foreign_place */
 	struct trace_pairs used;	/* pairs of (vCPU, address space) */
 	struct foreign_marks *marks;	/* one for each vCPU */
-	struct foreign_visits *visits;	/* likewise */
+	struct foreign_visits *visits;	/* one for each vCPU */
 	struct trace_pairs best;	/* maps (CR3, 0) to the index plus 1 of the vote with most
 	                            * packets */
 	struct trace_pairs reused;	/* set of (CR3, 0) that several processes had */

@@ -26,7 +26,7 @@ struct walk {
 	bool has_time;
 	uint64_t time; /* time of the last packet */
 	size_t quiet;  /* the last place without pending state */
-	size_t next;   /* change */
+	size_t next;   /* the next change */
 	size_t mm;     /* the current address space */
 	uint64_t cr3;
 	bool has_cr3;

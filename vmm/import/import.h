@@ -34,7 +34,7 @@ struct import_session {
 	uint64_t insns; /* retired instructions, traced or not */
 	bool ended;	/* the session ended before the log */
 	uint8_t end;	/* enum vpt_log_end */
-	size_t stream;	/* the vCPU of the file; NO_STREAM if it is not selected */
+	size_t stream;	/* the vCPU of the file; IMPORT_NO_STREAM if it is not selected */
 };
 
 struct import_stream {
@@ -69,7 +69,7 @@ const struct import_session *import_sessions(const struct import *import, size_t
 const struct import_stream *import_streams(const struct import *import, size_t *count);
 /* Return the number of trace bytes outside sessions. */
 uint64_t import_stray(const struct import *import);
-/* Return the number of code pages without a record. */
+/* Return the number of traced instructions whose code no record has. */
 uint64_t import_no_code(const struct import *import);
 
 /*

@@ -422,7 +422,7 @@ static int end_session(struct replay *m)
 	m->starting = false;
 	if (!m->session)
 		return flush(m);
-	/* The instruction left while it was waiting: it entered the guest. */
+	/* The waiting VMLAUNCH or VMRESUME entered the guest, which ended the session. */
 	if (m->insn.there && m->insn.enters && why(m) == TRACE_END_DISABLED)
 		m->insn.flags |= TRACE_ORACLE_VM_ENTRY;
 	err = flush(m);

@@ -10,7 +10,8 @@
 #include "pt/tracer.h"
 
 /*
- * The shift of the counter at the start of a session. No session can retire as many instructions.
+ * The instruction counter at the start of a session is the number of sessions, shifted left by
+ * SESSION_SHIFT. No session retires 1 << 40 instructions.
  */
 #define SESSION_SHIFT 40
 

@@ -79,7 +79,7 @@ struct tracer_hv {
 	struct tracer_root_input input;
 	uint64_t exits[TRACER_EXIT_REASONS];
 	uint32_t digest;   /* CRC-32C of the exits' reasons, qualifications and IPs in order */
-	const char *error; /* the reason of a failed entry or of another impossible state */
+	const char *error; /* why a VM entry or root code failed, or NULL */
 };
 
 /*
@@ -137,8 +137,8 @@ enum vpt_fault tracer_hv_wrmsr(struct tracer_hv *hv, uint32_t msr, uint64_t valu
 
 /*
  * Insert the effects of the emulated instruction at `ip` into the guest's trace (33.5.2.3), in root
- * operation. Call begin() with the guest's context from before the instruction. If it returns true,
- * the trace is running. Then call tracer_retired(), report the event, and call end() with the
+ * operation. Call begin() with the guest's context from before the instruction. If begin() returns
+ * true, pass the instruction to tracer_report() if tracer_acts() is true. Then call end() with the
  * context from after the instruction.
  */
 bool tracer_hv_insert_begin(struct tracer_hv *hv, uint64_t ip);

@@ -102,7 +102,7 @@ static inline bool tracer_acts(const struct tracer *t)
 	return t->unit.acts->state & VPT_GATE_ARMED;
 }
 
-/* Handle the guest's accesses. Return VPT_FAULT_GP if a host owns the unit. */
+/* Handle the guest's RDMSR. Like tracer_wrmsr(), returns VPT_FAULT_GP if a host owns the unit. */
 enum vpt_fault tracer_rdmsr(struct tracer *t, uint32_t msr, uint64_t *value);
 /*
  * Handle the guest's WRMSR. @r is the report of the WRMSR, complete except for its event's kind.
@@ -118,8 +118,8 @@ void tracer_xrstors(struct tracer *t, const void *state, struct engine_report *r
 enum vpt_fault tracer_host_write(struct tracer *t, uint32_t msr, uint64_t value, uint64_t next_ip);
 
 /*
- * The functions up to tracer_space() are for hv.c, with config.vmx. Return the operations of an
- * insertion.
+ * The functions up to tracer_host_code() are for hv*.c, with TRACER_CONFIG_VMX. Return the
+ * operations of an insertion.
  */
 const struct vpt_pt_ops *tracer_ops(void);
 /* Handle a WRMSR in root operation, which counts like a guest's. */

@@ -64,8 +64,9 @@ struct tracer_unit_ops {
 };
 
 /*
- * Live state of the unit. During an insertion (vpt/insert.h) every pointer except @gate refers
- * to the scratch unit. If VPT_GATE_MAY_LOSE is clear in @acts, loses() returns false.
+ * Live state of the unit. During an insertion (vpt/insert.h) @acts, @ip_base and @ip_mask refer to
+ * the scratch unit, and @gate to the guest's. If VPT_GATE_MAY_LOSE is clear in @acts, loses()
+ * returns false.
  */
 struct tracer_unit {
 	const struct tracer_unit_ops *ops;
