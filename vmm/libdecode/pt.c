@@ -193,7 +193,7 @@ static VPT_ALWAYS_INLINE enum vptd_status close_waits(struct dec_pt *pt, enum vp
 		dec_pt_drop_mwait(pt);
 	if (kind != VPT_PKT_FUP)
 		dec_pt_end_trig(pt, NULL);
-	/* No branch followed the VMCS packet, because VMPTRLD also sends one. */
+	/* No branch followed the waiting packets. VMPTRLD sends a VMCS packet without a branch. */
 	if (is_tnt(kind) && !(pt->waits & (W_PSB | W_FUP))) {
 		dec_pt_use_bound(pt);
 		dec_pt_use_vmcs(pt);
@@ -286,8 +286,8 @@ static enum vpt_status skip_wrong_tma(const uint8_t *bytes, size_t len, struct v
 
 /*
  * Read a packet. A CYC that an OVF has cut looks like a CYC whose second byte is the OVF's first.
- * Two consecutive CYCs do not exist, so the OVF's second byte, which would be another CYC, shows
- * it.
+ * Two consecutive CYCs do not exist, so the OVF's second byte, which would be another CYC, reveals
+ * the cut.
  */
 static VPT_ALWAYS_INLINE enum vpt_status read_packet(struct dec_pt *pt, const uint8_t *bytes,
 						     size_t len, struct vpt_packet *p)
@@ -307,8 +307,8 @@ static VPT_ALWAYS_INLINE enum vpt_status read_packet(struct dec_pt *pt, const ui
 }
 
 /*
- * Handle a wrong packet. Code that the earlier outcomes lead through has run, and may also be
- * wrong.
+ * Handle a wrong packet. The earlier outcomes are used first. An error in their code is reported
+ * instead.
  */
 static VPT_COLD enum vptd_status bad_packet(struct dec_pt *pt)
 {

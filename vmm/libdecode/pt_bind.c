@@ -53,8 +53,8 @@ static bool interrupts(struct dec_pt *pt)
 
 /*
  * Returns true if the WRMSR at a FUP, with a TIP.PGD without an address, has cleared TraceEn. A
- * fault of the WRMSR would have an address if it left the filter. It leaves the context only from
- * user mode. SKD022: the same is true of a VM entry.
+ * fault of the WRMSR whose handler is outside the filter would send an address. The fault leaves
+ * the context only if it comes from user mode and OS is 0. SKD022: the same is true of a VM entry.
  */
 static bool clears_trace_en(const struct dec_pt *pt, enum dec_insn_kind kind)
 {

@@ -20,7 +20,10 @@ static bool keeps_doubt(const struct dec_pt *pt, enum vpt_pkt_kind kind)
 	       kind == VPT_PKT_EVD || (kind != VPT_PKT_TIP_PGE && keeps_bdm70(pt, kind));
 }
 
-/* APL12: likewise. Until then the processor runs code outside of the filter. */
+/*
+ * APL12: returns true if a TIP.PGE that reveals the erratum may still follow this packet. Until the
+ * TIP.PGE the processor runs code outside of the filter.
+ */
 static bool keeps_apl12(const struct dec_pt *pt, enum vpt_pkt_kind kind)
 {
 	switch (kind) {
@@ -70,8 +73,8 @@ enum vptd_status dec_pt_close_errata(struct dec_pt *pt, enum vpt_pkt_kind kind)
 
 /*
  * The FUP of an overflow precedes all events, so an event's FUP shows only that tracing has not
- * resumed. SKD010: the overflow's FUP was dropped. These events have a FUP only if tracing has
- * resumed.
+ * resumed. SKD010: the overflow's FUP was dropped. A TSX or PTWRITE event has a FUP only if tracing
+ * has resumed.
  */
 bool dec_pt_shows_where(const struct dec_pt *pt)
 {
@@ -80,7 +83,7 @@ bool dec_pt_shows_where(const struct dec_pt *pt)
 	return dec_pt_has(pt, DEC_SKD010) && (kind == VPTD_EVENT_TSX || kind == VPTD_EVENT_PTWRITE);
 }
 
-/* A TIP follows the FUP of an abort, and its MODE.TSX is reported with that TIP. */
+/* A TIP follows the FUP of an abort, and the MODE.TSX of the abort is reported with that TIP. */
 static bool take_abort(struct dec_pt *pt)
 {
 	const struct vptd_event *last = pt->alone.at + pt->alone.n - 1;

@@ -110,7 +110,7 @@ enum vptd_status dec_pt_end_doubt(struct dec_pt *pt, bool disables, uint64_t ip,
 void dec_pt_emit(struct dec_pt *pt, struct vptd_event event);
 /* Queue an event that waits for a FUP. */
 void dec_pt_alone(struct dec_pt *pt, struct vptd_event event);
-/* Report the events that wait for a FUP without an address. */
+/* Report, without an address, the events that wait for a FUP. */
 void dec_pt_drop_alone(struct dec_pt *pt);
 /*
  * Set the address of the events that wait for a FUP. With @to_branch they also wait for a branch.
@@ -132,8 +132,9 @@ void dec_pt_use_vmcs(struct dec_pt *pt);
 /* Report everything that waits, except an overflow, because the awaited packets are missing. */
 void dec_pt_drop_waiting(struct dec_pt *pt);
 /*
- * End an overflow that waits. The overflow is reported at its OVF, unless tracing resumes by a FUP.
- * It is then reported where tracing resumes, after the events in between.
+ * End an overflow that waits. The first function reports the overflow at its OVF, before the events
+ * that followed. The second function reports those events first, and then the overflow at @ip,
+ * where tracing resumes.
  */
 void dec_pt_end_overflow(struct dec_pt *pt);
 void dec_pt_resume_overflow(struct dec_pt *pt, uint64_t ip);

@@ -109,12 +109,18 @@ enum vptd_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed)
 		return VPTD_OK;
 	}
 	if (suppressed && after_cr3) {
-		/* Execution did not continue at an address without code. */
+		/*
+		 * The MOV CR3 ended tracing if it left the context, or if there is no code after
+		 * it.
+		 */
 		if (leaves_context(pt) || !pt->flow->cur->insns) {
 			disable(pt, (struct vptd_event){.kind = VPTD_EVENT_DISABLED});
 			return VPTD_OK;
 		}
-		/* If a TraceStop follows, the MOV CR3 led there. Otherwise a later branch did. */
+		/*
+		 * If a TraceStop follows, the MOV CR3 sent the TIP.PGD. Otherwise a later branch
+		 * did.
+		 */
 		pt->waits |= W_PGD;
 		return VPTD_OK;
 	}

@@ -257,7 +257,9 @@ static VPT_ALWAYS_INLINE size_t strides(struct dec_pt *pt, const uint8_t *bytes,
 	return pt->flow->tracelets ? any_strides(pt, bytes, len, next) : 0;
 }
 
-/* Returns the size of the CYC at @bytes, which is @offset bytes into the stream, or 0 if it is long. */
+/*
+ * Take the CYC at @bytes, @offset bytes into the stream. Returns its size, or 0 if read_cyc() does.
+ */
 static VPT_ALWAYS_INLINE unsigned int pass_cyc(struct dec_pt *pt, const uint8_t *bytes,
 					       uint64_t offset, enum vptd_status *status)
 {

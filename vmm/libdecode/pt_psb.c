@@ -43,7 +43,7 @@ static enum vptd_status check_blind(struct dec_pt *pt, bool on)
 	return dec_flow_jump(pt->flow, pt->fup);
 }
 
-/* Run to the PSB's address, then compare the state: MODE is that at the FUP. */
+/* Run to the address in the PSB+, and only then use its state. MODE is the mode at the FUP. */
 static enum vptd_status check(struct dec_pt *pt, bool on)
 {
 	enum vptd_status status = VPTD_OK;

@@ -46,7 +46,7 @@ static enum vptd_status fup_alone(struct dec_pt *pt, uint64_t ip)
 
 /*
  * Handle MODE.Exec with a FUP of its own: RFLAGS.IF has changed (table 33-59, row 22). Only a
- * branch changes the mode, but it may differ after packets were disabled.
+ * branch changes the mode, but the mode may differ after packets were disabled.
  */
 static enum vptd_status interrupt_flag(struct dec_pt *pt, uint64_t ip)
 {
@@ -83,8 +83,9 @@ enum vptd_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed)
 }
 
 /*
- * Handle a TIP while the code that runs is not available. The PIP of a VM exit ends that. A MODE
- * waits for the PIP, since no later packet may contain the mode there.
+ * Handle a TIP while the code that runs is not available. The PIP of a VM exit ends this state. A
+ * MODE waits for the PIP, since it may be the last packet with the mode of the code after the VM
+ * exit.
  */
 static enum vptd_status blind_branch(struct dec_pt *pt, uint64_t ip)
 {
@@ -188,7 +189,7 @@ enum vptd_status dec_pt_pge(struct dec_pt *pt, uint64_t ip, bool suppressed)
 	pt->waits &= ~(uint32_t)(W_FUP | W_MODE | W_APL12 | W_BDM70);
 	dec_pt_use_bound(pt);
 	dec_pt_use_pending(pt);
-	/* This is an entry from code that is not traced. */
+	/* Code that is not traced has entered a guest without code. */
 	if (pt->blind)
 		return VPTD_OK;
 	pt->enabled = !pt->config.no_flow;

@@ -130,16 +130,16 @@ struct vptd_ops {
 	void (*event)(void *context, const struct vptd_event *event);
 	void (*run)(void *context, const struct vptd_run *run);
 	/*
-	 * Returns the address space that a PIP selects, any value but VPTD_ANY_SPACE, or
-	 * VPTD_NO_CODE. If space is NULL, the address space is CR3 with NR in bit 0. @vmcs is the base address of the
-	 * last VMCS packet, or UINT64_MAX before the first.
+	 * Returns the address space that a PIP selects: any value but VPTD_ANY_SPACE, or
+	 * VPTD_NO_CODE. If space is NULL, the address space is CR3 with NR in bit 0. @vmcs is the
+	 * base address of the last VMCS packet, or UINT64_MAX before the first.
 	 */
 	uint64_t (*space)(void *context, uint64_t cr3, int nr, uint64_t vmcs);
 	/*
 	 * Called when execution reaches a page without code. Write VPTD_PAGE bytes of the page at
-	 * @address in @space to @bytes and return 1, or return 0 if there is no code. The value of
-	 * *@key is a key that is unique to @space and @address. Replace it by the page's own key if
-	 * the page has one, see vptd_page(). After 0 the decoder asks again when execution next
+	 * @address in @space to @bytes and return 1, or return 0 if there is no code. On entry,
+	 * *@key is a key that is unique to @space and @address. Replace this key by the page's own
+	 * if the page has one, see vptd_page(). After 0 the decoder asks again when execution next
 	 * reaches the page.
 	 */
 	int (*fetch)(void *context, uint64_t space, uint64_t address, uint64_t *key,
@@ -262,9 +262,10 @@ enum vptd_atom_end {
 #define VPTD_ATOM_UNKNOWN UINT64_MAX
 
 /*
- * A session begins with the next byte that is pushed. @regs are its registers there. @insns is a
+ * Begin a session with the next byte that is pushed. @regs are the registers there. @insns is a
  * counter of retired instructions, or VPTD_ATOM_UNKNOWN. Address space and mode are those of
- * vptd_begin(). Returns VPTD_OK or VPTD_E_MEMORY, or VPTD_E_ARGUMENT if @d was made without VPTD_ATOM.
+ * vptd_begin(). Returns VPTD_OK or VPTD_E_MEMORY, or VPTD_E_ARGUMENT if @d was made without
+ * VPTD_ATOM.
  */
 enum vptd_status vptd_atom_begin(struct vptd_decoder *d, const struct vptd_atom_regs *regs,
 				 uint64_t insns);
@@ -273,9 +274,9 @@ enum vptd_status vptd_atom_begin(struct vptd_decoder *d, const struct vptd_atom_
  * The decoder uses outcomes that are left in RTIT_TNT_BUFF, and follows code without branches up to
  * @insns.
  *
- * If the counter is not known at both ends, or if packets were lost, the instructions behind the
- * last outcome are left out. An OVERFLOW is then reported, unless only one instruction can have
- * ended the session.
+ * If the counter is not known at both ends, the decoder leaves out the instructions behind the last
+ * outcome and reports an OVERFLOW. Neither happens with VPTD_ATOM_CHANGED, or if only one
+ * instruction can have ended the session. After lost packets an OVERFLOW is always reported.
  *
  * Returns VPTD_OK or VPTD_E_MEMORY. Returns VPTD_E_ARGUMENT if @d was made without VPTD_ATOM, or if
  * @end is not one of enum vptd_atom_end.
@@ -320,12 +321,12 @@ struct vptd_time {
  * The time is that of 33.8.3.2. It is made of TSC packets, of MTC packets that TMA ties to them,
  * and of CYC packets in between. CYC packets count at the ratio of CBR, which MTC packets
  * calibrate. The bounds hold if the true ratio is within 1 of that of CBR. TSC, CTL and the ratios
- * of the configuration must also stay as they are, and TSC offsets and scaling of VMX change them
- * (33.8.3.3). A packet that comes after an event never changes its time.
+ * of the configuration must also not change. Under VMX, TSC offsets and TSC scaling change the TSC
+ * (33.8.3.3). A later packet never changes the time of an event.
  *
  * Each PSB+ begins anew, and nothing is known before its TSC packet. Parts that are cut at PSBs
- * therefore give the times of the whole. `cycles` counts from the begin of the decoder. In a part,
- * add the `cycles` of the parts before, after vptd_finish().
+ * therefore give the times of the whole. `cycles` begins at 0 in a new decoder. For a later part,
+ * add the `cycles` that the earlier parts have after vptd_finish().
  *
  * Returns VPTD_OK, or VPTD_E_ARGUMENT if @d was made without VPTD_TIME.
  */
