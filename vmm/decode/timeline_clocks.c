@@ -9,7 +9,7 @@ __extension__ typedef unsigned __int128 u128;
 
 /* The number of core clocks from which measured spans give a better ratio than CBR. */
 #define CALIBRATED 1024
-/* A hostile stream has more core clocks than this in one packet. */
+/* The maximum number of core clocks in one packet. Only a hostile stream has more. */
 #define CYC_MAX (UINT64_C(1) << 40)
 
 uint64_t decode_muldiv(uint64_t a, uint64_t b, uint64_t c)
@@ -41,7 +41,7 @@ void decode_scan_ratio(struct decode_timeline_scan *s, unsigned int ratio)
 		s->cbr_min = ratio < s->cbr_min ? ratio : s->cbr_min;
 		s->cbr_max = ratio > s->cbr_max ? ratio : s->cbr_max;
 	}
-	/* The ratio may end a sleep, whose length no packet has. */
+	/* A CBR can follow a sleep. Without TSC packets the length of the sleep is not known. */
 	if (!s->in_psb && s->has_relative && !s->has_tsc) {
 		s->vague = s->has_base;
 		s->now.wild++;
@@ -115,7 +115,7 @@ void decode_scan_lost(struct decode_timeline_scan *s)
 	s->in_psb = false;
 	s->now.lost++;
 	s->now.wild++;
-	/* The lost packets may include a CBR, whose ratio the last CYCs had. */
+	/* The lost packets may include a CBR, and the last CYCs may have had that ratio. */
 	s->now.least = s->told_least;
 	s->cbr_sure = false;
 	s->cbr_min = s->cbr_max = 0;

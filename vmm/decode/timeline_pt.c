@@ -111,7 +111,7 @@ static void mtc(struct decode_timeline_scan *s, uint8_t ctc)
 		s->has_relative = true;
 		periods = 0;
 	} else if (s->ctc_bits < 8) {
-		/* TMA has the lower 16 bits of the clock only. */
+		/* TMA has only the lower 16 bits of the crystal clock. */
 		periods = periods ? periods : mask + 1;
 		s->vague = s->vague || s->base_lost != s->now.lost;
 	}
@@ -236,7 +236,7 @@ static void enter(struct decode_timeline_scan *s, const struct decode_timeline_s
 	if (s->session == 1)
 		return;
 	decode_scan_gap(s);
-	/* No packet will have the length of the gap. */
+	/* Without TSC packets the length of the gap is not known. */
 	if (!on(s, VPT_CTL_MASK(TSC_EN)))
 		s->vague = s->has_base;
 }

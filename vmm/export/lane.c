@@ -217,7 +217,10 @@ int export_lane_next(struct export_lane *l)
 
 bool export_lane_shown(const struct export_lane *l)
 {
-	/* The decoder has read past the outcome that ends the block. */
+	/*
+	 * Use the place of the block if possible. The decoder has read past the outcome that ends
+	 * the block.
+	 */
 	uint64_t at = l->place.is ? l->place.at : l->item.offset;
 
 	return l->item.kind == DECODE_ITEM_BLOCK && l->item.mode != 16 && at >= l->start;

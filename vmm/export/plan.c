@@ -39,8 +39,8 @@ static bool differs(const struct export_page *page, const uint8_t *bytes, enum e
 }
 
 /*
- * Require a page. perf gets a page that it has not seen yet from the beginning, with the current
- * content.
+ * Require a page. If perf does not have the page yet, the export has the page from the beginning,
+ * with the current content.
  */
 static void need_page(struct needs *needs, struct export_page *page, const uint8_t *bytes)
 {

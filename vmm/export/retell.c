@@ -44,8 +44,8 @@ static void lose(struct export_retell *r, bool known, uint64_t ip)
 	/* The pending outcomes are not lost. */
 	vpt_pt_flush(&r->pt);
 	/*
-	 * A new space needs a PSB+. libipt 2.0.5 does not accept a new code size there, so TIP.PGE
-	 * must report it.
+	 * A new space needs a PSB+. libipt 2.0.5 does not accept a new code size there. The enclave
+	 * keeps tracing off, so that a TIP.PGE reports the code size.
 	 */
 	r->ctx.production_enclave = !known || export_retell_mode(r) != r->mode;
 	if (r->ctx.cr3 != r->cr3)

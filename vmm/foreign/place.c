@@ -4,8 +4,8 @@
  *
  * If only user space is traced, a change takes effect where tracing resumes: at the first TIP.PGE
  * that is not earlier. Its place is behind the TIP.PGD before it. If the kernel is traced too, the
- * place is before the first packet of the flow that is not earlier. In both cases the packet before
- * the place is complete, so that the decoder has no pending state.
+ * place is before the first packet of the flow that is not earlier. In both cases all packets of
+ * the event before the place are complete, so that the decoder has no pending state.
  *
  * Before the first TSC packet there is no time: the first change with a known time takes effect.
  */

@@ -92,7 +92,7 @@ static int add_segment(const struct core *c, const Elf64_Phdr *p)
 {
 	uint64_t bytes = p->p_filesz < p->p_memsz ? p->p_filesz : p->p_memsz;
 
-	/* /proc/kcore also has virtual memory, without a physical address. */
+	/* /proc/kcore also has segments of virtual memory, which have no physical address. */
 	if (!bytes || p->p_paddr == UINT64_MAX)
 		return 0;
 	if (p->p_paddr >= PHYSICAL_MAX || bytes > PHYSICAL_MAX - p->p_paddr ||

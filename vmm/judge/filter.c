@@ -191,8 +191,8 @@ static int end_blind(struct state *st, uint8_t *buf)
 }
 
 /*
- * Rewrite an IP packet around a guest without code in the file. VM entries then end the trace, and
- * VM exits begin it. After the PIP of an exit its TIP follows.
+ * Rewrite an IP packet around a guest without code in the file. In the output, VM entries end the
+ * trace, and VM exits begin it. A VM exit sends a PIP and then a TIP, which becomes a TIP.PGE.
  */
 static int blind_packet(struct state *st, const struct vpt_packet *p, uint8_t *buf)
 {
@@ -210,7 +210,10 @@ static int blind_packet(struct state *st, const struct vpt_packet *p, uint8_t *b
 	}
 	st->blind_next = false;
 	st->blind = true;
-	/* Nothing was traced before this entry, for example because of the guest's own filter. */
+	/*
+	 * A TIP.PGE enters the guest from untraced code. The output has no trace that would have to
+	 * end.
+	 */
 	if (p->kind == VPT_PKT_TIP_PGE)
 		return DROP;
 	st->wrong_ip = JUDGE_FILTER_NO_IP;

@@ -213,8 +213,8 @@ static int start_over(struct judge_ipt_flow *f)
 }
 
 /*
- * Returns true if the error is due to packets that the filter removes only on request. After an
- * OVF, libipt looks ahead for the next IP, so its offset is before these packets.
+ * Returns true if the error is due to packets that the filter only removes with rewrite_all. After
+ * an OVF, libipt looks ahead for the next IP, so its offset is before these packets.
  */
 static bool has_blocks(const struct judge_ipt_flow *f, const struct decode_item *error)
 {

@@ -134,7 +134,10 @@ static int make_room(struct tracer_code_pages *pages)
 	return pages->maps * 2 >= pages->slots ? grow(pages) : 0;
 }
 
-/* Find a version of the frame in which these bytes are current. Returns 0 if there is none. */
+/*
+ * Find a version of the frame that has the @len bytes at @offset of @now. Returns 0 if there is
+ * none.
+ */
 static uint32_t find_version(struct tracer_code_pages *pages, uint64_t gpa, const uint8_t *now,
 			     size_t offset, size_t len)
 {
@@ -146,8 +149,8 @@ static uint32_t find_version(struct tracer_code_pages *pages, uint64_t gpa, cons
 }
 
 /*
- * Remove the oldest version of the frame if the frame has the maximum number. Returns its entry, or
- * 0.
+ * Remove the oldest version of a frame that has TRACER_CODE_VERSIONS of them. Returns the version's
+ * entry, or 0.
  */
 static uint32_t take_oldest(struct tracer_code_pages *pages, uint32_t *newest)
 {

@@ -96,7 +96,10 @@ static void note_cr3(struct tracer_hardware_spaces *s, uint64_t cr3)
 		s->cr3[s->count++] = cr3;
 }
 
-/* Parse the whole packets among `len` bytes. Returns the number of parsed bytes. */
+/*
+ * Parse the complete packets in `len` bytes, and note the CR3s of PIPs. Returns the number of
+ * parsed bytes.
+ */
 static size_t parse(struct tracer_hardware_spaces *s, const uint8_t *bytes, size_t len)
 {
 	struct vpt_packet packet;

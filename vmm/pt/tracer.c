@@ -92,8 +92,9 @@ void tracer_sync(struct tracer *t)
 }
 
 /*
- * Sync the file, so that a killed run loses no more than its last second. Syncs do not change the
- * trace. They depend on the instructions alone, and not on how reports combine instructions.
+ * Sync the file, so that a killed run loses no more than its last second. A sync does not change
+ * the trace. The number of instructions alone decides when the file is synced, and not how reports
+ * combine instructions.
  */
 static void sync_now_and_then(struct tracer *t)
 {
