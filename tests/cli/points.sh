@@ -3,12 +3,8 @@
 # A decoder can start at any PSB with the state that the file has for it.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-VPT=${VPT:-${O:-build/${MODE:-rel}}/vpt}
+. tests/lib/cli.sh
 POINTS=${O:-build/${MODE:-rel}}/tests/points
-GUEST=${O:-build/${MODE:-rel}}/guest
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 
 # from_points LEAST GUEST OPTION...: at least so many places are started from.
 from_points() {

@@ -4,10 +4,8 @@
 # from PSB to PSB that are added. Traces with one address space and code that stays.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 O=${O:-build/${MODE:-rel}}
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 compared=0 parts=0
 
 for options in "--model=skl --psb=0" "--model=spr --no-retc --events --ptw=fup --psb=0" \

@@ -5,10 +5,8 @@
 # which measures nothing here.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 O=${O:-build/${MODE:-rel}}
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 
 for name in compat demand demo exceptions interrupts jit kernelmix pagefaults processes retpoline \
 	softint spaces storm system; do

@@ -4,10 +4,8 @@
 # TIPs, code that changes.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 O=${O:-build/${MODE:-rel}}
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 compared=0
 
 for options in "--pt=guest --model=skl" "--pt=host --model=spr --events --ptw=fup" \

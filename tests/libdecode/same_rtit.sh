@@ -6,10 +6,8 @@
 # ALL=1: every payload with every configuration; else each payload has three of them.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 O=${O:-build/${MODE:-rel}}
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 all=${ALL:-}
 compared=0 insns=0
 

@@ -9,10 +9,8 @@
 # CYCs with a threshold, only a decoder that looks ahead has an upper bound.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 O=${O:-build/${MODE:-rel}}
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 parts=0 traces=0 insns=0 ahead=0 open=0 outside=0
 
 for options in "--model=icx --tsc --mtc --cyc" "--model=spr --tsc --mtc=6 --events --ptw=fup" \

@@ -5,10 +5,7 @@
 # as a host does.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 export HOME="$dir" PERF_CONFIG=/dev/null
 MOST=400000
 # Of CPUID.14H.0:EBX: the same processor with power events.

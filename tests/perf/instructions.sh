@@ -7,12 +7,9 @@
 # usage: instructions.sh CONFIGURATION [PAYLOAD...]
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
+. tests/lib/cli.sh
 config=$1
 shift
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 # perf would read the settings of whoever runs the test.
 export HOME="$dir" PERF_CONFIG=/dev/null
 # perf has been seen not to end, and to write until it is stopped.

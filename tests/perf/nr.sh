@@ -4,10 +4,7 @@
 # are the oracle's, as for the same file without NR.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 export HOME="$dir" PERF_CONFIG=/dev/null
 
 for payload in calls kernelmix processes; do

@@ -4,10 +4,7 @@
 # does: a test for each kind of packet.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 export HOME="$dir" PERF_CONFIG=/dev/null
 
 tap_run "a file of all packets" sh -c "'$TOOLS/perf-packets' '$dir/perf.data' >'$dir/ours'"

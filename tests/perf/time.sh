@@ -6,10 +6,7 @@
 # what a packet tells counts from the next branch on: that is the error that is allowed.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 export HOME="$dir" PERF_CONFIG=/dev/null
 # TSC ticks for an instruction: at P1 one.
 RATE=1

@@ -3,10 +3,7 @@
 # vpt verify --with=perf: perf has the instructions that ran, and what it has wrong is seen.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 mkdir "$dir/tmp" "$dir/bin"
 export TMPDIR="$dir/tmp"
 

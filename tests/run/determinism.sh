@@ -4,10 +4,8 @@
 # same output, byte for byte.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 . tests/run/settings.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 
 # With another environment, another stack, and other bytes in memory that nobody has set:
 # nothing of it shows.

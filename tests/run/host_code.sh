@@ -7,14 +7,10 @@
 # usage: host_code.sh OWNER [MODEL [SEEDS]]    skl, 40
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 owner=${1:?usage: host_code.sh OWNER [MODEL [SEEDS]]}
 model=${2:-skl}
 seeds=${3:-40}
-VPT=${O:-build/${MODE:-rel}}/vpt
-GUEST=${O:-build/${MODE:-rel}}/guest
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 
 # run_to FILE PAYLOAD [OPTION...]: FILE.vpt, .console, .status, .packets
 run_to() {

@@ -7,14 +7,12 @@
 # usage: matrix.sh OWNER MODEL [ENGINE]
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 . tests/lib/roundtrip.sh
 owner=$1
 model=$2
 engine=${3:-${ENGINE:-soft}}
 [ "$engine" != kvm ] || need_kvm
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 
 # Rows of this owner and engine as "payload expected arguments".
 rows=$(awk -v owner="$owner" -v model="$model" -v engine="$engine" '

@@ -4,9 +4,7 @@
 # a stand-in that takes a while and writes down what it was asked for.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 O=$dir/build
 export O SEEDS_CHUNK=10
 mkdir -p "$O/tests" "$O/guest"

@@ -7,12 +7,10 @@
 # On failure the commands that show it again are printed.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 . tests/run/settings.sh
 points=${1:-10}
 seed=${2:-1}
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 
 # The run that is not stopped: whole-N.vpt, whole-N.txt, and its length.
 whole() { # N PAYLOAD OPTION...

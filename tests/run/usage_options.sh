@@ -3,10 +3,8 @@
 # What usages of PT under a VMM put into a trace, and what options make of them.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 . tests/lib/roundtrip.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 
 run() { # NAME PAYLOAD OPTION...: the guest ends with 0, its trace is $dir/NAME
 	run_name=$1

@@ -6,14 +6,12 @@
 # usage: usages.sh ENGINE USAGE [OPTION...]
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 . tests/lib/roundtrip.sh
 engine=$1
 usage=$2
 shift 2
 [ "$engine" != kvm ] || need_kvm
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 
 # How a payload ends where nobody but the VMM has PT, or with PT of its own.
 owner=host

@@ -4,12 +4,10 @@
 # library sends is what the row says. With --list prints the rows and their packets.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 . tests/lib/roundtrip.sh
 . tests/lib/rows.sh
 O=${O:-build/${MODE:-rel}}
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 
 rows_run test_tables
 # Table 33-4 is an algorithm: a guest follows it, and tells whether a PMI was lost.

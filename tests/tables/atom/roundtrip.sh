@@ -6,10 +6,8 @@
 # usage: roundtrip.sh [CONFIGURATION...]    all of them if none is named
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 . tests/lib/roundtrip.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 trace=$dir/trace.vpt
 
 # shellcheck disable=SC2046 # words

@@ -6,11 +6,9 @@
 # With --list prints all of that for people.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 . tests/lib/rows.sh
 O=${O:-build/${MODE:-rel}}
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 errata="1 2 3 4 5 6 7 8"
 
 rows_run test_atom_tables

@@ -8,10 +8,8 @@
 # usage: same.sh [PAYLOAD...]
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 . tests/lib/roundtrip.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 [ $# -gt 0 ] || set -- quicksort calls returns bytecode exceptions interrupts ring3 spaces \
 	selfmod softint strings random
 
