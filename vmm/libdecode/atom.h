@@ -59,13 +59,13 @@ struct dec_atom {
 	struct dec_atom_config config;
 	struct vpt_atom_regs regs; /* the registers at the begin of the session */
 	uint64_t offset;	   /* the stream offset after the last packet */
-	uint64_t added; /* the part of the counter that did not run: see dec_atom_insns() */
+	uint64_t added; /* the counter minus the instructions that ran: see dec_atom_insns() */
 	uint64_t led;	/* the stream offset after the packets that led to the code that runs now */
 	uint64_t cr3;	/* see dec_atom_use_space() */
 	bool counts;	/* the flow's counter is exact, and callers may read it */
 	bool enabled;	/* PacketEn, as far as the decoder knows it */
-	bool lost;	/* the position of execution is unknown */
-	bool joins;	/* a PSB was seen, so that a TIP gives the position */
+	bool lost;	/* the decoder searches for the position of execution */
+	bool joins;	/* a TIP gives the position, as after a PSB */
 	bool no_tip;	/* the last packet is a FUP.PGD, and its TIP leaves the traced region */
 	bool call_lost; /* a CALL may have retired before decoding joined the trace */
 	bool continues; /* the last session ended with VPTD_ATOM_CHANGED */
@@ -113,8 +113,8 @@ void dec_atom_init(struct dec_atom *r, struct dec_flow *flow, const struct dec_a
 
 /*
  * Begin a session at the next byte. @regs are its registers there. @insns is the counter of
- * instructions, which becomes the flow's, or DEC_ATOM_NO_COUNT. The trace begins anew unless
- * dec_atom_end() was called before.
+ * instructions, which becomes the flow's, or DEC_ATOM_NO_COUNT. The trace begins anew unless the
+ * last session ended with VPTD_ATOM_CHANGED.
  */
 void dec_atom_begin(struct dec_atom *r, const struct vpt_atom_regs *regs, uint64_t insns);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Look ahead in the code. Where packets were lost, the counter of instructions is not known. It is
- * derived from the instruction that ended the session, if the code has only one that can have done so.
+ * derived from the instruction that ended the session, if only one instruction of the code can have
+ * done so.
  */
 #include "libdecode/atom_inside.h"
 

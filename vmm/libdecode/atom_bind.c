@@ -156,7 +156,7 @@ static void left(struct dec_atom *r, const struct dec_atom_said *tip)
 	struct vptd_event event = {.flags = tip ? VPTD_EV_TO : 0, .to = tip ? tip->lip : 0};
 	uint64_t offset = tip ? tip->offset : r->event_offset;
 
-	/* A transfer that falls through has no TIP. */
+	/* An instruction that falls through to code outside of the filter has no TIP. */
 	if (r->by_insn && (!tip || is_far(dec_atom_did(r)))) {
 		event.kind = VPTD_EVENT_DISABLED;
 		dec_atom_disabled(r, event, offset);

@@ -21,8 +21,8 @@ static void use_registers(struct dec_atom *r, const struct vpt_atom_regs *regs)
 }
 
 /*
- * The registers were changed at an unknown instruction. The next packet leads past it, but a CALL
- * in front of it would set the wrong LAST_CALL_NLIP.
+ * Handle a change of the registers at an unknown instruction. The next packet leads past that
+ * instruction, but a CALL before that would set the wrong LAST_CALL_NLIP.
  */
 static void change(struct dec_atom *r, const struct vpt_atom_regs *regs)
 {
@@ -122,7 +122,7 @@ static enum vptd_status tail(struct dec_atom *r, const struct vpt_atom_regs *reg
 	return VPTD_OK;
 }
 
-/* Handle a missing TIP: FUP.PGD has none, or packets are being lost. */
+/* Handle a missing TIP. A FUP.PGD may have none, or packets are being lost. */
 static enum vptd_status no_tip(struct dec_atom *r, bool lossy)
 {
 	bool left = r->waits == R_LEFT;

@@ -3,8 +3,8 @@
  * Use outcomes, and record how execution reached the position.
  *
  * FUP.PGD has the address after the instruction that left the filter, even if that instruction was
- * a branch. Its decoder must know the last instruction, so it follows the last waiting outcome
- * block by block.
+ * a branch. Therefore dec_atom_drain() follows the last waiting outcome block by block, so that
+ * dec_atom_to_fup() knows the last instruction.
  */
 #include "libdecode/atom_inside.h"
 

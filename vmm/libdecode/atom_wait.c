@@ -3,8 +3,8 @@
  * Hold packets whose meaning depends on a later packet or on the end of the session.
  *
  * The later packet decides whether tracing resumes after an overflow, or whether TraceStop took
- * effect. It also decides whether a TIP or an event leads to code that is not traced. Packets in between are held,
- * and used in order afterwards.
+ * effect. It also decides whether a TIP or an event leads to code that is not traced. The packets
+ * in between are held, and used in order afterwards.
  */
 #include "libdecode/atom_inside.h"
 
@@ -143,9 +143,9 @@ static void decide_now(struct dec_atom *r, bool filter_en, bool stopped)
 }
 
 /*
- * [ATOM-E5] Returns true if @said may be a spurious TIP. It is the TIP of a branch during an
- * overflow to the place where the overflow ended, and follows at once. It cannot be told from the
- * TIP of a loop's branch, so the loop may have run once more.
+ * [ATOM-E5] Returns true if @said may be a spurious TIP. Such a TIP is that of a branch during the
+ * overflow, which led to the place where the overflow ended. It follows FUP.BuffOvf at once. The
+ * TIP of a loop's branch looks the same, so the loop may have run once more.
  */
 static bool is_spurious(struct dec_atom *r, const struct dec_atom_said *said)
 {

@@ -128,7 +128,7 @@ static bool changes_paging(const struct dec_atom *r, const struct vpt_atom_packe
 		return false;
 	if (r->paging != DEC_ATOM_UNKNOWN)
 		return pip->flag != r->paging;
-	/* CR3 did not change. */
+	/* If CR3 is the same, the PIP is that of a MOV to CR0. */
 	return !((pip->value ^ r->cr3) & ~UINT64_C(0xfff));
 }
 

@@ -186,7 +186,10 @@ static bool make(struct dec_code *code, struct dec_block *block)
 			      key2_of(block->ip & (DEC_PAGE - 1), block->mode), block);
 }
 
-/* Returns true if the block matches the present code: same place, same generation. */
+/*
+ * Returns true if the block, which has the present place and generation, also matches the code of
+ * the next page.
+ */
 static bool is_current(struct dec_code *code, const struct dec_block *block)
 {
 	bool shared;

@@ -40,8 +40,8 @@ enum vptd_status dec_flow_jump(struct dec_flow *f, uint64_t ip)
 }
 
 /*
- * Returns true if the branch of @by last led to @ip, too. Without a direct target, most branches repeat
- * their last target.
+ * Returns true if the branch of @by led to @ip the last time, too. Most branches without a direct
+ * target repeat their last target.
  */
 static inline bool leads_to(const struct dec_flow *f, const struct dec_block *by, uint64_t ip)
 {
@@ -117,8 +117,8 @@ static inline enum vptd_status see_code(struct dec_flow *f)
 }
 
 /*
- * Returns true if code changes within the rest of the current block. The block becomes another one
- * there, and its end must be examined again.
+ * Returns true if code changes within the rest of the current block. From the change on the code is
+ * in another block, whose end must be examined.
  */
 static inline bool changes_within(const struct dec_flow *f)
 {
@@ -200,7 +200,10 @@ enum vptd_status dec_flow_block(struct dec_flow *f)
 	case DEC_END_RET:
 		if (!f->has_retc)
 			return VPTD_STUCK;
-		/* The RET has not run, because only another decoder may know its return address. */
+		/*
+		 * Stop before a RET whose return address is unknown or whose outcome is not
+		 * "taken".
+		 */
 		if (f->last_call && !(f->depth && f->bits >> 63))
 			return VPTD_E_RETURN;
 		break;

@@ -16,7 +16,10 @@ struct dec_paths {
 	uint64_t *addresses;
 	uint32_t naddresses, room;
 	bool kept; /* paths are kept, because blocks are counted */
-	/* For each walk: a header, then one entry per block: its id, shifted left by one, and the link. */
+	/*
+	 * For each walk: a header and one entry per block, which is its id, shifted left by one,
+	 * and the link.
+	 */
 	uint32_t *path;
 	uint32_t npath, path_room;
 };

@@ -67,7 +67,7 @@ struct dec_pt {
 	uint8_t mode_exec; /* the MODE.Exec that waits, or that of a PSB+ */
 	uint8_t mode_told; /* the last MODE.Exec that took effect, or DEC_PT_UNKNOWN */
 	uint8_t tsx;
-	uint8_t block_type; /* the type of the open block, with BBP.SZ in bit 7; 0: no block is open */
+	uint8_t block_type; /* the type of the open block, with BBP.SZ in bit 7; 0: none is open */
 	uint64_t fup;	    /* the FUP that waits, or that of a PSB+ */
 	uint64_t cr3, vmcs;
 	bool nr;

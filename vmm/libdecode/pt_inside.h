@@ -66,8 +66,8 @@ static inline bool dec_pt_has(const struct dec_pt *pt, enum dec_errata erratum)
 /* Report the CFE and EVD of an event, and the abort of a transaction, before the event. */
 void dec_pt_use_event_bound(struct dec_pt *pt);
 /*
- * Run to the FUP of an event. @off is true if the event is a TIP.PGD without an address. Sets *flags
- * to those of the event.
+ * Run to the FUP of an event. @off is true if the event is a TIP.PGD without an address. Sets
+ * *flags to those of the event.
  */
 enum vptd_status dec_pt_run_to_fup(struct dec_pt *pt, bool off, uint8_t *flags);
 /* Report a branch where no flow is decoded, so that only its packets are known. */

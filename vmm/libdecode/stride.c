@@ -3,9 +3,9 @@
  * The stride cache.
  *
  * A stride begins and ends at the target of a TIP. No outcome is left over at either end, and the
- * last IP is the address of the block. A stride is valid while all of its blocks are, so while its
- * view is current. The addresses that it pops from the return stack must be on top at each use. New
- * packets are only noted at first, because many never repeat.
+ * last IP is the address of the block. A stride is valid while all of its blocks are valid, which
+ * is while its view is current. The addresses that it pops from the return stack must be on top at
+ * each use. New packets are only noted at first, because many never repeat.
  */
 #include "libdecode/stride_inside.h"
 

@@ -163,8 +163,8 @@ static void ratio(struct dec_time *t, const struct dec_time_config *c, uint8_t v
 	t->cbr = value;
 	t->cbr_guess = value ? value : t->cbr_guess;
 	/*
-	 * A PSB+ repeats the ratio. Elsewhere the clocks until now belong to both ratios, or to
-	 * any.
+	 * A PSB+ repeats the ratio. Elsewhere the next CYC has clocks at both ratios, or at any
+	 * ratio if one of them is unknown.
 	 */
 	if (t->in_psb || !value) {
 		t->cbr_min = t->cbr_max = value;
@@ -310,7 +310,10 @@ static void end_psb(struct dec_time *t)
 static void overflow(struct dec_time *t, const struct dec_time_config *c)
 {
 	end_psb(t);
-	/* The lost packets may include a change of the ratio, and the last CYCs may precede it. */
+	/*
+	 * The lost packets may include a change of the ratio, and the last CYCs may include clocks
+	 * after that change.
+	 */
 	if (t->in_cycs) {
 		t->clocks = t->told_clocks;
 		t->least = t->told_least;

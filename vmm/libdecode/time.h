@@ -34,7 +34,7 @@ struct dec_time {
 	bool at_anchor; /* the last packet is an anchor */
 	/* The bounds of the TSC at the last anchor. */
 	uint64_t lo, hi;
-	/* A lower bound of the TSC at the next MTC, while no MTC is lost. */
+	/* The latest TSC at which the processor sends the next MTC, if no MTC is lost. */
 	uint64_t next;
 
 	/* Since the anchor: core clocks at the ratio `cbr`, and those before the CYCs at hand. */

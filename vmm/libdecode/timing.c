@@ -46,7 +46,10 @@ void dec_timing_ran(struct dec_timing *t, const struct dec_block *block, unsigne
 	}
 }
 
-/* Returns an upper bound. No eligible packet followed `now`, so its age is otherwise unknown. */
+/*
+ * Returns an upper bound. Only eligible events, and runs up to the first branch after a timing
+ * packet, have the bound of dec_time_hi().
+ */
 static uint64_t upper(const struct dec_timing *t)
 {
 	uint64_t hi = dec_time_until(&t->now), by;
