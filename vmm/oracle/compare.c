@@ -451,9 +451,8 @@ static unsigned int mode_here(const struct compare *m)
 }
 
 /*
- * Returns 1 if the expected steps run in a loop of direct branches and continue with @decoded after
- * the loop, or 0. With NULL they may continue with any step. Consumes the loop. Returns -ENOMEM on
- * failure.
+ * Skip the expected steps of a loop of direct branches. If @decoded is not NULL, the next expected
+ * step after the loop must be @decoded. Returns 1 if there was such a loop, 0 if not, or -ENOMEM.
  */
 static int leave_loop(struct compare *m, const struct oracle_step *decoded)
 {

@@ -86,12 +86,13 @@ struct oracle_expect {
 void oracle_expect_init(struct oracle_expect *e, const struct trace_reader *reader,
 			unsigned int vcpu);
 
-/* Store the next step. After END or WRONG always the same. */
+/* Store the next step. After END or WRONG, each call stores that step again. */
 void oracle_expect_next(struct oracle_expect *e, struct oracle_step *step);
 
 /*
- * Returns true if each INSN record of the same CPL and paging is one step, for any IPs. @step and
- * the step after it must also be instructions. @step is the last step from oracle_expect_next().
+ * @step is the last step from oracle_expect_next(). Returns true if @step and the next step are
+ * instructions, and further INSN records are one step each. Such records have the same CPL and
+ * paging, and any IPs.
  */
 static inline bool oracle_expect_is_steady(const struct oracle_expect *e,
 					   const struct oracle_step *step)

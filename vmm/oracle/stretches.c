@@ -25,8 +25,7 @@
 struct oracle_stretch_known {
 	const struct trace_stretch *stretch; /* NULL before the first use */
 	uint64_t ip;
-	uint32_t block; /* the run of this block with the same number of instructions is equal,
-	                 * see below */
+	uint32_t block; /* a run of this block with `insns` instructions is equal to the stretch */
 	uint16_t insns;
 	uint16_t setting; /* setting_of() */
 	uint8_t ends;	  /* enum ends */

@@ -45,8 +45,8 @@ static void put_cr3_switch(struct tracer *t, const struct vpt_context *ctx)
 }
 
 /*
- * Record the space after an overflow. Its packet does not have the counter, and the next packet
- * with the space may be far.
+ * Record the space after an overflow. The packet of the overflow does not have the instruction
+ * counter, and the next packet with the space may be far.
  */
 static void note_resumed(struct tracer *t)
 {

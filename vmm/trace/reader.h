@@ -257,16 +257,19 @@ struct trace_oracle_rest {
  */
 size_t trace_words_same(const uint32_t *words, size_t n, uint32_t word);
 
-/* Returns false if a cursor is within a stretch, or at the end of a block. */
+/*
+ * Get the rest of the cursor's block. Returns false if the cursor is within a stretch, or at the
+ * end of the block.
+ */
 bool trace_reader_oracle_rest(const struct trace_reader *r, unsigned int vcpu,
 			      const struct trace_oracle_cursor *cursor,
 			      struct trace_oracle_rest *rest);
 /* Advance a cursor over @n records, the last of which is an INSN at @ip. */
 void trace_oracle_cursor_pass_records(struct trace_oracle_cursor *cursor, size_t n, uint64_t ip);
 /*
- * Advance a cursor over @n of these words and into @stretch, the last of them with a retired
- * instruction. Its next instruction is number @insn, at @ip, and its first @insns instructions
- * retire. None of them is an INT n.
+ * Advance a cursor over @n words of the rest. @stretch is the last of them with a retired
+ * instruction. The cursor's next instruction is number @insn of @stretch, at @ip. The first @insns
+ * instructions of @stretch retire, and none of them is an INT n.
  */
 void trace_oracle_cursor_pass(struct trace_oracle_cursor *cursor, size_t n,
 			      const struct trace_stretch *stretch, unsigned int insn,

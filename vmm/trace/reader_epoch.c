@@ -134,7 +134,10 @@ static bool is_of(const struct trace_reader *r, size_t frame, const struct trace
 	       r->frames.at[frame].frame.gpa == view->gpa;
 }
 
-/* Return the content of the view's page when the view begins, or else the page's next content. */
+/*
+ * Return the index of the entry with the content of the view's page when the view begins. If there
+ * is none, return the index of the first later entry, which may be of another page.
+ */
 static size_t find_frame(const struct trace_reader *r, const struct trace_view *view)
 {
 	const struct trace_reader_frame key = {
