@@ -215,6 +215,7 @@ static void wrmsr(struct walker *w)
 	if (!atom_of(w)->trigger_en && walk_rnd(w, 2))
 		msr = VPT_ATOM_MSR_CTL;
 	MUST(tracer_wrmsr(tracer_of(w), msr, some_value(w, msr), &insn) == VPT_FAULT_NONE);
+	tracer_report(tracer_of(w), &insn);
 	walk_fall_through(w);
 }
 
@@ -340,6 +341,7 @@ static void write_register(struct walker *w, uint32_t msr, uint64_t value)
 	struct engine_report insn = {.event = {.from = next - 2, .to = next}, .next = next};
 
 	MUST(tracer_wrmsr(tracer_of(w), msr, value, &insn) == VPT_FAULT_NONE);
+	tracer_report(tracer_of(w), &insn);
 }
 
 /* As a driver does it: Trace_En before TraceActive. */

@@ -266,7 +266,8 @@ static void retired(struct core_vcpu *v, const struct step *s, uint64_t to)
 	core_put_bit(&v->shadowed, CORE_VCPU_SHADOW,
 		     v->shadowed & CORE_VCPU_AFTER_SS ||
 			     (s->insn.flags & CORE_INSN_STI && !(s->rflags & X86_FL_IF)));
-	if (traced) {
+	/* A write of the trace unit's registers may begin the trace. */
+	if (traced || vpt_unlikely(v->report.flags & ENGINE_REPORT_WROTE)) {
 		describe_flow(v, s, to, kind);
 		tracer_report(&v->tracer, &v->report);
 	}

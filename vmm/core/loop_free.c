@@ -20,6 +20,8 @@ static void serve_msr(struct core_vcpu *v, struct engine_exit *exit)
 		fault = core_msr_read(v, exit->msr.index, exit->msr.value);
 	else
 		fault = core_msr_write(v, exit->msr.index, *exit->msr.value, &r);
+	if (r.flags & ENGINE_REPORT_WROTE)
+		tracer_report(&v->tracer, &r);
 	exit->msr.gp = fault != VPT_FAULT_NONE;
 }
 

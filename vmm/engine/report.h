@@ -11,8 +11,13 @@
 
 enum engine_report_flags {
 	ENGINE_REPORT_INSN = 1 << 0, /* exactly one instruction: every member is valid */
-	/* the tracer has already counted the instruction, which wrote a register */
-	ENGINE_REPORT_COUNTED = 1 << 1,
+	/*
+	 * The instruction has written registers of the trace unit, which may have changed the
+	 * enables. The report has no event. The next two bits are the enables before the write.
+	 */
+	ENGINE_REPORT_WROTE = 1 << 1,
+	ENGINE_REPORT_TRIGGER_EN = 1 << 2,
+	ENGINE_REPORT_PACKET_EN = 1 << 3,
 };
 
 struct engine_report {

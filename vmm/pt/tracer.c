@@ -128,46 +128,47 @@ enum vpt_fault tracer_wrmsr(struct tracer *t, uint32_t msr, uint64_t value, stru
 	return tracer_root_wrmsr(t, msr, value, r);
 }
 
+/* Return the enables for the report of an instruction that is about to write registers. */
+static uint8_t enables(const struct tracer *t)
+{
+	const uint32_t state = t->unit.acts->state;
+
+	return (uint8_t)((state & VPT_GATE_TRIGGER_EN ? ENGINE_REPORT_TRIGGER_EN : 0) |
+			 (state & VPT_GATE_PACKET_EN ? ENGINE_REPORT_PACKET_EN : 0));
+}
+
 enum vpt_fault tracer_root_wrmsr(struct tracer *t, uint32_t msr, uint64_t value,
 				 struct engine_report *r)
 {
-	bool was = t->unit.acts->state & VPT_GATE_TRIGGER_EN,
-	     traced = t->unit.acts->state & VPT_GATE_PACKET_EN;
+	const uint8_t before = enables(t);
 	const struct tracer_unit_ops *unit = t->unit.ops;
 	struct trace_session s = {.edge = TRACE_SESSION_START};
 	bool cuts = unit->cuts && !(t->recorder.state & TRACER_RECORDER_LOST) &&
 		    unit->cuts(t, msr, value, &s);
 	enum vpt_fault fault;
 
+	/* The old session ends before the write, and has the WRMSR as its last instruction. */
 	if (cuts) {
-		retired(t, r, traced);
+		retired(t, r, before & ENGINE_REPORT_PACKET_EN);
 		tracer_session_cut(t, &s, r->next);
 	}
-	r->flags |= ENGINE_REPORT_COUNTED;
 	fault = unit->wrmsr(t, msr, value, VPT_ACCESS_GUEST, r->event.from, r->next);
-	if (fault == VPT_FAULT_NONE && was && !cuts)
-		retired(t, r, traced);
-	finish(t, r->next);
+	if (fault == VPT_FAULT_NONE)
+		r->flags |= ENGINE_REPORT_WROTE | (cuts ? 0 : before);
 	return fault;
 }
 
 void tracer_xsaves(struct tracer *t, void *state, struct engine_report *r)
 {
-	bool was = tracer_on(t), traced = t->pt.packet_en;
-
-	r->flags |= ENGINE_REPORT_COUNTED;
+	r->flags |= ENGINE_REPORT_WROTE | enables(t);
 	vpt_pt_xsaves(&t->pt, state, r->event.from, r->next);
-	if (was)
-		retired(t, r, traced);
-	finish(t, r->next);
 }
 
 /* The core has checked the state, and TraceEn is clear. So no instruction is counted. */
 void tracer_xrstors(struct tracer *t, const void *state, struct engine_report *r)
 {
-	r->flags |= ENGINE_REPORT_COUNTED;
+	r->flags |= ENGINE_REPORT_WROTE;
 	(void)!vpt_pt_xrstors(&t->pt, state, r->event.from, r->next);
-	finish(t, r->next);
 }
 
 enum vpt_fault tracer_host_write(struct tracer *t, uint32_t msr, uint64_t value, uint64_t next_ip)
@@ -249,12 +250,22 @@ static void report_event(struct tracer *t, const struct engine_report *r)
 	finish(t, event->to);
 }
 
+/* Count an instruction that wrote registers, by the enables before the write. */
+static void report_write(struct tracer *t, const struct engine_report *r)
+{
+	if (r->flags & ENGINE_REPORT_TRIGGER_EN)
+		retired(t, r, r->flags & ENGINE_REPORT_PACKET_EN);
+	finish(t, r->next);
+}
+
 void tracer_report(struct tracer *t, const struct engine_report *r)
 {
 	const uint32_t state = t->unit.acts->state;
 
-	if (vpt_unlikely(r->flags & ENGINE_REPORT_COUNTED))
+	if (vpt_unlikely(r->flags & ENGINE_REPORT_WROTE)) {
+		report_write(t, r);
 		return;
+	}
 	if (!(r->flags & ENGINE_REPORT_INSN))
 		t->recorder.insns += state & VPT_GATE_PACKET_EN ? r->insns : 0;
 	else if (state & VPT_GATE_TRIGGER_EN)

@@ -105,9 +105,9 @@ static inline bool tracer_acts(const struct tracer *t)
 /* Handle the guest's RDMSR. Like tracer_wrmsr(), returns VPT_FAULT_GP if a host owns the unit. */
 enum vpt_fault tracer_rdmsr(struct tracer *t, uint32_t msr, uint64_t *value);
 /*
- * Handle the guest's WRMSR. @r is the report of the WRMSR, complete except for its event's kind.
- * The tracer counts a WRMSR that does not fault, if a trace was on before. It sets
- * ENGINE_REPORT_COUNTED in @r, and tracer_report() then ignores @r.
+ * Handle the guest's WRMSR. @r is the report of the WRMSR, complete except for its event's kind. If
+ * the WRMSR does not fault, the tracer adds the enables before the write to @r (engine/report.h).
+ * If @r then has ENGINE_REPORT_WROTE, the caller must pass @r to tracer_report().
  */
 enum vpt_fault tracer_wrmsr(struct tracer *t, uint32_t msr, uint64_t value,
 			    struct engine_report *r);
