@@ -37,7 +37,7 @@ static size_t put_lip(uint8_t *buf, const struct vpt_atom_packet *p)
 		return 0;
 	buf[0] = (uint8_t)(VPTI_ATOM_OP_LIP | vpti_atom_event_of(p->kind) << VPTI_ATOM_EVENT_SHIFT |
 			   (p->zext ? VPTI_ATOM_ZEXT : 0) | p->cnt);
-	/* As one store: what is not payload lies behind the packet. */
+	/* One store of eight bytes: those after the payload lie behind the packet. */
 	vpt_put_le(buf + 1, p->value, 8);
 	return 1 + bytes;
 }

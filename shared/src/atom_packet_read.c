@@ -2,8 +2,8 @@
 /*
  * Packets of Atom's RTIT: bytes to fields (RTIT 4.1, 4.2). The inverse is atom_packet.c.
  *
- * Bytes that are wrong make VPT_E_BAD_PACKET as soon as they are there, even if the rest
- * of the packet is not; VPT_E_EOS promises that more bytes can help.
+ * Wrong bytes result in VPT_E_BAD_PACKET even if the rest of the packet is missing. VPT_E_EOS means
+ * that more bytes can complete the packet.
  */
 #include "vpt/encode.h"
 

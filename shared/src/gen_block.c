@@ -52,8 +52,8 @@ static void send_group(struct vpt_pt *pt, const struct vpt_block_group *group)
 }
 
 /*
- * [BLK-FORBIDDEN] Outcomes and MTCs that are due come before; a PSB that the block makes due,
- * and an end of the overflow that it causes, wait for the next event.
+ * [BLK-FORBIDDEN] Outcomes and MTCs that are due are sent before the block. A PSB that the block
+ * makes due waits for the next event, and so does the end of an overflow that the block causes.
  */
 enum vpt_status vpt_pt_blocks(struct vpt_pt *pt, const struct vpt_block_group *group,
 			      unsigned int count, uint64_t ip)

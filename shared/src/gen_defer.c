@@ -2,9 +2,9 @@
 /*
  * Deferred TIPs (33.4.2.3).
  *
- * [DEFER-TIP] A TIP of an indirect JMP or CALL that finds outcomes gathered waits
- * with them. Every other packet sends the outcomes first, as one TNT, and after it the TIPs,
- * which are compressed in the order in which they are made, since nothing gets between.
+ * [DEFER-TIP] If outcomes are waiting, the TIP of an indirect JMP or CALL waits with them. Before
+ * any other packet, the outcomes are sent as one TNT, and then the TIPs. No packet with an IP comes
+ * between these TIPs, so each is compressed against the one before it.
  */
 #include "gen_bytes.h"
 

@@ -3,8 +3,8 @@
 #include "gen_kinds.h"
 
 /*
- * [SGX-TRANSFER SGX-PRODUCTION] The context says which kind of enclave it is: of what happens in
- * a production enclave nothing is sent, since PacketEn is clear there.
+ * [SGX-TRANSFER SGX-PRODUCTION] The context has the kind of the enclave. Inside a production
+ * enclave PacketEn is clear, so nothing is sent.
  */
 void vpti_gen_enclave(struct vpt_pt *pt, const struct vpt_event *event)
 {

@@ -156,7 +156,7 @@ void vpti_gen_psb_plus(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_
 		vpti_gen_vmcs(pt);
 	if (pt->context_en && pt->branch_en)
 		vpti_gen_packet(pt, VPT_PKT_MODE_TSX, ctx->in_tx, false);
-	/* Who joins here knows no mode, be it told now or by the TIP.PGE that comes. */
+	/* A decoder that starts here knows no mode. MODE.Exec is sent now, or with the next TIP.PGE. */
 	pt->mode_exec = VPT_MODE_UNKNOWN;
 	if (pt->packet_en) {
 		vpti_gen_mode_exec(pt, ctx);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * The quick path of indirect branches. A branch takes this path if it sends only a TIP and at most
- * one byte of TNT, both have room, and no PSB is due.
+ * one byte of TNT. Both must have room, and no PSB may be due.
  */
 #include "gen_bytes.h"
 

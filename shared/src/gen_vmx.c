@@ -2,9 +2,9 @@
 /*
  * VMX transitions into packets (33.5, tables 33-52 to 33-54, 33-56 and 33-59).
  *
- * Nothing of the trace unit but the registers moves between the calls of a transition:
- * PacketEn is what it was on the side that is left until the last call, unless the trace
- * ended, and so tells whether a decoder waits for where the transition leads.
+ * Between the calls of a transition only the registers of the trace unit change. Until the last
+ * call PacketEn keeps its value of the side that is left, unless the trace ends. PacketEn therefore
+ * tells whether a decoder expects the target of the transition.
  */
 #include "vpt/vmx_pt.h"
 
@@ -108,8 +108,8 @@ void vpt_pt_vm_entry(struct vpt_pt *pt, const struct vpt_vmx_transition *entry)
 }
 
 /*
- * [VMX-EXIT-EVENT] With BranchEn the FUP of the exit is shared with the packets of branch
- * trace, and no CFE claims it; else each CFE has one of its own.
+ * [VMX-EXIT-EVENT] With BranchEn the exit has one FUP, which belongs to branch trace, and no CFE has
+ * its IP bit set. Otherwise each CFE has a FUP of its own.
  */
 static void exit_events(struct vpt_pt *pt, const struct vpt_vmx_transition *exit)
 {

@@ -2,9 +2,9 @@
 /*
  * The interface between output.c and the output schemes. Not for callers.
  *
- * A scheme offers regions: it sets region, size, offset and int_at, and is told
- * when the region is full. output.c moves the bytes and owns the mapped stretch.
- * No scheme calls output.c: an operational error is the value that a scheme returns.
+ * A scheme supplies regions: it sets region, size, offset and int_at. output.c moves the bytes, owns
+ * the mapped stretch, and calls the scheme when the region is full. No scheme calls output.c. A scheme
+ * returns an operational error as a value.
  */
 #ifndef VPTI_OUTPUT_SCHEME_H
 #define VPTI_OUTPUT_SCHEME_H

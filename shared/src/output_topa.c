@@ -62,9 +62,9 @@ static enum vpt_output_error judge_region(const struct vpt_output *out, uint64_t
 }
 
 /*
- * The manual leaves open which error an entry with several has. Here it is the
- * first of: reserved bits, address width, and then for an END entry 4b, 4a,
- * 4c ii, for any other 4c i, alignment ("ToPA errors").
+ * The manual leaves open which error is reported for an entry with several ("ToPA errors"). This
+ * function first checks reserved bits and the address width. It then checks 4b, 4a and 4c ii for an
+ * END entry, and 4c i and alignment for any other entry.
  */
 static enum vpt_output_error judge(const struct vpt_output *out, uint64_t entry)
 {
@@ -162,9 +162,9 @@ enum vpt_output_error vpti_topa_filled(struct vpt_output *out, unsigned int *eve
 {
 	if (out->entry & ENTRY_STOP) {
 		/*
-		 * The cursor stays here, with OutputOffset equal to the size: of the
-		 * two values that the manual gives, the one past the end is what its
-		 * note on re-enabling and drivers' arithmetic need [TOPA-STOP].
+		 * The cursor stays here, and OutputOffset becomes the size [TOPA-STOP]. The
+		 * manual gives two values. Its note on re-enabling and the arithmetic of
+		 * drivers need the one past the end.
 		 */
 		out->stopped = true;
 		*events |= VPT_OUT_STOP;

@@ -179,8 +179,8 @@ void vpti_gen_end(struct vpt_pt *pt)
 /*
  * [GEN-DISABLE] TraceEn falls (table 33-56 row 3).
  *
- * [VMX-ENTRY-FALL VMX-EXIT-FALL] Inside of a VM entry the source is what follows the
- * instruction that enters; that of a VM exit was sent as it began.
+ * [VMX-ENTRY-FALL VMX-EXIT-FALL] Inside a VM entry the source is the instruction after the one
+ * that enters. The source of a VM exit was sent when the exit began.
  */
 static void disable(struct vpt_pt *pt, uint64_t ip)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The IA32_RTIT_* registers. Which bits are reserved comes from spec/, field by
- * field; what is not in there is refused.
+ * The IA32_RTIT_* registers. The tables of spec/ have each field; all other bits are reserved, and
+ * a write that sets one raises #GP.
  */
 #include "vpt/rtit.h"
 
-/* What a field needs to be there: the `needs` column of the field tables. */
+/* The capability that a field requires: the `needs` column of the field tables. */
 enum vpti_need {
 #define VPT_CPUID(cap, reg, bit, tag, section, meaning) VPTI_NEED_##cap = VPT_CAP_##cap,
 #include "../spec/cpuid.def"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * A trace unit as plain data. Where output is follows from the registers, so loading
- * starts it as a WRMSR would, with the same checks, but for a ToPA entry, which is
- * the one that was read when the cursor came to it.
+ * A trace unit as plain data. The position of the output follows from the registers. Loading starts
+ * the output as a WRMSR does, with the same checks. The ToPA entry comes from the state, because the
+ * unit read it when the cursor reached it.
  */
 #include "vpt/state.h"
 
@@ -34,7 +34,7 @@ static uint32_t flags_of(const struct vpt_pt *pt)
 	       flag(pt->options.defer_tips, VPT_STATE_DEFER_TIPS);
 }
 
-/* What is left of these from a trace that has ended does not count. */
+/* Save the clocks. Without a timing packet or the buffer model they are 0. */
 static void save_time(const struct vpt_pt *pt, struct vpt_pt_state *state)
 {
 	const struct vpt_pt_time *time = &pt->time;
@@ -324,7 +324,7 @@ static bool load_vmx(struct vpt_pt *pt, const struct vpt_pt_state *state)
 	return true;
 }
 
-/* What is not as vpt_pt_save() would leave it, whatever the output is. */
+/* Returns false if vpt_pt_save() cannot have written these fields, whatever the output is. */
 static bool output_ok(const struct vpt_pt_state *state)
 {
 	const uint32_t only_output = VPT_STATE_STOPPED | VPT_STATE_INT_OWED;

@@ -139,7 +139,7 @@ static bool vpti_scale_ratio(const struct vpt_caps *host, const struct vpt_tsc *
 		if (exact)
 			break;
 	}
-	/* As for any set of capabilities: [CAPS-CRYSTAL] */
+	/* [CAPS-CRYSTAL] holds for every set of capabilities. */
 	return found && guest->l15_ebx > guest->l15_eax;
 }
 
@@ -153,7 +153,7 @@ enum vpt_status vpt_tsc_caps(const struct vpt_caps *host, const struct vpt_tsc *
 	/* [VMX-TSC-RATIO] */
 	if (!tsc->multiplier)
 		return VPT_E_CAPS;
-	/* What is not enumerated stays so. */
+	/* A ratio that is not enumerated stays that way. */
 	if (host->l15_eax && !vpti_scale_ratio(host, tsc, &scaled))
 		return VPT_E_CAPS;
 	if (host->max_nonturbo) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Usages of PT under a VMM. All of them come down to three values of IA32_RTIT_CTL: as
- * the entry begins, inside, and after the exit; and to who moves it from one to the next.
+ * Usages of PT under a VMM. A usage is three values of IA32_RTIT_CTL: when the entry begins, inside
+ * the guest, and after the exit. It also says what changes one value to the next.
  */
 #include "vpt/usage.h"
 

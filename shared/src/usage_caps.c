@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What a guest may be told it has of the host's PT. */
+/* The capabilities of PT that a guest may see on a host. */
 #include "vpt/usage.h"
 
 #define VPTI_MAP_HIGH  0xffff0000u

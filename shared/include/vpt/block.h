@@ -31,25 +31,27 @@ struct vpt_block_group {
 };
 
 /*
- * A record of `count` groups that belong to the instruction at `ip`, between two
- * instructions: BBP and its BIPs for each, one BEP after the last, and FUP if ContextEn. What
- * has no item present is sent as a block without items. Nothing without TriggerEn.
- * VPT_E_INVAL: a type or an item that tables 33-45 and 33-47 do not have; then nothing was
- * sent.
+ * Send a record of `count` groups that belong to the instruction at `ip`. Call this between two
+ * instructions. Each group becomes a BBP and its BIPs, and one BEP follows the last group. A FUP
+ * follows if ContextEn is set. A group with no item present becomes a block without items. If
+ * TriggerEn is clear, nothing is sent.
+ *
+ * Returns VPT_E_INVAL, and sends nothing, for a type or an item that is not in tables 33-45 and
+ * 33-47.
  */
 enum vpt_status vpt_pt_blocks(struct vpt_pt *pt, const struct vpt_block_group *group,
 			      unsigned int count, uint64_t ip) VPT_MUST_CHECK;
 
-/* An item as table 33-47 calls it, NULL where it has none. */
+/* Return the name of an item in table 33-47, or NULL if the table has no such item. */
 const char *vpt_bip_name(uint8_t type, unsigned int id);
 
-/* MNT (33.4.2.19): a payload that only the model knows to read. */
+/* Send MNT (33.4.2.19). The meaning of the payload depends on the processor's model. */
 void vpt_pt_mnt(struct vpt_pt *pt, uint64_t payload);
 
 /*
- * A PEBS record with adaptive sections, as a producer has it; what `sections` does not have
- * is not looked at. vpt_pebs_groups() makes groups of it, in the order of table 33-45, and
- * returns how many: at most VPT_PEBS_GROUPS.
+ * The sections of an adaptive PEBS record. A section whose bit is clear in `sections` is not read.
+ * vpt_pebs_groups() converts the record to groups, in the order of table 33-45. It returns the
+ * number of groups, which is at most VPT_PEBS_GROUPS.
  */
 enum vpt_pebs_sections {
 	VPT_PEBS_MEMORY = 1 << 0,

@@ -27,8 +27,10 @@ static inline void vpt_put_le(uint8_t *buf, uint64_t value, unsigned int bytes)
 		buf[i] = (uint8_t)(value >> (8 * i));
 }
 
-/* From 3 to 10 bytes, the first eight in `low`, and not one more than that: from
- * registers, since what was just stored in other sizes is slow to load. */
+/*
+ * Write exactly `len` bytes, 3 to 10. The first eight are in `low`. The values stay in registers,
+ * because a load of bytes that were just stored in another size is slow.
+ */
 static inline void vpt_put_short(uint8_t *buf, uint64_t low, uint64_t high, size_t len)
 {
 	if (len >= 8) {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The seam between whatever executes instructions and PT: what an engine reports
- * per change of flow, and what it must be able to tell when asked.
+ * The seam between an engine, which executes instructions, and PT. It has the events that the
+ * engine reports for each change of flow, and the context that the engine must supply.
  *
- * An engine reports an event after the operation has completed, so that the
- * context it is then asked for is the one the next instruction runs in. What it
- * must report is every row of enum vpt_event_kind, in program order; what it
- * reports while nothing is traced costs a compare and changes nothing.
+ * An engine reports an event after the operation has completed. The context is therefore that of
+ * the next instruction. The engine must report every kind of enum vpt_event_kind, in program order.
+ * An event that is reported while nothing is traced costs a compare and changes nothing.
  */
 #ifndef VPT_EVENT_H
 #define VPT_EVENT_H
@@ -14,9 +13,9 @@
 #include "base.h"
 
 enum vpt_event_kind {
-	/* Jcc, J*CXZ, LOOPcc. `taken`; to: next IP or target. */
+	/* Jcc, J*CXZ, LOOPcc. TAKEN: the branch was taken; to: next IP or target. */
 	VPT_EV_COND,
-	/* Near JMP with an immediate. Sends nothing, but can cross a filter. */
+	/* Near JMP with an immediate. It sends no packet, but can enter or leave a filter's range. */
 	VPT_EV_JMP,
 	/* Near CALL with an immediate; next: the return address. */
 	VPT_EV_CALL,
@@ -25,66 +24,66 @@ enum vpt_event_kind {
 	VPT_EV_CALL_INDIRECT,
 	/* Near RET. */
 	VPT_EV_RET,
-	/* A far transfer that the binary shows: far JMP, CALL and RET, IRET,
+	/* A far transfer by an instruction that is not in SOFT_INT: far JMP, CALL and RET, IRET,
 	 * SYSCALL, SYSRET, SYSENTER, SYSEXIT. */
 	VPT_EV_FAR,
-	/* INT n, INT3, INTO, INT1: a far transfer whose source is sent as well
-	 * (table 33-23); from: the instruction. */
+	/* INT n, INT3, INTO, INT1: far transfers whose source is sent, too (table 33-23); from: the
+	 * instruction. */
 	VPT_EV_SOFT_INT,
-	/* Interrupt, NMI, exception; from: the IP that table 33-23 gives, the
-	 * faulting instruction or the next one that would have run. */
+	/* Interrupt, NMI, exception; from: the IP of table 33-23, which is the faulting instruction
+	 * or the next one that would have run. */
 	VPT_EV_ASYNC,
 	/* MOV to CR3 that completed; to: next IP. */
 	VPT_EV_CR3,
-	/* The core clock's ratio to the bus clock changed; STOPPED: nothing was executed
-	 * meanwhile, and vpt_pt_tick() was called before that, or MTC packets that were due by
-	 * then are lost. from, to: the IP at which execution is. */
+	/* The core clock's ratio to the bus clock changed; from, to: the current IP. STOPPED: the
+	 * processor was stopped during the change. Call vpt_pt_tick() before it stops, or the MTC
+	 * packets that are due by then are lost. */
 	VPT_EV_CBR,
-	/* Packets were lost and the loss is over (33.3.8); to: the IP at which
-	 * execution is. For engines that lose packets themselves: what the model of the
-	 * internal buffer loses (pt.h) needs no event. */
+	/* Packets were lost, and the loss is over (33.3.8); to: the current IP. Only engines that
+	 * lose packets report this event. The model of the internal buffer (pt.h) needs no event. */
 	VPT_EV_OVERFLOW,
 
-	/* PTWRITE that retired; value: its operand, WIDE: of 64 bits. */
+	/* PTWRITE that retired; value: its operand. WIDE: the operand has 64 bits. */
 	VPT_EV_PTWRITE,
 	/* CLI, STI or POPF that changed RFLAGS.IF. */
 	VPT_EV_INTR_FLAG,
-	/* A state deeper than C0.1 is entered (tables 33-42, 33-43). MWAIT: by MWAIT, UMWAIT,
-	 * TPAUSE or I/O that stands for it; value: hints, ext: extensions. HW: by the
-	 * processor itself. Else HLT and the like. cstate: the resolved thread C-state as
-	 * MWAIT's hints have it: 00 is C1, 20 C6, f2 C0.2. from: the instruction, with HW the next one. */
+	/* The thread enters a state deeper than C0.1 (tables 33-42, 33-43); from: the instruction.
+	 * MWAIT: by MWAIT, UMWAIT, TPAUSE, or I/O that is redirected to MWAIT; value: hints, ext:
+	 * extensions. HW: by the processor itself; from: the next instruction. Neither: by HLT and
+	 * similar instructions. cstate: the resolved thread C-state, encoded like MWAIT's hints:
+	 * 00H is C1, 20H C6, F2H C0.2. */
 	VPT_EV_SLEEP,
-	/* Back in C0 (table 33-44); cstate: last core C-state, deepest: the deepest, as above,
-	 * wake: enum vpt_wake. from, to: the IP at which execution goes on. */
+	/* The thread is in C0 again (table 33-44); from, to: the IP at which execution resumes.
+	 * The encoding of SLEEP holds for cstate, the last core C-state, and for the deepest one.
+	 * The reason is an enum vpt_wake. */
 	VPT_EV_WAKE,
-	/* A transaction began, or the outermost one committed; in_tx is as it is now. */
+	/* A transaction began, or the outermost one committed; in_tx has its new value. */
 	VPT_EV_TSX_BEGIN,
 	VPT_EV_TSX_COMMIT,
-	/* ... or aborted, and execution goes on elsewhere. from: XABORT, or the instruction
-	 * that the abort came at. */
+	/* A transaction aborted, and execution resumes at its handler; from: XABORT, or the
+	 * instruction at which the abort occurred. */
 	VPT_EV_TSX_ABORT,
-	/* INIT; from: the next instruction. WAIT: the processor now waits for SIPI, as
-	 * context() says then, and `to` does not count. */
+	/* INIT; from: the next instruction. WAIT: the processor now waits for SIPI, as context()
+	 * reports, and `to` is ignored. */
 	VPT_EV_INIT,
 	/* SIPI, by `vector`. */
 	VPT_EV_SIPI,
-	/* Shutdown, after a triple fault say; from: as of the event that led to it. What
-	 * ends it is INIT, SMI, NMI or a reset. */
+	/* Shutdown, for example after a triple fault; from: that of the event that caused it. INIT,
+	 * SMI, NMI or a reset ends a shutdown. */
 	VPT_EV_SHUTDOWN,
 	/* ENCLU[EENTER], [ERESUME], [EEXIT]; from: the instruction. */
 	VPT_EV_ENCLAVE,
-	/* An enclave left by an event (AEX, EEE), of `vector`; from: the instruction of the
-	 * enclave, which counts in a debug enclave only; to: the event's handler; value: the
-	 * AEP. */
+	/* An event of `vector` left an enclave (AEX, EEE); to: the event's handler; value: the AEP.
+	 * `from` is the instruction of the enclave. It is used only for a debug enclave. */
 	VPT_EV_AEX,
-	/* User interrupt delivered, by user vector `vector`; from: the next instruction.
-	 * UIRET; from: the instruction. */
+	/* A user interrupt was delivered, by user vector `vector`; from: the next instruction. */
 	VPT_EV_UINTR,
+	/* UIRET; from: the instruction. */
 	VPT_EV_UIRET,
-	/* For units that ask for it (vpt_atom.each_insn, atom.h), others ignore it: an
-	 * instruction that makes no other event retired; to: next IP. */
+	/* An instruction without another event retired; to: next IP. Only a unit whose gate has
+	 * VPT_GATE_EACH_INSN needs it (gate.h), and other units ignore it. */
 	VPT_EV_INSN,
-	/* MOV to CR0 that changed CR0.PG; to: next IP. PT has nothing to say of it. */
+	/* MOV to CR0 that changed CR0.PG; to: next IP. PT sends nothing for it. */
 	VPT_EV_PAGING,
 	VPT_EV_COUNT
 };
@@ -99,11 +98,11 @@ enum vpt_event_flags {
 	VPT_EVF_MWAIT = 1 << 2,	     /* SLEEP */
 	VPT_EVF_HW = 1 << 3,	     /* SLEEP */
 	VPT_EVF_STOPPED = 1 << 2,    /* CBR */
-	VPT_EVF_PREFIXES = 1 << 3,   /* FAR, SOFT_INT: more than 3 of them; for Atom's RTIT (E1) */
+	VPT_EVF_PREFIXES = 1 << 3,   /* FAR, SOFT_INT: more than 3 prefixes; for Atom's RTIT (E1) */
 	VPT_EVF_WAIT = 1 << 2,	     /* INIT */
 };
 
-/* Why a sleep ended (table 33-44): one bit. */
+/* The reason why a sleep ended (table 33-44): one bit. */
 enum vpt_wake {
 	VPT_WAKE_INTERRUPT = 1 << 0,
 	VPT_WAKE_TIMER = 1 << 1,

@@ -39,44 +39,43 @@ struct vpt_pt_ops {
 	 */
 	void (*trigger)(void *opaque, bool trigger_en);
 	/*
-	 * Optional. Fill in the clocks. All packets of one event are of one moment, so the
-	 * library reads the clocks once in a call that reports an event or accesses an MSR
-	 * (twice if a host's write restarts a trace), and before it asks for the context. It
-	 * does so only while MTC or CYC packets or the model of the internal buffer are on.
+	 * Optional. Fill in the clocks. All packets of one event have the same time. The library
+	 * therefore reads the clocks once in each call that reports an event or accesses an MSR,
+	 * before it requests the context. It reads them twice if a host's write restarts a trace.
+	 * It reads them only while MTC or CYC packets or the model of the internal buffer are on.
 	 *
-	 * context() shall report the TSC of the same moment, or TSC and TMA packets disagree.
-	 * An engine whose TSC runs by itself therefore keeps its first reading for the rest of
-	 * the call. Without this callback the TSC of the first context() of a call stands for
-	 * both clocks.
+	 * context() shall report the TSC of the same time, or TSC and TMA packets disagree. An
+	 * engine whose TSC runs by itself therefore keeps its first reading for the rest of the
+	 * call. Without this callback the TSC of the first context() of a call is used for both
+	 * clocks.
 	 */
 	void (*clock)(void *opaque, struct vpt_clock *now);
 	/*
-	 * Optional. For engines that know how long the parts of an operation take (33.3.6.2):
-	 * fill in the clocks as of the next CYC-eligible packet of the event at hand.
-	 * context() shall report the TSC of that moment from then on. Called only while CYC
+	 * Optional. For engines that know the duration of each part of an operation (33.3.6.2).
+	 * Fill in the clocks at the next CYC-eligible packet of the current event. From then on
+	 * context() shall report the TSC of that time. The library calls this only while CYC
 	 * packets are on, and not for TSC packets.
 	 */
 	void (*elapse)(void *opaque, struct vpt_clock *now);
 };
 
-/*
- * What differs between processors and no CPUID tells. All zero is the default.
- */
+/* Properties of a processor that CPUID does not enumerate. All zero is the default. */
 struct vpt_pt_options {
-	/* Bits of the cycle counter (33.3.6.1), 8 to 32; 0: 14. A CYC goes out on its own
-	 * when a quarter of its range has passed. */
+	/* Bits of the cycle counter (33.3.6.1), 8 to 32; 0 stands for 14. A CYC without another
+	 * packet is sent when a quarter of the counter's range has passed. */
 	uint8_t cyc_bits;
-	/* TIPs wait behind a TNT until that is full or another packet comes (33.4.2.3). */
+	/* TIPs wait for a TNT packet until it is full or another packet is sent (33.4.2.3). */
 	bool defer_tips;
 	/*
-	 * The internal buffer (33.3.8): its bytes, VPT_BUFFER_MIN to VPT_BUFFER_MAX, 0 for one
-	 * that never overflows; and how many bytes leave it in 1024 core clocks, 0: 1024.
+	 * The internal buffer (33.3.8). @buffer_bytes is its size, VPT_BUFFER_MIN to
+	 * VPT_BUFFER_MAX; 0 is a buffer that never overflows. @buffer_drain is the number of bytes
+	 * that leave it in 1024 core clocks; 0 stands for 1024.
 	 */
 	uint32_t buffer_bytes;
 	uint32_t buffer_drain;
 };
 
-/* What follows an overflow fits in (33.3.8): OVF, FUP and a PSB+, with their CYCs. */
+/* The packets after an overflow fit in this buffer (33.3.8): OVF, FUP and a PSB+, with their CYCs. */
 #define VPT_BUFFER_MIN 128u
 #define VPT_BUFFER_MAX (1u << 20)
 
@@ -190,11 +189,10 @@ enum vpt_status vpt_pt_set_options(struct vpt_pt *pt,
 void vpt_pt_warm_reset(struct vpt_pt *pt);
 
 /*
- * RDMSR and WRMSR, or a host's access to the same registers. A guest's WRMSR
- * gives its own IP and the next one, since TraceEn's edges put them in the
- * trace; a host that starts or stops the trace between two instructions gives
- * the IP of the next one for both. VPT_FAULT_GP: nothing changed. Inside of a VM
- * entry or exit, for its MSR areas, the IPs do not count (vmx_pt.h).
+ * RDMSR and WRMSR, or a host's access to the same registers. The packets for a change of TraceEn
+ * have IPs. A guest's WRMSR therefore gives its own IP and the next one. A host that starts or stops
+ * the trace between two instructions gives the IP of the next one for both. For the MSR areas of a
+ * VM entry or exit the IPs are ignored (vmx_pt.h). After VPT_FAULT_GP nothing has changed.
  *
  * A host that restores a saved state writes CTL last, as for XRSTORS.
  */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The state of a trace unit as plain data, for snapshots and migration: of a
- * processor that is being traced too, so that the trace goes on as if nothing had
- * happened, to the bit.
+ * The state of a trace unit as plain data, for snapshots and migration. A processor can be saved
+ * while it is traced. The trace then resumes with the same bytes as if it had not been interrupted.
  *
- * The struct has no pointer and no padding, and equal units make equal bytes. What
- * is loaded is not trusted: each field is checked, and what would not be a state of
- * a unit with these capabilities is refused.
+ * The struct has no pointer and no padding, and equal units make equal bytes. A loaded state is not
+ * trusted. The library checks each field, and refuses a state that a unit with these capabilities
+ * cannot have.
  */
 #ifndef VPT_STATE_H
 #define VPT_STATE_H
@@ -69,9 +68,9 @@ struct vpt_pt_state {
 	uint64_t vmcs; /* current pointer, ~0: none */
 
 	/*
-	 * Of a trace with CYC, MTC or a model of the internal buffer, else 0: the clocks as
-	 * they were last read, from which the engine's are to go on, and how far things are
-	 * behind them.
+	 * These are 0 unless the trace has CYC, MTC or a model of the internal buffer. They are
+	 * the clocks at the last reading, from which the engine's clocks must continue, and the
+	 * distances from them.
 	 */
 	uint64_t clock_cycles, clock_tsc;
 	uint64_t cyc_count;  /* cycles since the last CYC */
@@ -87,19 +86,19 @@ struct vpt_pt_state {
 VPT_STATIC_ASSERT(sizeof(struct vpt_pt_state) == 832, "a format: a change is a new version");
 
 /*
- * Save. Nothing of the trace changes, but registers are brought up to date as by a
- * read. Not from inside a callback of `pt`, nor between the calls of a VM entry or exit.
+ * Save the state. The trace does not change, but registers are updated as by a read. Do not call
+ * this from a callback of `pt`, nor between the calls of a VM entry or exit.
  */
 void vpt_pt_save(struct vpt_pt *pt, struct vpt_pt_state *state);
 
 /*
- * Take over a saved state. `pt` was initialised, with the capabilities that the
- * guest sees, and where the trace transport is in use its stage is set; what else it
- * was doing is forgotten. No callback is called but map().
+ * Load a saved state. The caller has initialised `pt` with the capabilities that the guest sees. If
+ * the trace transport is in use, the caller has set its stage. The rest of the earlier state is
+ * lost. The library calls no callback except map(). The options (pt.h) become those of the state.
  *
- * VPT_E_INVAL: this is not a state, or of another version; VPT_E_CAPS: not one of
- * a processor with these capabilities; VPT_E_NOSPC: there is no room for what is
- * unreported. Then `pt` is as it was. Its options (pt.h) become the state's.
+ * Returns VPT_E_INVAL if this is no state of VPT_PT_STATE_VERSION. Returns VPT_E_CAPS if a processor
+ * with these capabilities cannot have it. Returns VPT_E_NOSPC if the stage has no room for the
+ * unreported bytes. After an error `pt` is unchanged.
  */
 enum vpt_status vpt_pt_load(struct vpt_pt *pt, const struct vpt_pt_state *state) VPT_MUST_CHECK;
 
