@@ -2,7 +2,7 @@
 /*
  * The interface between output.c and the output schemes. Not for callers.
  *
- * A scheme supplies regions: it sets region, size, offset and int_at. output.c moves the bytes, owns
+ * A scheme supplies regions: it sets region, size, offset and int_at. output.c moves bytes, owns
  * the mapped stretch, and calls the scheme when the region is full. No scheme calls output.c. A scheme
  * returns an operational error as a value.
  */

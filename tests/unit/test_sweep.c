@@ -178,7 +178,7 @@ START_TEST(tables_without_an_end)
 }
 END_TEST
 
-static volatile bool enough;
+static volatile int enough;
 
 static void count_to_ten(void *opaque, uint64_t vaddr, uint64_t gpa)
 {

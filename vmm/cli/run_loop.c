@@ -98,7 +98,7 @@ static void give_up_console(FILE *to)
 static bool take_snapshot(struct cli_run_machine *m)
 {
 	const struct core_snap_origin origin = {&m->info, m->o.guest, m->writer,
-						&m->vm.vcpu->hurry};
+						&m->vm.vcpu->urged};
 	char why[sizeof(m->vm.stop.text)];
 	int error;
 

@@ -464,7 +464,7 @@ static enum core_done native(struct core_vcpu *v, struct step *s, struct engine_
 			return done;
 		if (!between_iterations(v, s))
 			break;
-		if (v->vm->stop.kind || v->urgent || iteration_traps(v, s))
+		if (v->vm->stop.kind || v->urged == CORE_URGED_NOW || iteration_traps(v, s))
 			return CORE_DONE_AGAIN;
 	}
 	if (s->insn.flags & CORE_INSN_SYSTEM || !s->decoded)

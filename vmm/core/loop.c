@@ -7,11 +7,15 @@
 #include "core/irq.h"
 #include "core/wait.h"
 
+#include <signal.h>
+
 #define TICK_NS 100000000u
+
+_Static_assert(sizeof(sig_atomic_t) == sizeof(int), "core_vcpu.urged is set by a signal handler");
 
 void core_vcpu_urge(struct core_vcpu *v)
 {
-	v->urgent = v->hurry = true;
+	v->urged = CORE_URGED_NOW;
 	v->engine->interrupt(v->ev);
 }
 
@@ -19,10 +23,10 @@ void core_loop_poll(struct core_vcpu *v)
 {
 	struct core_vm *vm = v->vm;
 	uint64_t now = core_now();
-	bool urgent = v->urgent;
+	const bool urgent = v->urged == CORE_URGED_NOW;
 
-	v->urgent = false;
-
+	if (urgent)
+		v->urged = CORE_URGED_BEFORE;
 	core_irq_poll(v);
 	tracer_take(&v->tracer);
 	if (v->tracer.recorder.error) {
@@ -159,7 +163,7 @@ void core_vcpu_loop(struct core_vcpu *v)
 	v->next_tick = core_now() + TICK_NS;
 	v->sync_at = next_sync(v);
 	while (!v->vm->stop.kind && !is_full(v, way))
-		if (vpt_unlikely(v->urgent) || run_part(v, way, &l))
+		if (vpt_unlikely(v->urged == CORE_URGED_NOW) || run_part(v, way, &l))
 			core_loop_poll(v);
 	if (v->hv)
 		core_hv_finish(v);

@@ -24,7 +24,7 @@ struct out {
 	FILE *file;
 	uint64_t blocks;
 	int error; /* the first -errno */
-	const volatile bool *give_up;
+	const volatile int *give_up;
 };
 
 /* Returns false after an error, or if the caller gave up meanwhile. */

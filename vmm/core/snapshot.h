@@ -89,7 +89,7 @@ struct core_snap_origin {
 	const char *guest;
 	struct trace_writer *writer; /* NULL: no trace file */
 	/* Give up with -ECANCELED when this becomes true; NULL: never. */
-	const volatile bool *give_up;
+	const volatile int *give_up;
 };
 
 /*

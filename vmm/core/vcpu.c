@@ -106,7 +106,7 @@ static int init_tracer(struct core_vcpu *v, struct trace_writer *writer, bool or
 		.flags = (oracle ? TRACER_CONFIG_ORACLE : 0) |
 			 (core_vcpu_counts(v) ? TRACER_CONFIG_CALLER_SYNCS : 0) |
 			 (v->vm->vmx ? TRACER_CONFIG_VMX : 0),
-		.hurry = &v->hurry,
+		.urged = &v->urged,
 		.engine = v->engine,
 		.ev = v->ev,
 		.context = context,

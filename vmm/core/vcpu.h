@@ -50,6 +50,13 @@ enum core_vcpu_way {
 	CORE_WAY_RAN_FREE = 1 << 4,    /* the guest has run on the host's TSC */
 };
 
+/* Values of core_vcpu.urged: when core_vcpu_urge() was last called. */
+enum core_vcpu_urged {
+	CORE_URGED_NEVER = 0,
+	CORE_URGED_BEFORE, /* before the last core_loop_poll() */
+	CORE_URGED_NOW,	   /* after it */
+};
+
 struct core_vcpu {
 	struct core_vm *vm;
 	unsigned int index;
@@ -92,11 +99,8 @@ struct core_vcpu {
 	uint64_t max_insns;  /* the limit of traced instructions, 0: no limit */
 	uint64_t pause_at;   /* retired instructions at which the guest pauses (ENGINE_COUNTS) */
 	uint64_t deadline;   /* ns of CLOCK_MONOTONIC, 0: no time limit */
-	/*
-	 * core_vcpu_urge() was called: since the last core_loop_poll(), and ever. These are not
-	 * bits of a word, because a signal handler sets them while the loop changes other state.
-	 */
-	volatile bool urgent, hurry;
+	/* enum core_vcpu_urged; a signal handler sets it while the loop changes other state */
+	volatile int urged;
 	uint64_t next_tick;
 	uint64_t sync_at; /* retired instructions at which the file is next brought up to date */
 };

@@ -38,9 +38,9 @@ static int highest(const uint32_t *bits)
 void dev_lapic_error(struct dev_lapic *l, uint32_t error)
 {
 	l->errors |= error;
-	if (l->error_sent)
+	if (l->state & DEV_LAPIC_ERROR_SENT)
 		return;
-	l->error_sent = true;
+	l->state |= DEV_LAPIC_ERROR_SENT;
 	dev_lapic_local(l, DEV_LVT_ERROR);
 }
 
@@ -80,10 +80,10 @@ static bool deliver(struct dev_lapic *l, uint8_t mode, uint8_t vector, bool leve
 	case DEV_APIC_LOWEST:
 		return accept(l, vector, level);
 	case DEV_APIC_NMI:
-		l->nmi = true;
+		l->state |= DEV_LAPIC_NMI;
 		return true;
 	case DEV_APIC_INIT:
-		l->init = true;
+		l->state |= DEV_LAPIC_INIT;
 		return true;
 	default:
 		/*
@@ -180,7 +180,7 @@ void dev_lapic_eoi(struct dev_lapic *l)
 	if (!get(l->tmr, (uint8_t)vector))
 		return;
 	l->eoi = (uint8_t)vector;
-	l->has_eoi = true;
+	l->state |= DEV_LAPIC_EOI;
 	if (*lint0 & LVT_REMOTE && (uint8_t)*lint0 == vector) {
 		*lint0 &= ~LVT_REMOTE;
 		if (l->lint & 1)

@@ -49,6 +49,15 @@ struct dev_apic_message {
 	uint8_t logical, level;
 };
 
+/* Bits of dev_lapic.state. The owner of the APIC handles and clears the last three. */
+enum dev_lapic_state {
+	DEV_LAPIC_ARMED = 1 << 0,      /* the timer is running */
+	DEV_LAPIC_ERROR_SENT = 1 << 1, /* set until the next write to ESR: no further interrupt */
+	DEV_LAPIC_NMI = 1 << 2,	       /* an NMI is pending */
+	DEV_LAPIC_INIT = 1 << 3,       /* an INIT is pending */
+	DEV_LAPIC_EOI = 1 << 4,	       /* a level-triggered vector was ended */
+};
+
 struct dev_lapic {
 	uint64_t now;
 	uint64_t base; /* IA32_APIC_BASE */
@@ -64,15 +73,12 @@ struct dev_lapic {
 	uint32_t icr[2];
 	uint32_t initial, divide;
 	uint8_t tpr;
-	uint8_t armed;
-	uint8_t error_sent; /* set until the next write to ESR: no further interrupt */
-	uint8_t lint;	    /* the levels of LINT0 and LINT1 */
+	uint8_t state; /* enum dev_lapic_state */
+	uint8_t lint;  /* the levels of LINT0 and LINT1 */
 	uint8_t has_x2apic, has_deadline;
 	uint8_t max_phy_addr;
-	/* The fields for the owner: */
-	uint8_t nmi, init;    /* an NMI or INIT is pending */
-	uint8_t has_eoi, eoi; /* the EOI of a level-triggered vector */
-	uint8_t spare[6];
+	uint8_t eoi; /* the vector of DEV_LAPIC_EOI */
+	uint8_t spare;
 };
 
 struct dev_lapic_config {

@@ -62,8 +62,7 @@ static void reset(struct dev_lapic *l)
 		.has_x2apic = l->has_x2apic,
 		.has_deadline = l->has_deadline,
 		.max_phy_addr = l->max_phy_addr,
-		.nmi = l->nmi,
-		.init = l->init,
+		.state = l->state & (DEV_LAPIC_NMI | DEV_LAPIC_INIT),
 	};
 	unsigned int i;
 
@@ -202,7 +201,7 @@ static bool write_reg(struct dev_lapic *l, unsigned int reg, uint32_t value)
 	case REG_ESR:
 		l->esr = l->errors;
 		l->errors = 0;
-		l->error_sent = false;
+		l->state &= (uint8_t)~DEV_LAPIC_ERROR_SENT;
 		return true;
 	case REG_ICR:
 		l->icr[0] = value & ICR_MASK;

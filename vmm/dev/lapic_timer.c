@@ -27,7 +27,7 @@ static uint64_t divisor(const struct dev_lapic *l)
 
 static void disarm(struct dev_lapic *l)
 {
-	l->armed = false;
+	l->state &= (uint8_t)~DEV_LAPIC_ARMED;
 	l->due = DEV_NEVER;
 	l->deadline = 0;
 }
@@ -36,7 +36,7 @@ static void arm(struct dev_lapic *l, uint64_t expiry)
 {
 	l->expiry = expiry;
 	l->due = dev_clock_ns(expiry, l->hz);
-	l->armed = true;
+	l->state |= DEV_LAPIC_ARMED;
 }
 
 static void start(struct dev_lapic *l, uint32_t count)
@@ -65,20 +65,22 @@ static void fire(struct dev_lapic *l)
 void dev_lapic_advance(struct dev_lapic *l, uint64_t now)
 {
 	l->now = now;
-	if (l->armed && now >= l->due)
+	if (l->state & DEV_LAPIC_ARMED && now >= l->due)
 		fire(l);
 }
 
 uint64_t dev_lapic_next(const struct dev_lapic *l)
 {
-	return l->armed && !(l->lvt[DEV_LVT_TIMER] & DEV_LVT_MASKED) ? l->due : DEV_NEVER;
+	if (!(l->state & DEV_LAPIC_ARMED) || l->lvt[DEV_LVT_TIMER] & DEV_LVT_MASKED)
+		return DEV_NEVER;
+	return l->due;
 }
 
 uint32_t dev_lapic_count(const struct dev_lapic *l)
 {
 	uint64_t div = divisor(l), ticks;
 
-	if (!l->armed || dev_lapic_in_deadline_mode(l))
+	if (!(l->state & DEV_LAPIC_ARMED) || dev_lapic_in_deadline_mode(l))
 		return 0;
 	ticks = dev_clock_ticks(l->now, l->hz);
 	return ticks < l->expiry ? (uint32_t)((l->expiry - ticks + div - 1) / div) : 0;
@@ -121,7 +123,7 @@ void dev_lapic_set_deadline(struct dev_lapic *l, uint64_t tsc, uint64_t due)
 		return;
 	l->deadline = tsc;
 	l->due = due;
-	l->armed = true;
+	l->state |= DEV_LAPIC_ARMED;
 	if (due <= l->now)
 		fire(l);
 }

@@ -47,13 +47,13 @@ void dev_platform_update(struct dev_platform *p)
 	line(p, LINE_RTC, dev_rtc_irq(&p->rtc));
 	line(p, DEV_PM_SCI, dev_pm_irq(&p->pm));
 	dev_lapic_lint(&p->lapic, 0, dev_pic_intr(&p->pic));
-	if (p->lapic.has_eoi) {
-		p->lapic.has_eoi = false;
+	if (p->lapic.state & DEV_LAPIC_EOI) {
+		p->lapic.state &= (uint8_t)~DEV_LAPIC_EOI;
 		dev_ioapic_eoi(&p->ioapic, p->lapic.eoi);
 	}
 	send_messages(p);
-	if (p->lapic.init) {
-		p->lapic.init = false;
+	if (p->lapic.state & DEV_LAPIC_INIT) {
+		p->lapic.state &= (uint8_t)~DEV_LAPIC_INIT;
 		if (p->host.reset)
 			p->host.reset(p->host.opaque, DEV_RESET_INIT);
 	}
@@ -179,12 +179,12 @@ uint8_t dev_platform_ack(struct dev_platform *p)
 
 bool dev_platform_nmi(const struct dev_platform *p)
 {
-	return p->lapic.nmi;
+	return p->lapic.state & DEV_LAPIC_NMI;
 }
 
 void dev_platform_ack_nmi(struct dev_platform *p)
 {
-	p->lapic.nmi = false;
+	p->lapic.state &= (uint8_t)~DEV_LAPIC_NMI;
 }
 
 void dev_platform_pmi(struct dev_platform *p)

@@ -54,7 +54,7 @@ static void sweep(struct tracer *t, const struct x86_paging *paging, bool only_n
 {
 	struct code c = {.t = t, .cr3 = paging->cr3 & ~(X86_PAGE_SIZE - 1), .only_new = only_new};
 
-	tracer_sweep(t->config.mem, paging, t->config.hurry, code_page, &c);
+	tracer_sweep(t->config.mem, paging, t->config.urged, code_page, &c);
 }
 
 /* Sweep all known address spaces. Without a file, no code is recorded. */

@@ -42,7 +42,7 @@ struct sweep {
 	bool narrow; /* entries of 4 bytes */
 	tracer_sweep_fn *fn;
 	void *opaque;
-	const volatile bool *give_up;
+	const volatile int *give_up;
 	uint64_t looks; /* the remaining number of checks */
 	int pagemap;	/* -1 if all pages must be checked */
 	uint64_t first; /* the first page of the window */
@@ -144,7 +144,7 @@ static void table(struct sweep *s, const struct level *l, uint64_t at, uint64_t 
 }
 
 void tracer_sweep(const struct x86_mem *mem, const struct x86_paging *p,
-		  const volatile bool *give_up, tracer_sweep_fn *fn, void *opaque)
+		  const volatile int *give_up, tracer_sweep_fn *fn, void *opaque)
 {
 	struct sweep s = {.mem = mem, .paging = p, .fn = fn, .opaque = opaque, .give_up = give_up};
 

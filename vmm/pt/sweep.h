@@ -13,6 +13,6 @@ typedef void tracer_sweep_fn(void *opaque, uint64_t vaddr, uint64_t gpa);
 
 /* Pass all such pages to @fn, until *give_up is true. @give_up may be NULL. */
 void tracer_sweep(const struct x86_mem *mem, const struct x86_paging *paging,
-		  const volatile bool *give_up, tracer_sweep_fn *fn, void *opaque);
+		  const volatile int *give_up, tracer_sweep_fn *fn, void *opaque);
 
 #endif /* VMM_PT_SWEEP_H */

@@ -34,8 +34,8 @@ struct tracer_config {
 	struct trace_writer *writer; /* NULL if nothing is recorded */
 	unsigned int vcpu;
 	uint32_t flags; /* enum tracer_config_flags */
-	/* Becomes true when the guest must stop. Then nothing may take long. May be NULL. */
-	const volatile bool *hurry;
+	/* Not 0 once the guest must stop. Then nothing may take long. May be NULL. */
+	const volatile int *urged;
 	/*
 	 * With `pt`, the engine makes the trace, which is read through this vCPU; see hardware.h.
 	 */

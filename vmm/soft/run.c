@@ -88,7 +88,7 @@ const struct soft_uop *soft_leave(struct soft *c, const struct soft_uop *u, bool
 	else
 		c->r[SOFT_R_RIP] = u->ip;
 	c->left += u->rest - done;
-	c->leave = SOFT_LEAVE_EXIT;
+	c->call |= SOFT_LEFT;
 	c->exit->kind = kind;
 	c->missed = NULL;
 	return NULL;
@@ -303,13 +303,13 @@ static void run_from_here(struct soft *c)
 
 static void loop(struct soft *c)
 {
-	c->leave = SOFT_LEAVE_NEXT;
+	c->call &= (uint8_t)~SOFT_LEFT;
 	if (setjmp(c->escape))
 		return;
 	/*
-	 * Check `leave` before the budget, because a HLT may be the last instruction of the budget.
+	 * Check SOFT_LEFT before the budget, because a HLT may be the last instruction of the budget.
 	 */
-	while (c->leave == SOFT_LEAVE_NEXT && !is_over(c))
+	while (!(c->call & SOFT_LEFT) && !is_over(c))
 		run_from_here(c);
 }
 
@@ -366,7 +366,6 @@ void soft_step(struct engine_vcpu *ev, const struct engine_step_hint *hint,
 	c->call = SOFT_STEP;
 	c->base.attention = false;
 	begin(c, exit, 1);
-	c->leave = SOFT_LEAVE_NEXT;
 	if (!setjmp(c->escape)) {
 		struct soft_block *b = soft_block(c, c->mode | SOFT_BLOCK_SINGLE);
 

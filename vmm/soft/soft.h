@@ -182,16 +182,11 @@ struct soft_msrs {
 	uint64_t mtrr_def, mtrr[32];
 };
 
-/* The reason why a micro-operation returned NULL. */
-enum soft_leave {
-	SOFT_LEAVE_NEXT = 0, /* resume at RIP */
-	SOFT_LEAVE_EXIT,     /* `exit` says what run() or step() returns */
-};
-
 /* Bits of soft.call: which call of the core is in progress. */
 enum soft_call {
 	SOFT_STEP = 1 << 0,	/* step(): execute instructions that run() leaves to the core */
 	SOFT_WANT_IRQ = 1 << 1, /* run(): return when RFLAGS.IF allows an interrupt */
+	SOFT_LEFT = 1 << 2,	/* a micro-operation has set what the call returns in `exit` */
 };
 
 struct soft {
@@ -231,7 +226,6 @@ struct soft {
 	struct soft_native *native;	/* native.c */
 	struct soft_compiler *compiler; /* compile.c; NULL where micro-operations do not jump */
 
-	enum soft_leave leave;
 	struct engine_exit *exit; /* the exit of the call in progress */
 	jmp_buf escape;		  /* the target of longjmp() for faults */
 	uint64_t begun;		  /* base.retired when run() began */
