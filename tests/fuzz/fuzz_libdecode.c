@@ -7,19 +7,14 @@
  * instructions, events and edges. Pieces of any size must make the same callbacks as the whole,
  * with the same times.
  */
-#include <string.h>
-
-#include "fuzz/bytes.h"
+#include "fuzz/ways.h"
 #include "lib/use_file.h"
-#include "libdecode/vptdecode.h"
 #include "vpt/packet.h"
 
 #define LOW   0x401000ull	    /* four pages, */
 #define HIGH  0xffffffff81000000ull /* and two of the kernel's half */
 #define LOWS  4u
 #define PAGES 6u
-
-#define FAULTS 256u
 
 enum op {
 	OP_CODE,   /* what: 1; where: 2; so many: 1; bytes: a page is given with them */
@@ -41,13 +36,7 @@ enum input_flag {
 	IN_RANGE = 32
 };
 
-/* How operations are done. */
-static const struct way {
-	bool runs, time;
-	bool small; /* the cache; and edges are counted in parts */
-	bool pieces;
-	unsigned int like; /* the way whose callbacks are the same */
-} ways[] = {
+static const struct way ways[] = {
 	{.like = 0},
 	{.pieces = true, .like = 0},
 	{.time = true, .small = true, .like = 2},
@@ -56,36 +45,16 @@ static const struct way {
 	{.runs = true, .time = true, .like = 5},
 	{.runs = true, .time = true, .pieces = true, .small = true, .like = 5},
 };
-#define WAYS (sizeof(ways) / sizeof(ways[0]))
 
-struct result {
-	uint64_t insns, events[VPTD_EVENT_COUNT], edges, hash;
-	uint8_t bitmap[VPTD_BITMAP];
-};
-
-/* An error as it was reported; @insns instructions ran before it. */
-struct fault {
-	uint64_t ip, value, insns, offset;
-};
-
-struct play {
-	const struct way *way;
-	struct vptd_decoder *d;
-	struct vptd_counts *counts;
+/* The input's own state of the way that is played. */
+static struct {
 	uint32_t flags; /* enum input_flag */
-	unsigned int piece;
 	uint8_t page[PAGES][VPTD_PAGE];
 	bool given[PAGES]; /* by OP_CODE or OP_PART */
 	uint8_t stream[1024];
-	size_t waiting;	    /* bytes of it that have not been pushed */
-	uint8_t last[64];   /* the last bytes of the stream */
-	uint64_t pushed;    /* bytes that have */
-	uint64_t ran;	    /* instructions of all runs */
-	uint64_t callbacks; /* a hash of them */
-	bool circles;
-	struct fault faults[FAULTS]; /* the first ones */
-	unsigned int nfaults;
-};
+	size_t waiting;	  /* bytes of @stream that have not been pushed */
+	uint8_t last[64]; /* the last bytes of the stream */
+} now;
 
 static uint64_t address_of(unsigned int page)
 {
@@ -98,65 +67,6 @@ static uint64_t place(struct input *in)
 	uint64_t at = take(in, 2);
 
 	return at < 0xfff0 ? address_of(at / VPTD_PAGE % PAGES) + at % VPTD_PAGE : ~at;
-}
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
-	return hash ^ hash >> 29;
-}
-
-static void note_time(struct play *p)
-{
-	struct vptd_time time;
-
-	if (!p->way->time) {
-		REQUIRE(vptd_now(p->d, &time) == VPTD_E_ARGUMENT);
-		return;
-	}
-	REQUIRE(vptd_now(p->d, &time) == VPTD_OK);
-	REQUIRE(time.lo <= time.tsc && time.tsc <= time.hi);
-	p->callbacks = mix(p->callbacks, time.flags ^ (uint64_t)time.ratio << 32);
-	p->callbacks = mix(p->callbacks, time.tsc);
-	p->callbacks = mix(p->callbacks, time.lo);
-	p->callbacks = mix(p->callbacks, time.hi);
-	p->callbacks = mix(p->callbacks, time.cycles);
-}
-
-static void on_event(void *context, const struct vptd_event *e)
-{
-	struct play *p = context;
-
-	REQUIRE(e->kind < VPTD_EVENT_COUNT && e->offset <= p->pushed && !e->zero);
-	REQUIRE(e->kind != VPTD_EVENT_ERROR ||
-		(e->value > VPTD_STUCK && e->value < VPTD_E_ARGUMENT && e->value != VPTD_E_MEMORY));
-	p->circles |= e->kind == VPTD_EVENT_ERROR && e->value == VPTD_E_LOOP;
-	if (e->kind == VPTD_EVENT_ERROR && p->nfaults < FAULTS)
-		p->faults[p->nfaults++] =
-			(struct fault){e->ip, e->value, vptd_insns(p->d), e->offset};
-	p->callbacks = mix(p->callbacks, e->kind | e->flags << 8 | (uint64_t)e->aux << 16);
-	p->callbacks = mix(p->callbacks, e->ip);
-	p->callbacks = mix(p->callbacks, e->to);
-	p->callbacks = mix(p->callbacks, e->value);
-	p->callbacks = mix(p->callbacks, e->offset);
-	note_time(p);
-}
-
-static void on_run(void *context, const struct vptd_run *run)
-{
-	struct play *p = context;
-	uint32_t i;
-
-	REQUIRE(run->count && run->offset <= p->pushed);
-	REQUIRE(run->mode == 16 || run->mode == 32 || run->mode == 64);
-	for (i = 0; i < run->count; i++)
-		REQUIRE(run->lens[i] && run->lens[i] <= VPTD_INSN_MAX);
-	p->ran += run->count;
-	p->callbacks = mix(p->callbacks, run->ip);
-	p->callbacks = mix(p->callbacks, run->page);
-	p->callbacks = mix(p->callbacks, run->offset);
-	p->callbacks = mix(p->callbacks, run->count | (uint64_t)run->mode << 32);
-	note_time(p);
 }
 
 static uint64_t on_space(void *context, uint64_t cr3, int nr, uint64_t vmcs)
@@ -191,8 +101,8 @@ static int on_fetch(void *context, uint64_t space, uint64_t address, uint64_t *k
 	if (!make_page(address, bytes))
 		return 0;
 	/* The next page too, if it is nobody's. */
-	for (i = 0; i < PAGES && p->flags & IN_AHEAD; i++) {
-		if (address_of(i) != address + VPTD_PAGE || p->given[i] ||
+	for (i = 0; i < PAGES && now.flags & IN_AHEAD; i++) {
+		if (address_of(i) != address + VPTD_PAGE || now.given[i] ||
 		    !make_page(address_of(i), ahead))
 			continue;
 		REQUIRE(vptd_page(p->d, space, address_of(i), 0x200 + i, ahead) == VPTD_OK);
@@ -205,28 +115,20 @@ static int on_fetch(void *context, uint64_t space, uint64_t address, uint64_t *k
 /* Push the packets that wait. */
 static void flush(struct play *p)
 {
-	size_t at, n;
-
-	for (at = 0; at < p->waiting; at += n) {
-		n = p->waiting - at;
-		if (p->way->pieces && p->piece < n)
-			n = p->piece;
-		p->pushed += n;
-		REQUIRE(vptd_push(p->d, p->stream + at, n) == VPTD_OK);
-	}
-	p->waiting = 0;
+	push_now(p, now.stream, now.waiting);
+	now.waiting = 0;
 }
 
 static void push(struct play *p, const uint8_t *bytes, size_t len)
 {
-	size_t keep = sizeof(p->last) - (len < sizeof(p->last) ? len : sizeof(p->last));
+	size_t keep = sizeof(now.last) - (len < sizeof(now.last) ? len : sizeof(now.last));
 
-	if (len > sizeof(p->stream) - p->waiting)
+	if (len > sizeof(now.stream) - now.waiting)
 		flush(p);
-	memcpy(p->stream + p->waiting, bytes, len);
-	p->waiting += len;
-	memmove(p->last, p->last + sizeof(p->last) - keep, keep);
-	memcpy(p->last + keep, bytes + len - (sizeof(p->last) - keep), sizeof(p->last) - keep);
+	memcpy(now.stream + now.waiting, bytes, len);
+	now.waiting += len;
+	memmove(now.last, now.last + sizeof(now.last) - keep, keep);
+	memcpy(now.last + keep, bytes + len - (sizeof(now.last) - keep), sizeof(now.last) - keep);
 }
 
 static void push_packet(struct play *p, const struct vpt_packet *packet)
@@ -300,60 +202,39 @@ static void put_code(struct play *p, struct input *in, bool part)
 	uint64_t key = what & 4 ? what >> 3 & 7 : page;
 
 	flush(p);
-	p->given[page] = true;
+	now.given[page] = true;
 	if (part) {
 		if (page + 1 < PAGES)
-			p->given[page + 1] = true;
+			now.given[page + 1] = true;
 		REQUIRE(vptd_code(p->d, space, address_of(page) + at, bytes, n) == VPTD_OK);
 		return;
 	}
 	if (n > VPTD_PAGE - at)
 		n = VPTD_PAGE - at;
-	memcpy(p->page[page] + at, bytes, n);
-	REQUIRE(vptd_page(p->d, space, address_of(page), key, p->page[page]) == VPTD_OK);
-}
-
-static void count(struct play *p)
-{
-	struct vptd_counts *some_of = vptd_counts_new();
-
-	REQUIRE(some_of && vptd_count(p->d, some_of) == VPTD_OK);
-	REQUIRE(vptd_counts_add(p->counts, some_of) == VPTD_OK);
-	vptd_counts_free(some_of);
+	memcpy(now.page[page] + at, bytes, n);
+	REQUIRE(vptd_page(p->d, space, address_of(page), key, now.page[page]) == VPTD_OK);
 }
 
 /* Send the last bytes again: caches of packets only keep what comes more than once. */
 static void repeat(struct play *p, size_t n, unsigned int times)
 {
-	uint8_t bytes[sizeof(p->last)];
+	uint8_t bytes[sizeof(now.last)];
 
-	memcpy(bytes, p->last + sizeof(p->last) - n, n);
+	memcpy(bytes, now.last + sizeof(now.last) - n, n);
 	while (times--)
 		push(p, bytes, n);
 }
 
 static void do_rest(struct play *p, struct input *in)
 {
-	static const unsigned int modes[] = {64, 64, 32, 16};
 	uint64_t how = take(in, 1);
 
 	if ((how & 3) == 3) {
-		repeat(p, 1 + take(in, 1) % sizeof(p->last), 1 + (how >> 2));
+		repeat(p, 1 + take(in, 1) % sizeof(now.last), 1 + (how >> 2));
 		return;
 	}
-
 	flush(p);
-	switch (how & 3) {
-	case 0:
-		REQUIRE(vptd_finish(p->d) == VPTD_OK);
-		break;
-	case 1:
-		REQUIRE(vptd_begin(p->d, (how & 0x30) << 8, modes[how >> 2 & 3]) == VPTD_OK);
-		break;
-	default:
-		if (p->way->small)
-			count(p);
-	}
+	control(p, how);
 }
 
 static void play_op(struct play *p, struct input *in)
@@ -410,15 +291,16 @@ static struct vptd_decoder *make(struct play *p, struct input *in)
 	enum vptd_status status;
 	struct vptd_decoder *d;
 
-	p->flags = (uint32_t)take(in, 1);
+	memset(&now, 0, sizeof(now));
+	now.flags = (uint32_t)take(in, 1);
 	config.model = models[take(in, 1) % sizeof(models)];
 	config.flags = VPTD_CTL | VPTD_EDGES | (p->way->time ? VPTD_TIME : 0) |
-		       (p->flags & IN_KEEPS ? VPTD_KEEPS_RET : 0);
+		       (now.flags & IN_KEEPS ? VPTD_KEEPS_RET : 0);
 	/* Any CTL, or BranchEn, TSCEn, MTCEn, CYCEn, OS, User, MTCFreq 3. */
 	config.ctl = take(in, 2);
-	config.ctl = p->flags & IN_CTL ? config.ctl << 7 | (config.ctl & 0x7f) : 0xe60e;
+	config.ctl = now.flags & IN_CTL ? config.ctl << 7 | (config.ctl & 0x7f) : 0xe60e;
 	config.cr3_match = 0x1000;
-	if (p->flags & IN_RANGE) {
+	if (now.flags & IN_RANGE) {
 		config.nranges = 2;
 		config.range[0] = (struct vptd_range){LOW, LOW + VPTD_PAGE - 1, 0};
 		config.range[1] = (struct vptd_range){LOW + 3 * VPTD_PAGE, LOW + 4 * VPTD_PAGE, 1};
@@ -427,36 +309,13 @@ static struct vptd_decoder *make(struct play *p, struct input *in)
 	p->piece = 1 + (unsigned int)(take(in, 1) & 15);
 	if (p->way->runs)
 		ops.run = on_run;
-	if (p->flags & IN_SPACE)
+	if (now.flags & IN_SPACE)
 		ops.space = on_space;
-	if (p->flags & IN_FETCH)
+	if (now.flags & IN_FETCH)
 		ops.fetch = on_fetch;
 	d = vptd_new(&config, &ops, p, &status);
 	REQUIRE(d && status == VPTD_OK);
 	return d;
-}
-
-static void sum_up(struct play *p, struct result *r)
-{
-	struct vptd_edge edge;
-	size_t i;
-
-	flush(p);
-	REQUIRE(vptd_finish(p->d) == VPTD_OK);
-	count(p);
-	memset(r, 0, sizeof(*r));
-	r->insns = vptd_insns(p->d);
-	REQUIRE(!p->way->runs || p->ran == r->insns);
-	for (i = 0; i < VPTD_EVENT_COUNT; i++)
-		r->events[i] = vptd_events(p->d, (enum vptd_event_kind)i);
-	r->edges = vptd_counts_edges(p->counts);
-	for (i = 0; vptd_counts_edge(p->counts, i, &edge); i++) {
-		r->hash = mix(r->hash, edge.from);
-		r->hash = mix(r->hash, edge.to);
-		r->hash = mix(r->hash, edge.page);
-		r->hash = mix(r->hash, edge.count);
-	}
-	vptd_counts_bitmap(p->counts, r->bitmap);
 }
 
 /*
@@ -504,26 +363,8 @@ static void compare(const struct play *p, const struct result *r, const struct p
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct play plays[WAYS];
-	static struct result results[WAYS];
-	unsigned int i;
+	static const struct target target = {
+		ways, sizeof(ways) / sizeof(ways[0]), make, play_op, flush, compare};
 
-	for (i = 0; i < WAYS; i++) {
-		struct input in = {data, size};
-		struct play *p = &plays[i];
-
-		memset(p, 0, sizeof(*p));
-		p->way = &ways[i];
-		p->counts = vptd_counts_new();
-		REQUIRE(p->counts);
-		p->d = make(p, &in);
-		while (in.left)
-			play_op(p, &in);
-		sum_up(p, &results[i]);
-		vptd_counts_free(p->counts);
-		vptd_free(p->d);
-		compare(p, &results[i], &plays[p->way->like], &results[p->way->like]);
-		compare(p, &results[i], &plays[0], &results[0]);
-	}
-	return 0;
+	return play_ways(&target, data, size);
 }

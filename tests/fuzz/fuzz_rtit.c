@@ -7,11 +7,8 @@
  * The same operations are done with several decoders, see struct way. All must count the same
  * instructions, events and edges, and pieces of any size must make the same callbacks as the whole.
  */
-#include <string.h>
-
-#include "fuzz/bytes.h"
+#include "fuzz/ways.h"
 #include "lib/use_file.h"
-#include "libdecode/vptdecode.h"
 #include "vpt/atom_msr.h"
 #include "vpt/atom_packet.h"
 
@@ -31,36 +28,15 @@ enum op {
 
 enum input_flag { IN_GUEST = 1, IN_SPACE = 2, IN_FETCH = 4 };
 
-/* How operations are done. */
-static const struct way {
-	bool runs;
-	bool small; /* the cache; and edges are counted in parts */
-	bool pieces;
-	unsigned int like; /* the way whose callbacks are the same */
-} ways[] = {
+static const struct way ways[] = {
 	{.like = 0},
 	{.pieces = true, .like = 0},
 	{.small = true, .like = 0},
 	{.runs = true, .like = 3},
 	{.runs = true, .pieces = true, .small = true, .like = 3},
 };
-#define WAYS (sizeof(ways) / sizeof(ways[0]))
 
-struct result {
-	uint64_t insns, events[VPTD_EVENT_COUNT], edges, hash;
-};
-
-struct play {
-	const struct way *way;
-	struct vptd_decoder *d;
-	struct vptd_counts *counts;
-	unsigned int piece;
-	uint64_t pushed;    /* bytes */
-	uint64_t insns;	    /* the counter of sessions */
-	uint64_t ran;	    /* instructions of all runs */
-	uint64_t callbacks; /* a hash of them */
-	bool circles;
-};
+static uint64_t session_insns; /* the counter of sessions */
 
 /* An address in the code, and seldom elsewhere. */
 static uint64_t place(struct input *in)
@@ -68,43 +44,6 @@ static uint64_t place(struct input *in)
 	uint64_t at = take(in, 2);
 
 	return at < 0xfff0 ? CODE + at % (PAGES * VPTD_PAGE) : ~at;
-}
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
-	return hash ^ hash >> 29;
-}
-
-static void on_event(void *context, const struct vptd_event *e)
-{
-	struct play *p = context;
-
-	REQUIRE(e->kind < VPTD_EVENT_COUNT && e->offset <= p->pushed && !e->zero);
-	REQUIRE(e->kind != VPTD_EVENT_ERROR ||
-		(e->value > VPTD_STUCK && e->value < VPTD_E_ARGUMENT && e->value != VPTD_E_MEMORY));
-	p->circles |= e->kind == VPTD_EVENT_ERROR && e->value == VPTD_E_LOOP;
-	p->callbacks = mix(p->callbacks, e->kind | e->flags << 8 | (uint64_t)e->aux << 16);
-	p->callbacks = mix(p->callbacks, e->ip);
-	p->callbacks = mix(p->callbacks, e->to);
-	p->callbacks = mix(p->callbacks, e->value);
-	p->callbacks = mix(p->callbacks, e->offset);
-}
-
-static void on_run(void *context, const struct vptd_run *run)
-{
-	struct play *p = context;
-	uint32_t i;
-
-	REQUIRE(run->count && run->offset <= p->pushed);
-	REQUIRE(run->mode == 16 || run->mode == 32 || run->mode == 64);
-	for (i = 0; i < run->count; i++)
-		REQUIRE(run->lens[i] && run->lens[i] <= VPTD_INSN_MAX);
-	p->ran += run->count;
-	p->callbacks = mix(p->callbacks, run->ip);
-	p->callbacks = mix(p->callbacks, run->page);
-	p->callbacks = mix(p->callbacks, run->offset);
-	p->callbacks = mix(p->callbacks, run->count | (uint64_t)run->mode << 32);
 }
 
 static uint64_t on_space(void *context, uint64_t cr3, int nr, uint64_t vmcs)
@@ -129,24 +68,11 @@ static int on_fetch(void *context, uint64_t space, uint64_t address, uint64_t *k
 	return address != CODE + 3 * VPTD_PAGE;
 }
 
-static void push(struct play *p, const uint8_t *bytes, size_t len)
-{
-	size_t at, n;
-
-	for (at = 0; at < len; at += n) {
-		n = len - at;
-		if (p->way->pieces && p->piece < n)
-			n = p->piece;
-		p->pushed += n;
-		REQUIRE(vptd_push(p->d, bytes + at, n) == VPTD_OK);
-	}
-}
-
 static void push_packet(struct play *p, const struct vpt_atom_packet *packet)
 {
 	uint8_t bytes[VPT_ATOM_PKT_MAX];
 
-	push(p, bytes, vpt_atom_packet_write(bytes, packet));
+	push_now(p, bytes, vpt_atom_packet_write(bytes, packet));
 }
 
 static void put_tnt(struct play *p, struct input *in)
@@ -219,14 +145,14 @@ static void take_regs(struct input *in, struct vptd_atom_regs *regs)
 }
 
 /* A counter that grows, and seldom one that does not, or is not known. */
-static uint64_t counter(struct play *p, struct input *in)
+static uint64_t counter(struct input *in)
 {
 	uint64_t by = take(in, 2);
 
 	if (by == 0xffff)
 		return VPTD_ATOM_UNKNOWN;
-	p->insns = by >= 0xfff0 ? by - 0xfff0 : p->insns + by % 0x1000;
-	return p->insns;
+	session_insns = by >= 0xfff0 ? by - 0xfff0 : session_insns + by % 0x1000;
+	return session_insns;
 }
 
 static void begin(struct play *p, struct input *in)
@@ -234,7 +160,7 @@ static void begin(struct play *p, struct input *in)
 	struct vptd_atom_regs regs;
 
 	take_regs(in, &regs);
-	REQUIRE(vptd_atom_begin(p->d, &regs, counter(p, in)) == VPTD_OK);
+	REQUIRE(vptd_atom_begin(p->d, &regs, counter(in)) == VPTD_OK);
 }
 
 static void end(struct play *p, struct input *in)
@@ -243,35 +169,8 @@ static void end(struct play *p, struct input *in)
 	struct vptd_atom_regs regs;
 
 	take_regs(in, &regs);
-	REQUIRE(vptd_atom_end(p->d, &regs, counter(p, in),
+	REQUIRE(vptd_atom_end(p->d, &regs, counter(in),
 			      (enum vptd_atom_end)(how % (VPTD_ATOM_CHANGED + 1))) == VPTD_OK);
-}
-
-static void count(struct play *p)
-{
-	struct vptd_counts *some_of = vptd_counts_new();
-
-	REQUIRE(some_of && vptd_count(p->d, some_of) == VPTD_OK);
-	REQUIRE(vptd_counts_add(p->counts, some_of) == VPTD_OK);
-	vptd_counts_free(some_of);
-}
-
-static void do_rest(struct play *p, struct input *in)
-{
-	static const unsigned int modes[] = {64, 64, 32, 16};
-	uint64_t how = take(in, 1);
-
-	switch (how & 3) {
-	case 0:
-		REQUIRE(vptd_finish(p->d) == VPTD_OK);
-		break;
-	case 1:
-		REQUIRE(vptd_begin(p->d, (how & 0x30) << 8, modes[how >> 2 & 3]) == VPTD_OK);
-		break;
-	default:
-		if (p->way->small)
-			count(p);
-	}
 }
 
 static void play_op(struct play *p, struct input *in)
@@ -287,7 +186,7 @@ static void play_op(struct play *p, struct input *in)
 	case OP_TRACE:
 		n = take(in, 1);
 		bytes = some(in, &n);
-		push(p, bytes, n);
+		push_now(p, bytes, n);
 		break;
 	case OP_TNT:
 		put_tnt(p, in);
@@ -305,7 +204,7 @@ static void play_op(struct play *p, struct input *in)
 		end(p, in);
 		break;
 	case OP_REST:
-		do_rest(p, in);
+		control(p, take(in, 1));
 		break;
 	}
 }
@@ -318,6 +217,7 @@ static struct vptd_decoder *make(struct play *p, struct input *in)
 	enum vptd_status status;
 	struct vptd_decoder *d;
 
+	session_insns = 0;
 	config.rtit_errata = (uint32_t)take(in, 1);
 	config.flags = VPTD_ATOM | VPTD_EDGES | (flags & IN_GUEST ? VPTD_ATOM_GUEST : 0);
 	config.cache = p->way->small ? 1 : 1 << 16;
@@ -333,27 +233,6 @@ static struct vptd_decoder *make(struct play *p, struct input *in)
 	return d;
 }
 
-static void sum_up(struct play *p, struct result *r)
-{
-	struct vptd_edge edge;
-	size_t i;
-
-	REQUIRE(vptd_finish(p->d) == VPTD_OK);
-	count(p);
-	memset(r, 0, sizeof(*r));
-	r->insns = vptd_insns(p->d);
-	REQUIRE(!p->way->runs || p->ran == r->insns);
-	for (i = 0; i < VPTD_EVENT_COUNT; i++)
-		r->events[i] = vptd_events(p->d, (enum vptd_event_kind)i);
-	r->edges = vptd_counts_edges(p->counts);
-	for (i = 0; vptd_counts_edge(p->counts, i, &edge); i++) {
-		r->hash = mix(r->hash, edge.from);
-		r->hash = mix(r->hash, edge.to);
-		r->hash = mix(r->hash, edge.page);
-		r->hash = mix(r->hash, edge.count);
-	}
-}
-
 /* Compare with an earlier way. A circle of branches is noticed after different numbers of rounds. */
 static void compare(const struct play *p, const struct result *r, const struct play *other,
 		    const struct result *of_other)
@@ -367,26 +246,8 @@ static void compare(const struct play *p, const struct result *r, const struct p
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct play plays[WAYS];
-	static struct result results[WAYS];
-	unsigned int i;
+	static const struct target target = {
+		ways, sizeof(ways) / sizeof(ways[0]), make, play_op, NULL, compare};
 
-	for (i = 0; i < WAYS; i++) {
-		struct input in = {data, size};
-		struct play *p = &plays[i];
-
-		memset(p, 0, sizeof(*p));
-		p->way = &ways[i];
-		p->counts = vptd_counts_new();
-		REQUIRE(p->counts);
-		p->d = make(p, &in);
-		while (in.left)
-			play_op(p, &in);
-		sum_up(p, &results[i]);
-		vptd_counts_free(p->counts);
-		vptd_free(p->d);
-		compare(p, &results[i], &plays[p->way->like], &results[p->way->like]);
-		compare(p, &results[i], &plays[0], &results[0]);
-	}
-	return 0;
+	return play_ways(&target, data, size);
 }
