@@ -244,13 +244,18 @@ SOFT_UOP(store)
  * Convert, then store (VCVTPS2PH). On Intel's processors #XM precedes #PF and #GP of the store, and
  * a store that faults leaves the flags of the conversion in MXCSR.
  */
-SOFT_UOP(store_trapping)
+static __attribute__((noinline)) void convert_and_store(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t va = soft_ea(c, u);
 
 	soft_native_call(c, u, c->native->scratch);
 	soft_probe_write(c, u, va, u->aux);
 	soft_write(c, u, va, c->native->scratch, u->aux);
+}
+
+SOFT_UOP(store_trapping)
+{
+	convert_and_store(c, u);
 	return SOFT_NEXT(c, u);
 }
 
