@@ -8,39 +8,18 @@
 #include <errno.h>
 #include <string.h>
 
+#include "boot/tables.h"
 #include "core/descriptor.h"
 #include "vpt/abi/boot.h"
 
 enum boot_layout {
 	BOOT_INFO = 0x1000,
-	BOOT_GDT = 0x2000,
-	BOOT_PML4 = 0x3000,
-	BOOT_PDPT = 0x4000,
-	BOOT_PD = 0x5000,    /* four page directories, which map 4 GiB */
 	BOOT_STACK = 0xfff8, /* grows down to 0x9000; aligned as after a CALL */
 };
 
-#define PTE_PRESENT_WRITE 3ull
-#define PDE_2M		  0x83ull
-#define CPUID_XSAVE	  (1u << 26)
-
-static void put64(const struct x86_mem *mem, uint64_t gpa, uint64_t value)
-{
-	(void)x86_mem_write(mem, gpa, &value, sizeof(value));
-}
-
-static void build_tables(const struct x86_mem *mem)
-{
-	uint64_t i;
-
-	put64(mem, BOOT_PML4, BOOT_PDPT | PTE_PRESENT_WRITE);
-	for (i = 0; i < 4; i++)
-		put64(mem, BOOT_PDPT + 8 * i, (BOOT_PD + i * X86_PAGE_SIZE) | PTE_PRESENT_WRITE);
-	for (i = 0; i < 4 * 512; i++)
-		put64(mem, BOOT_PD + 8 * i, i << 21 | PDE_2M);
-	put64(mem, BOOT_GDT + 0x08, 0x00af9b000000ffffull);
-	put64(mem, BOOT_GDT + 0x10, 0x00cf93000000ffffull);
-}
+#define BOOT_CS	    0x08
+#define BOOT_DS	    0x10
+#define CPUID_XSAVE (1u << 26)
 
 static void set_registers(struct core_vcpu *v, uint64_t entry)
 {
@@ -48,13 +27,13 @@ static void set_registers(struct core_vcpu *v, uint64_t entry)
 		core_cpuid_find(v->vm->cpuid, v->vm->cpuid_count, 1, 0);
 	struct x86_sregs *s = &v->s;
 
-	s->cs = core_flat_segment(0x08, true, true, 0);
-	s->ds = core_flat_segment(0x10, false, false, 0);
+	s->cs = core_flat_segment(BOOT_CS, true, true, 0);
+	s->ds = core_flat_segment(BOOT_DS, false, false, 0);
 	s->es = s->fs = s->gs = s->ss = s->ds;
-	s->gdt = (struct x86_table){BOOT_GDT, 0x17};
+	s->gdt = (struct x86_table){BOOT_TABLES_GDT, BOOT_DS + 7};
 	s->idt = (struct x86_table){0, 0};
 	s->cr0 = X86_CR0_PE | X86_CR0_MP | X86_CR0_ET | X86_CR0_NE | X86_CR0_WP | X86_CR0_PG;
-	s->cr3 = BOOT_PML4;
+	s->cr3 = BOOT_TABLES_PML4;
 	s->cr4 = X86_CR4_PAE | X86_CR4_OSFXSR | X86_CR4_OSXMMEXCPT;
 	if (features && features->ecx & CPUID_XSAVE)
 		s->cr4 |= X86_CR4_OSXSAVE;
@@ -102,7 +81,7 @@ int boot_guest(struct core_vm *vm, const struct boot_elf *elf, const struct boot
 		info.free_start = info.initrd + config->initrd_bytes;
 	}
 	info.free_start = page_up(info.free_start);
-	build_tables(&vm->mem);
+	boot_tables_write(&vm->mem, BOOT_CS, BOOT_DS);
 	(void)x86_mem_write(&vm->mem, BOOT_INFO, &info, sizeof(info));
 	set_registers(vm->vcpu, elf->entry);
 	dev_platform_virtual_wire(&vm->platform);

@@ -5,15 +5,12 @@
 #include <string.h>
 
 #include "boot/acpi.h"
+#include "boot/tables.h"
 #include "core/descriptor.h"
 #include "dev/platform.h"
 
 enum linux_layout {
 	LINUX_ZERO_PAGE = 0x1000,
-	LINUX_GDT = 0x2000,
-	LINUX_PML4 = 0x3000,
-	LINUX_PDPT = 0x4000,
-	LINUX_PD = 0x5000, /* four of them: 4 GiB */
 	LINUX_STACK = 0xfff8,
 	LINUX_CMDLINE = 0x20000,
 	LINUX_CMDLINE_END = 0x30000,
@@ -21,11 +18,9 @@ enum linux_layout {
 	LINUX_HIGH = 0x100000,
 };
 
-#define PTE_PRESENT_WRITE 3ull
-#define PDE_2M		  0x83ull
-#define BOOT_CS		  0x10
-#define BOOT_DS		  0x18
-#define ENTRY_64	  0x200
+#define BOOT_CS	 0x10
+#define BOOT_DS	 0x18
+#define ENTRY_64 0x200
 
 /* Offsets in the zero page. */
 #define ZP_ACPI_RSDP	 0x070
@@ -52,25 +47,6 @@ static void put32(uint8_t *page, size_t at, uint32_t value)
 	memcpy(page + at, &value, sizeof(value));
 }
 
-static void put64(const struct x86_mem *mem, uint64_t gpa, uint64_t value)
-{
-	(void)x86_mem_write(mem, gpa, &value, sizeof(value));
-}
-
-/* Map the first 4 GiB to themselves, and write the two segments of the protocol. */
-static void write_tables(const struct x86_mem *mem)
-{
-	uint64_t i;
-
-	put64(mem, LINUX_PML4, LINUX_PDPT | PTE_PRESENT_WRITE);
-	for (i = 0; i < 4; i++)
-		put64(mem, LINUX_PDPT + 8 * i, (LINUX_PD + i * X86_PAGE_SIZE) | PTE_PRESENT_WRITE);
-	for (i = 0; i < 4 * 512; i++)
-		put64(mem, LINUX_PD + 8 * i, i << 21 | PDE_2M);
-	put64(mem, LINUX_GDT + BOOT_CS, 0x00af9b000000ffffull);
-	put64(mem, LINUX_GDT + BOOT_DS, 0x00cf93000000ffffull);
-}
-
 static void set_registers(struct core_vcpu *v, uint64_t kernel)
 {
 	struct x86_sregs *s = &v->s;
@@ -78,10 +54,10 @@ static void set_registers(struct core_vcpu *v, uint64_t kernel)
 	s->cs = core_flat_segment(BOOT_CS, true, true, 0);
 	s->ds = core_flat_segment(BOOT_DS, false, false, 0);
 	s->es = s->fs = s->gs = s->ss = s->ds;
-	s->gdt = (struct x86_table){LINUX_GDT, BOOT_DS + 7};
+	s->gdt = (struct x86_table){BOOT_TABLES_GDT, BOOT_DS + 7};
 	s->idt = (struct x86_table){0, 0};
 	s->cr0 = X86_CR0_PE | X86_CR0_ET | X86_CR0_NE | X86_CR0_WP | X86_CR0_PG;
-	s->cr3 = LINUX_PML4;
+	s->cr3 = BOOT_TABLES_PML4;
 	s->cr4 = X86_CR4_PAE;
 	s->efer = X86_EFER_LME | X86_EFER_LMA;
 	*v->regs = (struct x86_regs){.rip = kernel + ENTRY_64,
@@ -167,7 +143,7 @@ enum boot_bzimage_error boot_linux(struct core_vm *vm, const struct boot_linux_c
 	(void)x86_mem_write(mem, LINUX_CMDLINE, config->cmdline, n + 1);
 	if (!boot_acpi_write(mem, &(struct boot_acpi_config){.cpus = 1}))
 		return BOOT_BZIMAGE_NO_ROOM;
-	write_tables(mem);
+	boot_tables_write(mem, BOOT_CS, BOOT_DS);
 	write_zero_page(config, mem, initrd);
 	set_registers(vm->vcpu, kernel);
 	dev_platform_virtual_wire(&vm->platform);
