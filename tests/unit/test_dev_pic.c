@@ -39,8 +39,8 @@ static const struct test_dev_script scripts[] = {
 	 INIT "pulse12 irr2?10 irr1?4 ack:2c "
 	 "isr1?4 isr2?10 pulse1 " /* of the first chip: higher */
 	 "ack:21 eoi1 "
-	 "pulse9 " /* higher in the second, but the first sees its own input in service */
-	 "idle eoi1 ack:29 eoi2 eoi1 idle eoi2 idle isr2?0 "
+	 "pulse10 " /* higher in the second, but the first sees its own input in service */
+	 "idle eoi1 ack:2a eoi2 eoi1 idle eoi2 idle isr2?0 "
 	 /* A line that is masked in the second one never gets to the first one. */
 	 "a1=10 a1?10 pulse12 irr1?0 idle a1=0 ack:2c"},
 	{"masks",
@@ -57,11 +57,11 @@ static const struct test_dev_script scripts[] = {
 	{"automatic EOI",
 	 INIT4("3") "pulse3 ack:23 isr1?0 pulse5 ack:25 pulse12 ack:2c isr2?0 "
 	 /* Two of the second chip, one after the other. */
-	 "pulse12 pulse9 ack:29 ack:2c idle "
+	 "pulse12 pulse10 ack:2a ack:2c idle "
 	 /* With rotation: who was served is last. */
 	 "20=80 pulse3 ack:23 pulse3 pulse5 ack:25 ack:23 20=0"},
 	{"special fully nested mode",
-	 INIT4("11") "pulse12 ack:2c pulse9 ack:29 isr2?12 eoi2 isr2?10 eoi2 eoi1 idle"},
+	 INIT4("11") "pulse12 ack:2c pulse10 ack:2a isr2?14 eoi2 isr2?10 eoi2 eoi1 idle"},
 	{"levels",
 	 INIT "4d0=ff 4d0?f8 4d1=ff 4d1?de rise5 "
 	 "ack:25 eoi1 ack:25 " /* while it is asserted */
@@ -70,7 +70,7 @@ static const struct test_dev_script scripts[] = {
 	{"poll",
 	 INIT "20=c 20?7 " /* nothing */
 	 "pulse6 20=c 20?86 isr1?40 idle 20?40 " /* one read only */
-	 "eoi1 pulse9 a0=c a0?81 idle isr2?2"},
+	 "eoi1 pulse10 a0=c a0?82 idle isr2?4"},
 	{"initialisation",
 	 INIT "21=ff pulse3 20=13 " /* again: alone, with ICW4 */
 	 "21?0 " /* masks go, and edges */
