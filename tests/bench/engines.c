@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The software CPU against its peers on the same guests: KVM stepping (what traced a
- * guest before), the processor itself, itself without a trace, and a stock QEMU with
- * TCG. All take turns. What counts is the processor time of a process that does much
- * work less that of one that does little, so that starting up does not.
+ * Compare the software CPU with its peers on the same guests. The peers are stepping with KVM, the
+ * processor itself, the software CPU without a trace, and a stock QEMU with TCG. All alternate.
+ * Each result is the processor time of a long run minus that of a short run, which excludes
+ * startup.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -34,7 +34,9 @@ struct bench {
 	char vpt[512], elf[512], info[512], arg[64], trace[512], loader[3][600];
 };
 
-/* Processor time of all children so far: others may be at work on this machine. */
+/*
+ * Return the processor time of all children so far. Elapsed time would depend on other processes.
+ */
 static double children(void)
 {
 	struct rusage usage;
@@ -79,7 +81,7 @@ static int vpt(struct bench *b, const char *engine, bool traced, double *seconds
 	return bench_run(argv, seconds) ? -1 : 0;
 }
 
-/* The guest's boot info as a file, which QEMU puts where a guest looks for it. */
+/* Write the guest's boot info to a file, which QEMU loads at the address that guests expect. */
 static int write_info(const struct bench *b, uint64_t rounds)
 {
 	const struct vpt_boot_info info = {
@@ -125,7 +127,7 @@ static int tcg(struct bench *b, uint64_t rounds, double *seconds)
 
 	if (write_info(b, rounds))
 		return -1;
-	/* What the guest writes there comes out as twice its value plus 1. */
+	/* QEMU exits with twice the value that the guest writes to the port, plus 1. */
 	return bench_run(argv, seconds) == 1 ? 0 : -1;
 }
 
@@ -155,7 +157,7 @@ static int once(struct bench *b, enum peer peer, uint64_t rounds, double *second
 	}
 }
 
-/* Seconds that one round takes; the best of those measured is kept. */
+/* Measure the seconds per round, and keep the best result. */
 static int measure(struct bench *b, enum peer peer, double *best)
 {
 	uint64_t rounds = b->guest->rounds[peer];
@@ -169,7 +171,7 @@ static int measure(struct bench *b, enum peer peer, double *best)
 	return 0;
 }
 
-/* Instructions in a round, by the engine's own count. */
+/* Return the number of instructions per round, by the engine's own count. */
 static double insns_of_round(struct bench *b)
 {
 	uint64_t count[2] = {0}, rounds = 5;

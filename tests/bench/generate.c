@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Generating packets. The peer is libipt's encoder, which does less: it is handed
- * TNTs of 47 outcomes and IPs with their compression already chosen, keeps no
- * registers, knows no enables and sends no PSB.
+ * Measure the generation of packets. The peer is libipt's encoder, which does less work. It gets
+ * TNTs of 47 outcomes and IPs whose compression is already chosen. It has no registers and no
+ * enables, and sends no PSB.
  */
 #include "bench/bench.h"
 
@@ -39,7 +39,7 @@ static double ours_tip(struct bench_machine *m, const struct bench_pattern *p)
 	return bench_now() - start;
 }
 
-/* A circular buffer, as for ours: start over when it is full. */
+/* Encode into a circular buffer like ours, restarting when the buffer is full. */
 static int peer_put(struct pt_encoder *encoder, const struct pt_packet *packet)
 {
 	int size = pt_enc_next(encoder, packet);

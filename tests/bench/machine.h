@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A processor that only branches: libvpt's PT, a buffer and nothing else. */
+/* A processor that only branches, made of libvpt's PT and a buffer. */
 #ifndef TESTS_BENCH_MACHINE_H
 #define TESTS_BENCH_MACHINE_H
 
@@ -20,8 +20,10 @@ struct bench_pattern {
 	uint64_t target[BENCH_PATTERN];
 };
 
-/* Of this model, traced with these bits of CTL beside TraceEn, OS and User; `counts`: the
- * bytes, which costs something. False: it does not start. */
+/*
+ * Start a trace of this model, with these bits of CTL besides TraceEn, OS and User. `counts`: count
+ * the bytes, which costs some time. Returns false if the trace does not start.
+ */
 bool bench_machine_start(struct bench_machine *m, const char *model, uint64_t ctl,
 			 const struct vpt_pt_options *options, bool counts);
 struct bench_machine *bench_machine_create(void);

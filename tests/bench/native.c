@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A bare-metal guest as a process of this machine, which is how fast the processor
- * itself runs it: its image where it wants to be, without its privileged instructions.
+ * Run a bare-metal guest as a process, to measure how fast the processor itself runs the guest. The
+ * image is mapped at its own addresses, without its privileged instructions.
  */
 #include <Zydis/Zydis.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #define RAM_FIRST 0x100000ull
 #define RAM_BYTES (64ull << 20)
 
-/* The guest ended: its status is what it wrote to the port. */
+/* Exit with the status that the guest wrote to the port. */
 static void on_end(int sig, siginfo_t *info, void *opaque)
 {
 	const ucontext_t *context = opaque;
@@ -32,15 +32,15 @@ static void on_end(int sig, siginfo_t *info, void *opaque)
 	_exit((int)context->uc_mcontext.gregs[REG_RAX] != 0);
 }
 
-/* OUT of EAX to the port that ends a guest. */
+/* Is the instruction an OUT of EAX to the port that ends a guest? */
 static bool is_end(const uint8_t *code)
 {
 	return code[0] == 0xe7 && code[1] == VPT_PORT_EXIT;
 }
 
 /*
- * Privileged instructions become NOPs, and the one that ends a guest INT3. That is done beforehand: there are hypervisors under which a process that tries
- * the real ones never gets its exception.
+ * Replace privileged instructions by NOPs, and the one that ends a guest by INT3. Under some
+ * hypervisors a process that executes the original instructions never receives the exception.
  */
 static void take_out(uint8_t *code, uint64_t bytes)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What timing and event packets cost the generator: a stream of branches and a few other
- * events, 6 core clocks each, with packets for it and without.
+ * Measure the cost of timing and event packets in the generator. The input is a stream of branches
+ * and a few other events, 6 core clocks each. It is traced with and without these packets.
  */
 #include "bench/bench.h"
 
@@ -15,7 +15,7 @@
 #define CLOCKS 6
 #define ROUNDS 9
 
-/* What comes between branches, once in so many of them. */
+/* The event that is inserted after every ONCE_IN branches. */
 enum stream { BRANCHES, PTWRITES, INTERRUPTS, STREAMS };
 #define ONCE_IN 64
 

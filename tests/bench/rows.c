@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Run one row of the generator's benchmarks, as a process whose processor time is measured.
- * make bench-against builds this file with the headers and the library of two commits, so it
- * uses nothing but the public interface.
- *
- * usage: rows NAME ROUNDS
+ * Run one row of the generator's benchmarks, as a process whose processor time is measured. `make
+ * bench-against` builds this file with the headers and libraries of two commits, so it only uses
+ * the public interface. Usage: rows NAME ROUNDS
  */
 #include <stdio.h>
 #include <stdlib.h>

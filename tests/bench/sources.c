@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What timing and event packets cost a guest on the software CPU: the same guest traced
- * for its host, with an option and without.
+ * Measure the cost of timing and event packets for a guest on the software CPU. The same guest is
+ * traced for its host with and without each option.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static uint64_t number_of(const char *line, const char *key)
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
-/* Bytes of trace, and instructions, by the engine's own count. */
+/* Count the bytes of trace and the instructions, by the engine's own count. */
 static int count(struct sources *s, size_t number, uint64_t rounds)
 {
 	const struct row *row = &rows[number];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A recorded trace: how dense it is, and how fast it decodes. The peer is a loop
- * around plain libipt over the same bytes and the same code, which knows one address
- * space and one version of each page, and no sessions.
+ * Measure the density and the decoding speed of a recorded trace. The peer is a loop around plain
+ * libipt over the same bytes and the same code. It knows one address space, one version of each
+ * page and no sessions.
  */
 #include "bench/bench.h"
 
@@ -15,7 +15,7 @@
 #include "decode/flow.h"
 #include "trace/reader.h"
 
-/* Decode about so many bytes in each measurement. */
+/* Decode about this many bytes in each measurement. */
 #define WORK_BYTES (4u << 20)
 #define PAGE_BYTES 4096
 
@@ -46,7 +46,7 @@ static int peer_open(struct peer *peer, struct trace_reader *reader, const uint8
 	for (i = 0; i < count; i++)
 		if (write(peer->fd, code[i].bytes, PAGE_BYTES) != PAGE_BYTES)
 			return -1;
-	/* Backwards: of several versions of a page the first is added last, and stays. */
+	/* Add pages backwards, so that the first version of a page is added last and stays. */
 	for (i = count; i--;)
 		if (pt_image_add_file(peer->image, path, i * PAGE_BYTES, PAGE_BYTES, NULL,
 				      code[i].page->vaddr) < 0)
@@ -61,7 +61,7 @@ static void peer_close(struct peer *peer)
 		close(peer->fd);
 }
 
-/* Returns instructions, 0 after an error. */
+/* Return the number of instructions, or 0 after an error. */
 static uint64_t peer_insns(struct peer *peer)
 {
 	struct pt_insn_decoder *decoder = pt_insn_alloc_decoder(&peer->config);

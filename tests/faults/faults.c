@@ -41,7 +41,7 @@
 struct test_case {
 	char name[64];
 	char verb[32];
-	char old[64]; /* a file that is there before, "": none */
+	char old[64]; /* a file that exists before the run, or "" */
 	char *argv[ARGS_MAX];
 };
 
@@ -74,7 +74,7 @@ static struct {
 static size_t nverbs;
 static unsigned int shown;
 
-/* The output of a case as one number; *size is that of what counts. */
+/* Hash the output of a case. *size receives the number of bytes that count. */
 static uint64_t hash_output(const struct test_case *c, uint64_t *size)
 {
 	uint64_t hash = 0xcbf29ce484222325ull;
@@ -110,7 +110,7 @@ static struct counts *counts_of(const char *verb, enum fault_kind kind)
 	return &verbs[i].kinds[kind];
 }
 
-/* "@" in a word stands for the folder of inputs. */
+/* Expand "@" in a word to the folder of inputs. */
 static char *word_of(const char *word)
 {
 	char text[8192], *at;
@@ -200,7 +200,7 @@ static void complain(const struct test_case *c, const struct fault *f, const cha
 	fflush(stdout);
 }
 
-/* One line on standard error that begins with "vpt VERB: ". */
+/* Is standard error one line that begins with "vpt VERB: "? */
 static bool has_line(const struct test_case *c)
 {
 	char line[1024], want[64];
@@ -220,8 +220,8 @@ static bool has_line(const struct test_case *c)
 }
 
 /*
- * Names that are not final: what was recorded before the failure stays in FILE.part, and a
- * folder .vpt-* is an export in the making, which cannot be removed without memory.
+ * Is the name not final? The part recorded before the failure stays in FILE.part. A folder .vpt-*
+ * is an unfinished export, which cannot be removed without memory.
  */
 static bool is_part(const char *path)
 {
@@ -230,7 +230,7 @@ static bool is_part(const char *path)
 	return (len > 5 && !strcmp(path + len - 5, ".part")) || !strncmp(path, ".vpt-", 5);
 }
 
-/* The path of a file that is neither whole nor as it was, NULL: none. */
+/* Return the path of a file that is neither complete nor unchanged, or NULL. */
 static const char *partial(const struct test_case *c, const struct baseline *b,
 			   const struct tree *files)
 {
@@ -464,7 +464,7 @@ static int report(void)
 	return bad != 0;
 }
 
-/* One of the first three of its verb, and not on KVM, where probing takes long. */
+/* Is the case one of the first three of its verb, and not on KVM, where probing is slow? */
 static bool is_quick(const struct test_case *c)
 {
 	const struct test_case *at;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Allocations fail in a library that is preloaded. System calls fail in the kernel's own
- * entry, where a seccomp filter hands those of one kind to the tracer: so that those of libc
- * itself, such as stdio's writes and malloc()'s maps, are among them.
+ * Allocations fail in a preloaded library. System calls fail at the kernel's entry, where a seccomp
+ * filter passes the calls of one kind to the tracer. This includes calls made by libc itself, such
+ * as stdio's writes and malloc()'s mappings.
  */
 #include "faults/inject.h"
 
@@ -45,7 +45,7 @@ static void die(const char *what)
 	exit(2);
 }
 
-/* Hand the calls of a kind, and the mark, to the tracer. */
+/* Install a filter that passes the calls of a kind, and the mark, to the tracer. */
 static void filter(enum fault_kind kind)
 {
 	struct sock_filter code[16] = {
@@ -111,7 +111,7 @@ static bool counts(enum fault_kind kind, const struct user_regs_struct *regs)
 	return kind != FAULT_WRITE || (int)regs->rdi != STDERR_FILENO;
 }
 
-/* A call that the filter hands over. */
+/* Handle a call that the filter passes to the tracer. */
 static void inspect(pid_t pid, const struct fault *fault, struct fault_run *run, bool *active)
 {
 	struct user_regs_struct regs;
@@ -133,7 +133,7 @@ static void inspect(pid_t pid, const struct fault *fault, struct fault_run *run,
 	(void)ptrace(PTRACE_SETREGS, pid, NULL, &regs);
 }
 
-/* A stop that is not one of ours has the signal that is to be delivered. */
+/* Return the signal to deliver, unless the injector caused the stop. */
 static int signal_of(int status)
 {
 	int sig = WSTOPSIG(status);

@@ -19,22 +19,23 @@ extern const char *const fault_names[FAULT_KINDS];
 
 struct fault {
 	enum fault_kind kind;
-	uint64_t k; /* the k-th one from main() on fails, from 1; 0: none */
-	bool stay;  /* and all after it */
+	uint64_t
+		k; /* number of the first call that fails, counted from main() and from 1; 0: none */
+	bool stay; /* all later calls fail too */
 };
 
 struct fault_run {
 	int status;	/* as from waitpid() */
 	bool hung;	/* it was killed after FAULT_SECONDS */
-	uint64_t calls; /* of that kind, as far as it came */
+	uint64_t calls; /* calls of that kind during the run */
 	uint64_t fired; /* how many of them failed */
 };
 
 #define FAULT_SECONDS 60
 
 /*
- * Run argv in folder `dir`, with standard output and error to these files. `shim` is the path
- * of the library. The process ends if that is not possible here.
+ * Run argv in folder `dir`, with standard output and error redirected to these files. `shim` is the
+ * path of the preloaded library. The process ends if the command cannot be run.
  */
 void fault_inject(char *const *argv, const char *dir, const char *out, const char *err,
 		  const char *shim, const struct fault *fault, struct fault_run *run);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Preloaded into the program under test: makes a chosen allocation fail, and says by a system
- * call that main() begins, since what the dynamic linker does before is not the program's.
+ * A library preloaded into the program under test. It makes a chosen allocation fail. A system call
+ * marks the beginning of main(), since earlier calls belong to the dynamic linker.
  */
 #include "faults/shim.h"
 
@@ -31,7 +31,7 @@ static void *(*next_calloc)(size_t n, size_t size);
 static void *(*next_realloc)(void *p, size_t size);
 static int (*next_memalign)(void **to, size_t alignment, size_t size);
 
-/* For the dynamic linker, while it looks for the functions above. */
+/* Memory for allocations while dlsym() looks up the functions above. */
 static _Alignas(16) char early[1 << 16];
 static size_t early_used;
 
@@ -118,7 +118,7 @@ int posix_memalign(void **to, size_t alignment, size_t size)
 	return fails() ? ENOMEM : next_memalign(to, alignment, size);
 }
 
-/* vpt's own are not these; they are here so that none goes uncounted. */
+/* vpt does not call these functions itself. They are here so that every allocation is counted. */
 void *aligned_alloc(size_t alignment, size_t size)
 {
 	void *to;

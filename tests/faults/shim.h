@@ -5,10 +5,10 @@
 
 #include <stdint.h>
 
-/* Environment: the number of a descriptor of struct shim, mapped by both. */
+/* Environment variable with the descriptor of the struct shim that both processes map. */
 #define SHIM_FD "TEST_FAULTS_FD"
 
-/* A system call that does nothing, by which the library says that main() begins. */
+/* The number of a nonexistent system call with which the library marks the beginning of main(). */
 #define SHIM_MARK 0x76707466
 
 struct shim {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files below a folder, as what a command has made. */
+/* The files below a folder, which a command has written. */
 #ifndef TESTS_FAULTS_TREE_H
 #define TESTS_FAULTS_TREE_H
 
@@ -15,13 +15,13 @@ struct tree {
 	size_t n, room;
 };
 
-/* The process ends if it cannot be read. */
+/* Read the folder. The process ends if that fails. */
 void tree_read(struct tree *t, const char *dir);
 void tree_free(struct tree *t);
-/* NULL: there is none. */
+/* Return NULL if there is no such file. */
 const struct tree_file *tree_find(const struct tree *t, const char *path);
 bool tree_same(const struct tree *a, const struct tree *b);
-/* Remove what is below a folder. */
+/* Remove everything below a folder. */
 void tree_remove(const char *dir);
 uint64_t tree_hash(const char *path, uint64_t *size);
 

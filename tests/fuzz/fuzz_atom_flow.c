@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The decoder of Atom's RTIT: any packets, code, registers of sessions, address spaces and
- * records of an oracle, in any order, as a file that is otherwise whole. The input is a byte of
- * errata, then operations: see enum op.
+ * Fuzz target: the decoder of Atom's RTIT. The file is valid, but has arbitrary packets, code,
+ * session registers, address spaces and oracle records in any order. The input is a byte of errata,
+ * then operations (enum op).
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ struct made {
 	bool open; /* a session */
 };
 
-/* Somewhere in the code, and seldom elsewhere. */
+/* Take an address, nearly always in the code. */
 static uint64_t place(struct input *in)
 {
 	uint64_t at = take(in, 2);
@@ -115,7 +115,7 @@ static void put_record(struct made *m, struct input *in)
 	REQUIRE(!trace_writer_oracle(m->w, 0, r));
 }
 
-/* LIPs lean on nothing, counts of cycles are 0. */
+/* Write a packet. LIPs do not depend on earlier ones, and cycle counts are 0. */
 static void put_packet(struct made *m, struct input *in)
 {
 	uint64_t what = take(in, 1);

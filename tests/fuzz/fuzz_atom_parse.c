@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Any bytes as a stream of Atom's RTIT, the first one saying whether there are cycle counts:
- * as fuzz_parse.c, and each LIP is sent anew as short as it can be.
+ * Fuzz target: arbitrary bytes as a stream of Atom's RTIT. The first byte says whether packets have
+ * cycle counts. The checks are those of fuzz_parse.c; each LIP is also encoded again in its
+ * shortest form.
  */
 #include "fuzz/bytes.h"
 #include "lib/atom_packets.h"

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Bytes as guest code, in every mode and in states that a guest could have made, on the
- * software CPU: it does no harm to the host, takes bounded time, and what comes of it
- * depends on nothing but the guest. Each input runs twice, with other rubbish on the
- * host's stack; the second time an instruction at a time, or with an oracle, which takes
- * other paths to the same end.
- *
- * Input: what read_head() takes, then code.
+ * Fuzz target: arbitrary guest code on the software CPU, in every mode and in states that a guest
+ * could set up. The code must not harm the host and must take bounded time. The result must depend
+ * only on the guest. Each input therefore runs twice, with different garbage on the host's stack.
+ * The second run steps single instructions or has an oracle, which takes other paths to the same
+ * result. The input is the header of read_head(), then code.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +48,7 @@ static struct head read_head(struct input *in)
 	return head;
 }
 
-/* What a function finds on its stack that it has not written. */
+/* Fill the stack below the caller with a value, as garbage for functions called later. */
 static __attribute__((noinline)) void poison(uint8_t with)
 {
 	volatile uint8_t rubbish[48 << 10];
@@ -126,7 +124,7 @@ static void create(struct machine *m, const struct head *in)
 	hostile_vcpu(&in->h, m->v);
 }
 
-/* Go on behind what the core would have done. */
+/* Continue after an instruction that the core would have emulated. */
 static void skip(struct machine *m, const struct hostile *h, unsigned int n)
 {
 	struct x86_regs *r = m->v->regs;
@@ -143,8 +141,10 @@ static void skip(struct machine *m, const struct hostile *h, unsigned int n)
 	m->v->state |= ENGINE_REGS_DIRTY;
 }
 
-/* Runs until something is to be said, or so many instructions have retired, or one that
- * repeats itself has been at it for long enough. */
+/*
+ * Run until an exit, until this many instructions have retired, or until a repeated instruction has
+ * taken too many iterations.
+ */
 static struct engine_exit run_to(struct machine *m, uint64_t until, uint64_t most)
 {
 	struct engine_exit exit = {0};
@@ -193,7 +193,7 @@ static void compare_engine(const struct head *in)
 	run_engine(in, UINT64_MAX, &one);
 	memcpy(ram, guarded(), sizeof(ram));
 	poison(0xaa);
-	/* A guest that rewrites its page tables sees what the TLB forgets, and when. */
+	/* A guest that changes its page tables can observe when the TLB drops entries. */
 	run_engine(in, in->h.how & HOSTILE_PAGES ? UINT64_MAX : 1, &two);
 	hostile_require_same(&one, &two);
 	REQUIRE(!memcmp(ram, guarded(), sizeof(ram)));
@@ -243,7 +243,7 @@ static void create_vm(struct core_vm *vm, const struct head *in)
 	vm->vcpu->pause_at = vm->vcpu->ev->retired + INSNS;
 }
 
-/* MAP_FAILED if there are neighbours already. */
+/* Map a guard page. Return MAP_FAILED if the address is in use. */
 static void *guard_at(void *at)
 {
 	return mmap(at, NEAR, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
@@ -267,7 +267,7 @@ static struct trace_writer *record(struct core_vm *vm, const struct head *in, bo
 	return w;
 }
 
-/* False: it took too long to say anything. */
+/* Return false if the run took too long for a result. */
 static bool run_core(const struct head *in, bool oracle, struct hostile_seen *seen, uint8_t *ram,
 		     int fd)
 {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Any sequence of what a guest can do to the devices, with time going on between: no
- * access leaves the devices' own state, time never goes back, and nothing that is due
- * stays undone.
- *
- * Input: operations, each a byte and what it needs (missing bytes are 0).
+ * Fuzz target: any sequence of guest accesses to the devices, with time passing in between. No
+ * access may leave the devices' own state. Time must never go backwards, and every due event must
+ * be handled. The input is operations, each a byte and its operands (missing bytes are 0).
  */
 #include <string.h>
 
@@ -104,7 +102,7 @@ static void do_interrupt(struct dev_platform *p)
 	if (!pending)
 		return;
 	vector = dev_platform_ack(p);
-	/* The 8259s' vectors are theirs to choose. */
+	/* The 8259s can be programmed to any vectors, even below 16. */
 	REQUIRE(damaged || vector >= 16 || (vector & 0xf8) == (p->pic.chip[0].base & 0xf8) ||
 		(vector & 0xf8) == (p->pic.chip[1].base & 0xf8));
 }
@@ -123,7 +121,7 @@ static void do_save(struct dev_platform *p)
 	REQUIRE(dev_platform_next(&copy) == dev_platform_next(p));
 }
 
-/* A state that no guest can make must do no harm; what it does with time is its own. */
+/* Load a state that no guest can reach. It must do no harm, but its times may be arbitrary. */
 static void do_damage(struct dev_platform *p, struct input *in)
 {
 	static uint8_t bytes[sizeof(*p) + 64];

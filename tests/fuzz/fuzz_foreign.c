@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Any bytes as perf.data, as trace.json of LLDB if they begin like that, or as an ELF file with
- * code: imported, and what comes of it is a whole trace file, which is read and decoded, all
- * without harm.
+ * Fuzz target: imports arbitrary bytes as perf.data, as LLDB's trace.json if they begin like one,
+ * or as an ELF file with code. The result must be a whole trace file. It is read and decoded, all
+ * without memory errors.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "fuzz/bytes.h"
 #include "lib/use_file.h"
 
-/* Only decode what is not hours of work. */
+/* Larger traces are not decoded, since that could take hours. */
 #define TRACE_MAX 65536u
 
 static void use(const char *path)
@@ -53,7 +53,7 @@ static void check(int err, const char *why)
 	REQUIRE(!err || (*why && !strchr(why, '\n')));
 }
 
-/* The bytes as trace.json in a folder of their own. */
+/* Import the bytes as trace.json in a separate folder. */
 static void use_lldb(struct foreign_trace *t, int out, const char *to, const uint8_t *data,
 		     size_t size)
 {

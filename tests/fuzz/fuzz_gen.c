@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target: a trace unit under any sequence of MSR writes, events, VM entries and
- * exits, and context changes. What comes out must be whole packets, and so must what is
- * inserted into a guest's trace with the same registers.
+ * Fuzz target: a trace unit with any sequence of MSR writes, events, VM entries and exits, and
+ * context changes. The output must consist of whole packets, and so must insertions into a guest's
+ * trace with the same registers.
  */
 #include <string.h>
 
@@ -41,7 +41,9 @@ static void context(void *opaque, struct vpt_context *ctx)
 	*ctx = ((struct fuzz *)opaque)->ctx;
 }
 
-/* It goes on while an event lasts, and back, which no engine's does. */
+/*
+ * Report the time. It advances during an event and even goes backwards, unlike that of any engine.
+ */
 static void report_time(void *opaque, struct vpt_clock *now)
 {
 	struct fuzz *f = opaque;
@@ -63,7 +65,7 @@ static void stream(void *opaque, const void *bytes, size_t len)
 	f->pending_len += len;
 	while (vpt_packet_read(&f->parser, f->pending + at, f->pending_len - at, &packet) == VPT_OK)
 		at += packet.size;
-	/* What is left is the beginning of a packet, never a wrong one. */
+	/* The remaining bytes must be the beginning of a valid packet. */
 	REQUIRE(f->pending_len - at < VPT_PKT_MAX);
 	memmove(f->pending, f->pending + at, f->pending_len - at);
 	f->pending_len -= at;
@@ -114,7 +116,7 @@ static void some_wrmsr(struct fuzz *f)
 
 	if (vpt_pt_wrmsr(&f->pt, msr, value, who, ip, ip + 2) == VPT_FAULT_GP)
 		return;
-	/* A trace that ended left nothing half said. */
+	/* A trace must not end within a packet. */
 	if (msr == VPT_MSR_CTL && !(value & VPT_CTL_MASK(TRACE_EN)))
 		REQUIRE(!f->pending_len);
 }
@@ -155,7 +157,7 @@ static struct vpt_vmx_transition some_transition(struct fuzz *f)
 	return t;
 }
 
-/* With whatever MSR area and host or guest context there is. */
+/* Enter a guest with the current MSR area and host or guest context. */
 static void some_entry(struct fuzz *f)
 {
 	struct vpt_vmx_transition t = some_transition(f);
@@ -182,7 +184,7 @@ static void some_exit(struct fuzz *f)
 	vpt_pt_vm_exited(&f->pt, some_ip(f));
 }
 
-/* Single calls too, in an order that no processor has. */
+/* Also make single VMX calls in an order that no processor has. */
 static void some_vmx(struct fuzz *f)
 {
 	struct vpt_vmx_transition t;
@@ -246,7 +248,7 @@ static const struct vpt_pt_ops ram_ops = {
 	.context = context,
 };
 
-/* Into a buffer of its own, by a guest that has these registers otherwise. */
+/* Insert into a separate buffer, for a guest with other register values. */
 static void some_insert(struct fuzz *f)
 {
 	struct vpt_rtit guest = f->pt.rtit;
@@ -277,7 +279,7 @@ static void some_insert(struct fuzz *f)
 	}
 }
 
-/* What is saved between two transitions can be loaded, and is the same then. */
+/* Check that state saved between two transitions can be loaded and saved again unchanged. */
 static void save_and_load(struct fuzz *f)
 {
 	struct vpt_pt_state state, again;
@@ -295,7 +297,7 @@ static void drop(void *opaque, const void *bytes, size_t len)
 	(void)opaque, (void)bytes, (void)len;
 }
 
-/* What is not a state is refused, and what is not does no harm. */
+/* Load an arbitrary state, which must be refused or do no harm. */
 static void some_state(struct fuzz *f)
 {
 	struct vpt_pt_state state;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Memory images. The input is a format, then places of a good image and what is there instead: in
- * headers, bitmaps and descriptors as well as in page tables, EPTs and VMCS regions, which the memory
- * has. Every page is read, and code is looked for in spaces of a host and of guests.
+ * Fuzz target: memory images. The input is a format, then changes to a valid image. They reach
+ * headers, bitmaps and descriptors, and the page tables, EPTs and VMCS regions in the memory. The
+ * target reads every page, and searches for code in address spaces of a host and of guests.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,10 @@
 
 static uint8_t ram[PAGES * PAGE];
 
-/* Four levels at 0x1000, an EPT at 0x6000, whose memory begins at 0, and a VMCS at 0xa000. */
+/*
+ * Fill RAM with page tables of four levels at 0x1000, an EPT at 0x6000 whose memory begins at 0,
+ * and a VMCS at 0xa000.
+ */
 static void fill(void)
 {
 	uint64_t table, entry, i;
@@ -87,7 +90,7 @@ static void use(struct image_image *image, unsigned int how)
 	image_set_free(set);
 }
 
-/* Each change: a place of three bytes and the five bytes that come there. */
+/* Apply changes, each an offset of three bytes and five new bytes. */
 static void change(uint8_t *bytes, size_t n, struct input *in)
 {
 	while (n >= 8 && in->left >= 8) {
@@ -111,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	format = (uint8_t)take(&in, 1);
 	how = (uint8_t)take(&in, 1);
 	fill();
-	/* Tables are changed before, headers and the like afterwards. */
+	/* Tables are changed before the image is written, headers afterwards. */
 	if (format & 0x80)
 		change(ram, sizeof(ram), &in);
 	if (format & 0x40)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Any bytes as an oracle log: imported, and what comes of it compared with itself, all
- * without harm. The header is put in front, so that what is behind it is reached.
+ * Fuzz target: arbitrary bytes as an oracle log. The log is imported, and the resulting trace is
+ * compared with its oracle, without memory errors. A valid header is prepended, so that the code
+ * behind the header's checks is reached.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include "trace/reader.h"
 #include "vpt/caps.h"
 
-/* A log that is good for hours of decoding is of no use here. */
+/* Skip logs that would take hours to decode. */
 #define RECORDS_MAX 20000
 
 static void use(struct import *import, const char *path, const uint8_t *bytes, size_t size)

@@ -61,7 +61,7 @@ static uint64_t address_of(unsigned int page)
 	return page < LOWS ? LOW + page * VPTD_PAGE : HIGH + (page - LOWS) * VPTD_PAGE;
 }
 
-/* An address in the code, and seldom elsewhere. */
+/* Take an address, nearly always in the code. */
 static uint64_t place(struct input *in)
 {
 	uint64_t at = take(in, 2);
@@ -76,7 +76,7 @@ static uint64_t on_space(void *context, uint64_t cr3, int nr, uint64_t vmcs)
 	return (cr3 & 0x3000) | (unsigned int)nr;
 }
 
-/* Pages that were never given have this, but for one that is nowhere. */
+/* Fill a page that the input did not define. One page does not exist. */
 static bool make_page(uint64_t address, uint8_t *bytes)
 {
 	/* JZ forwards, a CALL, NOP, RET, JZ backwards, JMP RAX. */
@@ -100,7 +100,7 @@ static int on_fetch(void *context, uint64_t space, uint64_t address, uint64_t *k
 	REQUIRE(!(address % VPTD_PAGE) && *key >> 63);
 	if (!make_page(address, bytes))
 		return 0;
-	/* The next page too, if it is nobody's. */
+	/* Also map the next page, if the input did not define it. */
 	for (i = 0; i < PAGES && now.flags & IN_AHEAD; i++) {
 		if (address_of(i) != address + VPTD_PAGE || now.given[i] ||
 		    !make_page(address_of(i), ahead))
@@ -198,7 +198,7 @@ static void put_code(struct play *p, struct input *in, bool part)
 	unsigned int page = where / VPTD_PAGE % PAGES;
 	size_t n = take(in, 1), at = where % VPTD_PAGE;
 	const uint8_t *bytes = some(in, &n);
-	/* The page's own key, or that of another. */
+	/* The key of this page or of another one. */
 	uint64_t key = what & 4 ? what >> 3 & 7 : page;
 
 	flush(p);
@@ -215,7 +215,7 @@ static void put_code(struct play *p, struct input *in, bool part)
 	REQUIRE(vptd_page(p->d, space, address_of(page), key, now.page[page]) == VPTD_OK);
 }
 
-/* Send the last bytes again: caches of packets only keep what comes more than once. */
+/* Send the last bytes again, since packet caches only keep repeated packets. */
 static void repeat(struct play *p, size_t n, unsigned int times)
 {
 	uint8_t bytes[sizeof(now.last)];
@@ -280,7 +280,7 @@ static void play_op(struct play *p, struct input *in)
 
 static struct vptd_decoder *make(struct play *p, struct input *in)
 {
-	/* Of these processors each has other errata; 0: none is known. */
+	/* Each of these processors has different errata; 0: an unknown processor. */
 	static const uint8_t models[] = {0, 0, 0x3d, 0x4e, 0x55, 0x66, 0x97, 0x5c, 0x7a};
 	struct vptd_config config = {.size = sizeof(config),
 				     .family = 6,
@@ -319,15 +319,16 @@ static struct vptd_decoder *make(struct play *p, struct input *in)
 }
 
 /*
- * Whether both decoders were at the same packet whenever they found an error. One that uses outcomes
- * later finds the same error later. Where they begin anew then differs: the first bytes of a PSB
- * may have been those of another packet, and an OVF counts for the one that goes on.
+ * Return true if both decoders were at the same packet at each error. A decoder that uses outcomes
+ * later finds the same error later, and then restarts at another place. The first bytes of a PSB
+ * may have belonged to another packet, and an OVF is only counted by a decoder that has not
+ * stopped.
  */
 static bool same_faults(const struct play *p, const struct play *other)
 {
 	unsigned int i;
 
-	/* Errors that were not kept may be at different packets. */
+	/* Errors beyond the array may be at different packets. */
 	if (p->nfaults == FAULTS || other->nfaults == FAULTS)
 		return false;
 	for (i = 0; i < p->nfaults && i < other->nfaults; i++) {
@@ -341,9 +342,9 @@ static bool same_faults(const struct play *p, const struct play *other)
 }
 
 /*
- * Compare with an earlier way: all that was decoded, up to the first error that was found at
- * different packets. Where there are errors, what the packet before tells of may come or not. A
- * circle of branches is noticed after different numbers of rounds.
+ * Compare with an earlier way everything decoded before the first error at different packets.
+ * Before an error, the items of the last packet may or may not be reported. A loop of branches
+ * without packets is detected after different numbers of iterations.
  */
 static void compare(const struct play *p, const struct result *r, const struct play *other,
 		    const struct result *of_other)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Any page tables, in every paging mode, with accesses to any address: the software CPU
- * translates as a second walk does that is written here straight from the manual (SDM
- * vol. 3, 4.3 to 4.7), sets accessed and dirty bits where that does, raises the same #PF
- * with the same error code, reads and writes what that says, and touches nothing else.
- *
- * Input: entries to be put into tables, then accesses, each with a setting.
+ * Fuzz target: arbitrary page tables in every paging mode, with accesses to any address. The
+ * reference is a second page walk, written here from the manual (SDM vol. 3, 4.3 to 4.7). The
+ * software CPU must translate like this walk, set the same accessed and dirty bits, and raise the
+ * same #PF with the same error code. It must access the same data and change no other memory. The
+ * input is table entries, then accesses, each with a setting.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +29,7 @@ struct setting {
 	bool user, ac;
 };
 
-/* The second walk. RAM is a copy, which gets the bits that are to be set. */
+/* The reference walk. It sets accessed and dirty bits in a copy of RAM. */
 struct second {
 	uint8_t *ram;
 	const struct setting *s;
@@ -62,7 +61,7 @@ static bool refuse(struct second *w, uint32_t why)
 	return false;
 }
 
-/* Rights of all levels together: may the access be made (4.6.1)? */
+/* Is the access allowed by the combined rights of all levels (4.6.1)? */
 static bool allowed(const struct second *w, bool writable, bool user_page, bool nx)
 {
 	const struct setting *s = w->s;
@@ -95,7 +94,7 @@ static bool walk_two(struct second *w, uint32_t va)
 	if (!load(w, (w->s->cr3 & 0xfffff000) + 4 * (va >> 22), &pde))
 		return refuse(w, 0);
 	if (pde & PS && w->s->cr4 & X86_CR4_PSE) {
-		/* Bit 21; and bits of an address, in 20:13, that there are not. */
+		/* Bit 21, and the bits of 20:13 beyond the physical address width, are reserved. */
 		if (pde >> 21 & 1 || pde >> 13 & 0xff & 0xffu << (PHYSICAL - 32))
 			return refuse(w, PF_P | PF_R);
 		if (!allowed(w, pde & W, pde & U, false))
@@ -232,11 +231,11 @@ static void set(const struct setting *s)
 	sregs.efer = s->efer;
 	vcpu->regs->rflags = X86_FL_FIXED | (s->ac ? X86_FL_AC : 0);
 	soft_set_rflags(c, vcpu->regs->rflags);
-	/* Nothing that was translated before is remembered. */
+	/* Changing the registers flushes all translations. */
 	REQUIRE(!engine->set_sregs(vcpu, &still) && !engine->set_sregs(vcpu, &sregs));
 }
 
-/* An access, as the processor makes it and as it must be made. */
+/* An access, with its actual and its required result. */
 struct access {
 	uint64_t va;
 	uint32_t len;
@@ -244,7 +243,7 @@ struct access {
 	uint8_t data[4096];
 };
 
-/* False: exit.fault. */
+/* Make the access. Return false if it faults (exit.fault). */
 static bool make(struct access *a, struct engine_exit *exit)
 {
 	struct soft *c = soft(vcpu);
@@ -329,7 +328,7 @@ static void move(const struct access *a, uint8_t *to, uint64_t gpa, uint32_t fro
 		memset(to + from, 0xff, len);
 }
 
-/* Checks what make() came to. */
+/* Check the result of make(). */
 static void check(const struct setting *s, const struct access *a, bool made,
 		  const struct engine_exit *exit)
 {
@@ -364,7 +363,7 @@ static void check(const struct setting *s, const struct access *a, bool made,
 	REQUIRE(!memcmp(ram, copy, RAM));
 }
 
-/* By the TLB, where tables that point to themselves no longer matter. */
+/* Repeat the access through the TLB, where tables that map themselves no longer matter. */
 static void again(struct access *a)
 {
 	static struct access second;

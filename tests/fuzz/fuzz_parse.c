@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Any bytes as a packet stream: nothing is read beyond them, each packet that is
- * read is written back as itself, and IPs and texts are made of it without harm.
+ * Fuzz target: arbitrary bytes as a packet stream. The parser must not read beyond them. Each
+ * packet must be written back unchanged, and its IP and text must be made without memory errors.
  */
 #include "fuzz/bytes.h"
 #include "lib/packets.h"

@@ -38,7 +38,7 @@ static const struct way ways[] = {
 
 static uint64_t session_insns; /* the counter of sessions */
 
-/* An address in the code, and seldom elsewhere. */
+/* Take an address, nearly always in the code. */
 static uint64_t place(struct input *in)
 {
 	uint64_t at = take(in, 2);
@@ -144,7 +144,7 @@ static void take_regs(struct input *in, struct vptd_atom_regs *regs)
 		regs->lip[i] = place(in);
 }
 
-/* A counter that grows, and seldom one that does not, or is not known. */
+/* Take a counter. It nearly always grows, but may also shrink or be unknown. */
 static uint64_t counter(struct input *in)
 {
 	uint64_t by = take(in, 2);
@@ -233,7 +233,10 @@ static struct vptd_decoder *make(struct play *p, struct input *in)
 	return d;
 }
 
-/* Compare with an earlier way. A circle of branches is noticed after different numbers of rounds. */
+/*
+ * Compare with an earlier way. A loop of branches without packets is detected after different
+ * numbers of iterations.
+ */
 static void compare(const struct play *p, const struct result *r, const struct play *other,
 		    const struct result *of_other)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A snapshot that somebody has changed: refused with one line, or a machine that can be
- * run, traced and saved again, all without harm to the host. The input is the changes to
- * be made to a good one, after which its checksums are right; or, if its first byte is
- * zero, the whole file.
+ * Fuzz target: a changed snapshot. It must be refused with one line, or load as a machine that can
+ * be run, traced and saved again, all without harm to the host. The input is changes to a valid
+ * snapshot, whose checksums are then corrected. If its first byte is zero, the input is the whole
+ * file.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "trace/crc32c.h"
 #include "trace/writer.h"
 
-/* Larger ones are no others. */
+/* Larger machines would not test more. */
 #define MEM_MAX (64ull << 20)
 #define INSNS	20000
 
@@ -63,7 +63,7 @@ static uint64_t stop(void *opaque)
 	return UINT64_MAX;
 }
 
-/* What was loaded can be saved and is then good to load. */
+/* Check that a loaded snapshot can be saved and loaded again. */
 static void save_again(struct core_vm *vm, const struct core_snapshot *s, struct trace_writer *w)
 {
 	const struct core_snap_info *info = core_snapshot_info(s);
@@ -79,7 +79,7 @@ static void save_again(struct core_vm *vm, const struct core_snapshot *s, struct
 	close(f.fd);
 }
 
-/* Did it run? */
+/* Run the machine. Return false if it did not run. */
 static bool run(struct core_vm *vm, const struct core_snapshot *s)
 {
 	struct trace_writer *w = NULL;
@@ -166,7 +166,7 @@ static void start_trace(struct core_vm *vm, struct trace_writer *w, enum trace_o
 	REQUIRE(!tracer_host_write(&v->tracer, VPT_MSR_CTL, ctl, CODE));
 }
 
-/* A good snapshot, in the middle of a trace. Its bytes are the caller's to free. */
+/* Make a valid snapshot in the middle of a trace. The caller frees its bytes. */
 static uint8_t *make_good(enum trace_owner owner, size_t *size)
 {
 	const struct boot_elf elf = {.entry = CODE, .end = CODE + sizeof(code)};
@@ -219,7 +219,7 @@ static uint8_t *make_good(enum trace_owner owner, size_t *size)
 	return bytes;
 }
 
-/* Where the block is that comes after this one; the file begins anew after the last. */
+/* Return the offset of the next block. The first block follows the last. */
 static size_t next_of(const uint8_t *at, size_t size, size_t where)
 {
 	struct core_snap_block block;
@@ -242,7 +242,7 @@ static uint8_t *block_of(uint8_t *at, size_t size, unsigned int n, uint32_t *len
 	return at + where + sizeof(block);
 }
 
-/* Each change: which block, where in it (three bytes), how long, then the bytes. */
+/* Apply changes, each a block number, an offset (three bytes), a length and bytes. */
 static void change(uint8_t *at, size_t size, struct input *in)
 {
 	while (in->left >= 5) {
@@ -258,7 +258,7 @@ static void change(uint8_t *at, size_t size, struct input *in)
 	}
 }
 
-/* The snapshot that an input stands for. */
+/* Build the snapshot that the input describes. */
 static uint8_t *build(const uint8_t *data, size_t *size)
 {
 	static uint8_t *good[2];

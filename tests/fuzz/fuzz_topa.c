@@ -27,7 +27,7 @@ struct head {
 	uint8_t page[PAGES]; /* 0: hole, 1: read-only, else RAM */
 };
 
-/* What the output may touch now, by the last entry it read or by the MSRs. */
+/* The memory that the output may access now, by the last entry it read or by the MSRs. */
 static struct {
 	uint64_t base, size;
 	unsigned int reads;
@@ -89,7 +89,7 @@ static void set_up(struct duel *duel, const struct head *head)
 	guestmem_init(&duel->mem[0], (enum guestmem_map)(head->map % GUESTMEM_MAP_MODES));
 	guestmem_init(&duel->mem[1], GUESTMEM_MAP_NONE);
 	for (i = 0; i < 2; i++) {
-		/* The tables' page is always there: the words have to go somewhere. */
+		/* The page of the tables is always backed, since it holds the words. */
 		for (page = 0; page < PAGES; page++) {
 			if (!page || head->page[page] > 1)
 				guestmem_ram(&duel->mem[i], page * PAGE, PAGE);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * PT's part of a VMCS, MSR areas, usages and TSC pairs, all of them anything. Fields must
- * come back, areas must stop at the first element that is refused, a plan that is made
- * must pass the checks of VM entry and put IA32_RTIT_CTL where it belongs, without #GP.
+ * Fuzz target: PT's part of a VMCS, MSR areas, usages and TSC pairs with arbitrary values. Fields
+ * must read back as written. Areas must stop at the first refused element. A plan must pass the
+ * checks of VM entry and load IA32_RTIT_CTL correctly, without #GP.
  */
 #include <string.h>
 
@@ -67,7 +67,7 @@ static void fuzz_checks(struct input *in)
 		REQUIRE(!(vmx.controls & ~allowed) && (!vmx.controls || caps.vmx_pt));
 }
 
-/* An area of elements as they come, over registers. */
+/* An MSR area with the elements of the input, and the registers that it loads. */
 struct area {
 	struct input *in;
 	struct vpt_caps caps;
@@ -103,7 +103,7 @@ static bool area_store(void *opaque, uint32_t i, uint64_t value)
 	return true;
 }
 
-/* Nothing is asked for that the area had to refuse by itself. */
+/* Check that the area had no reason to refuse this element without asking. */
 static void check_asked(const struct area *a, uint32_t msr)
 {
 	REQUIRE(msr == a->entry.index && !a->entry.reserved);
@@ -161,7 +161,7 @@ static uint64_t through(const struct vpt_caps *caps, const struct vpt_usage_list
 	return rtit.ctl;
 }
 
-/* CTL through an entry and an exit. */
+/* Check CTL through a VM entry and a VM exit. */
 static void check_plan(const struct vpt_usage_want *want, const struct vpt_caps *caps,
 		       uint32_t allowed, const struct vpt_usage_plan *plan)
 {

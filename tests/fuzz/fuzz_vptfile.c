@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Any bytes as a .vpt file: opened, decoded both ways, compared with its oracle and
- * its images searched for symbols, all without harm. Where the first byte is odd the
- * checksums are made right first, so that what is behind them is reached. Where its bit 2 is
- * set, all blocks but the first are compressed first.
+ * Fuzz target: arbitrary bytes as a .vpt file. The file is opened, decoded both ways and compared
+ * with its oracle, and its images are searched for symbols, all without memory errors. If the first
+ * byte is odd, the checksums are corrected first, so that the code behind that check is reached. If
+ * its bit 2 is set, all blocks but the first are compressed first.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -39,8 +39,8 @@ static void fix_checksums(uint8_t *at, size_t size)
 }
 
 /*
- * Put all blocks but the first into a PACKED block, in @to, which has @room bytes. Returns the
- * new size, or 0 if this cannot be.
+ * Put all blocks but the first into a PACKED block in @to, which has @room bytes. Returns the new
+ * size, or 0 if that is not possible.
  */
 static size_t pack(const uint8_t *at, size_t size, uint8_t *to, size_t room)
 {

@@ -19,7 +19,7 @@
 	(BIT(18) | BIT(23) | VPT_MASK64(30, 28) | VPT_MASK64(54, 48) | VPT_MASK64(63, 57))
 #define STATUS_ALWAYS_RESERVED (BIT(3) | VPT_MASK64(31, 8) | VPT_MASK64(63, 49))
 
-/* Any set that makes sense: what a capability implies is added or taken away. */
+/* Take any consistent set of capabilities: capabilities implied by others are added or removed. */
 static struct vpt_caps take_caps(struct input *in)
 {
 	static const uint8_t widths[] = {32, 36, 39, 46, 48, 50, 51, 52};
@@ -76,7 +76,7 @@ static void check_ctl(const struct vpt_caps *caps, uint64_t ctl)
 		REQUIRE((ctl & BIT(8)) || (ctl & BIT(6)) || (caps->l14_0_ecx & BIT(2)));
 }
 
-/* What holds in every state that accesses can lead to. */
+/* Check the invariants of every state that accesses can reach. */
 static void check_state(const struct vpt_caps *caps, const struct vpt_rtit *rtit)
 {
 	bool output = caps->l14_0_ecx & 5;
@@ -107,11 +107,11 @@ static uint32_t take_msr(struct input *in)
 
 	if ((which & 15) < sizeof(msrs) / sizeof(msrs[0]))
 		return msrs[which & 15];
-	/* Any number in the block, and some around it. */
+	/* Any register of the block, and some numbers around the block. */
 	return 0x558 + (which >> 4) * 5 + (which & 1);
 }
 
-/* A value out of nothing is nearly always refused: mostly change what is there. */
+/* Mostly modify the old value, since random values are nearly always refused. */
 static uint64_t take_value(struct input *in, uint64_t old)
 {
 	uint8_t how = (uint8_t)take(in, 1);
@@ -136,7 +136,7 @@ static uint64_t take_value(struct input *in, uint64_t old)
 	}
 }
 
-/* Apart from this register nothing may have changed. */
+/* Check that no other register has changed. */
 static void check_others(const struct vpt_rtit *before, const struct vpt_rtit *after, uint32_t msr)
 {
 	REQUIRE(msr == 0x560 || before->output_base == after->output_base);
@@ -148,7 +148,7 @@ static void check_others(const struct vpt_rtit *before, const struct vpt_rtit *a
 		REQUIRE(msr == 0x580 + n || before->addr[n] == after->addr[n]);
 }
 
-/* What reads back after a write that was accepted. */
+/* Return the value that the register must have after an accepted write. */
 static uint64_t stored(uint32_t msr, uint64_t old, uint64_t value, enum vpt_access who)
 {
 	if (msr == 0x561)
@@ -180,7 +180,7 @@ static void do_write(struct vpt_rtit *rtit, const struct vpt_caps *caps, uint32_
 
 	if (fault != VPT_FAULT_NONE) {
 		REQUIRE(!memcmp(rtit, &before, sizeof(before)));
-		/* Writing back what is there is refused for the lock's sake only. */
+		/* Writing back the old value may only be refused because the register is locked. */
 		REQUIRE(value != old || !vpt_rtit_exists(caps, msr) ||
 			(tracing && who == VPT_ACCESS_GUEST && msr != 0x570));
 		return;

@@ -10,14 +10,14 @@
 #include "libdecode/tracelet.h"
 #include "trace/vec.h"
 
-/* Kinds beside those of enum vptd_event_kind. */
+/* Kinds of records in addition to those of enum vptd_event_kind. */
 enum { INSN = VPTD_EVENT_COUNT, SEGMENT };
 
 struct record {
 	uint8_t kind;
 	bool has_to;
 	uint64_t ip, to, value;
-	uint64_t insns; /* the counter; 0 of instructions */
+	uint64_t insns; /* the counter; 0 for instructions */
 };
 
 struct records {
@@ -26,7 +26,7 @@ struct records {
 	uint64_t sum; /* the counter at the end */
 };
 
-/* Each differs from the way in which vpt decodes. */
+/* The ways of decoding. AS_IT_IS is the way of vpt; the others are compared with it. */
 enum how {
 	AS_IT_IS,
 	GATHERED,  /* outcomes are used when the decoder needs the position */
@@ -100,7 +100,7 @@ static void take_flow(struct records *records, struct trace_reader *reader, enum
 			abort();
 		if (item.kind == DECODE_ITEM_END)
 			break;
-		/* The decoder has just been set up, and has decoded nothing. */
+		/* The decoder has just been set up and has not decoded anything yet. */
 		if (item.kind == DECODE_ITEM_SEGMENT)
 			f->ahead.atom.config.at_once = how == AS_IT_IS;
 		record = record_of(&item);
@@ -137,7 +137,7 @@ static bool same(const struct record *a, const struct record *b, bool insns)
 	       a->value == b->value && (!insns || a->insns == b->insns);
 }
 
-/* Returns true if they differ. @insns: compare events and counters, and no instructions. */
+/* Return true if the records differ. @insns: compare events and counters, but not instructions. */
 static bool compare(const char *what, const struct records *a, const struct records *b, bool insns)
 {
 	size_t i = 0, j = 0, k;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hold vpt's decoder of RTIT against itself. vpt decode uses outcomes as they come. Where they are
- * gathered, as the library libvptdecode has it, there are the same instructions and events in the
- * same order; with the packets in pieces as well; and with tracelets the same events at the same
- * counters.
+ * Compare vpt's decoder of RTIT with itself. `vpt decode` uses each outcome immediately. Decoding
+ * with gathered outcomes, as libvptdecode does, must report the same instructions and events in the
+ * same order. Decoding packets in pieces must do so too. Decoding with tracelets must report the
+ * same events at the same counters.
  */
 #ifndef TESTS_LIB_ATOM_FOLLOW_H
 #define TESTS_LIB_ATOM_FOLLOW_H
@@ -15,7 +15,10 @@ struct atom_followed {
 	uint64_t insns, events, errors;
 };
 
-/* Compare vCPU 0 of a trace of RTIT. @list: show all that gathered outcomes make. */
+/*
+ * Compare the ways of decoding vCPU 0 of a trace of RTIT. @list: print all items that decoding with
+ * gathered outcomes reports.
+ */
 void atom_follow(struct trace_reader *reader, bool list, struct atom_followed *followed);
 
 #endif /* TESTS_LIB_ATOM_FOLLOW_H */

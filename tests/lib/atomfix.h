@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An Atom's RTIT on fake guest RAM, at CPL 0 of 64-bit code at IP 1000H. The core clock moves
- * when a test says so, the TSC with it.
+ * An Atom's RTIT on fake guest RAM, at CPL 0 of 64-bit code at IP 1000H. Only the test advances the
+ * core clock and the TSC.
  */
 #ifndef TESTS_LIB_ATOMFIX_H
 #define TESTS_LIB_ATOMFIX_H
@@ -18,7 +18,7 @@
 #define ATOMFIX_ROOM 0x10000u
 #define ATOMFIX_IP   0x1000u
 
-/* What a trace of everything at CPL 0 has: EVENTS is always, never. */
+/* Registers that trace everything at CPL 0. EVENTS: always trigger, never stop. */
 #define ATOMFIX_EVENTS (VPT_ATOM_ID_ALWAYS | VPT_ATOM_ID_NEVER << 3)
 #define ATOMFIX_ON     (VPT_ATOM_MASK(CTL, TRACE_EN) | VPT_ATOM_MASK(CTL, TRACE_ACTIVE))
 #define ATOMFIX_CTL    (ATOMFIX_ON | VPT_ATOM_MASK(CTL, OS) | VPT_ATOM_MASK(CTL, DEST))
@@ -30,9 +30,9 @@ struct atomfix {
 	struct vpt_context ctx;
 	struct vpt_clock clock;
 	unsigned int rises, falls;
-	struct vpt_atom_regs edge; /* as trigger() was called */
-	size_t edge_committed;	   /* bytes, then */
-	size_t shown;		   /* of the region, that atomfix_packet() has read */
+	struct vpt_atom_regs edge; /* the registers when trigger() was called */
+	size_t edge_committed;	   /* bytes committed at that time */
+	size_t shown;		   /* bytes of the region that atomfix_packet() has read */
 	struct vpt_atom_packet packet;
 };
 
@@ -95,7 +95,7 @@ static inline uint64_t atomfix_read(struct atomfix *fix, uint32_t msr)
 	return value;
 }
 
-/* A region of ATOMFIX_ROOM bytes, and a trace into it. */
+/* Start a trace into a region of ATOMFIX_ROOM bytes. */
 static inline void atomfix_on(struct atomfix *fix, uint64_t ctl)
 {
 	guestmem_ram(&fix->mem, ATOMFIX_RAM, ATOMFIX_ROOM);
@@ -127,14 +127,14 @@ static inline void atomfix_jcc(struct atomfix *fix, bool taken)
 	atomfix_event(fix, VPT_EV_COND, taken ? VPT_EVF_TAKEN : 0, ATOMFIX_IP);
 }
 
-/* The core clock and the TSC go on together. */
+/* Advance the core clock and the TSC together. */
 static inline void atomfix_wait(struct atomfix *fix, uint64_t clocks)
 {
 	fix->clock.cycles += clocks;
 	fix->clock.tsc += clocks;
 }
 
-/* The next packet, which is to be there and of this kind. */
+/* Read the next packet, which must exist and be of this kind. */
 static inline const struct vpt_atom_packet *atomfix_packet(struct atomfix *fix,
 							   enum vpt_atom_pkt_kind kind)
 {
@@ -159,7 +159,7 @@ static inline void atomfix_no_packet(const struct atomfix *fix)
 	ck_assert_uint_eq(fix->atom.regs.offset, fix->shown);
 }
 
-/* A trace whose PSB and FUP.PGE are read. */
+/* Start a trace, and read its PSB and FUP.PGE. */
 static inline void atomfix_begin(struct atomfix *fix, uint64_t ctl)
 {
 	atomfix_on(fix, ctl);

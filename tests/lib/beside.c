@@ -18,7 +18,7 @@ static uint8_t *window;
 static uint8_t image[COMPARED];
 static uint64_t start; /* RIP of BESIDE_CODE */
 
-/* For the assembler below: it has no register of its own. */
+/* Variables of the assembler code below, which has no free register. */
 uint64_t beside_native_sp, beside_native_code, beside_native_rax;
 struct beside_state *beside_native_state;
 void beside_native_begin(struct beside_state *s, const uint8_t *code);
@@ -290,6 +290,6 @@ void beside_compare(const struct beside_insn *insn, const struct beside_state *i
 		same(insn, in, name[i], ((const uint64_t *)beside_vcpu->regs)[i], want.reg[i]);
 	same(insn, in, "flags", beside_vcpu->regs->rflags & flags, want.rflags & flags);
 	same_memory(insn, in);
-	/* As it was, for the next one. */
+	/* Restore the window for the next comparison. */
 	memcpy(window, image, COMPARED);
 }

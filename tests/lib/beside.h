@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A software vCPU, one step at a time, and this machine's processor beside it: a
- * window of memory has the same addresses on both sides. There is one at a time.
+ * Steps a software vCPU and executes the same instructions on the host's processor. A window of
+ * memory has the same addresses on both sides. Only one such vCPU exists at a time.
  */
 #ifndef TESTS_LIB_BESIDE_H
 #define TESTS_LIB_BESIDE_H
@@ -14,7 +14,7 @@
 #include "x86/mem.h"
 #include "x86/x86.h"
 
-/* The guest's memory. The first 4 MiB are mapped as they are, then comes the window. */
+/* The guest's memory. The first 4 MiB are mapped one to one, and the window follows. */
 enum beside_layout {
 	BESIDE_RAM = 8 << 20,
 	BESIDE_PML4 = 0x1000,
@@ -73,7 +73,7 @@ struct beside_state {
 #define BESIDE_FLAGS \
 	(X86_FL_CF | X86_FL_PF | X86_FL_AF | X86_FL_ZF | X86_FL_SF | X86_FL_OF | X86_FL_DF)
 
-/* An instruction as the assembler makes it. */
+/* An instruction made by the assembler. */
 struct beside_insn {
 	const uint8_t *code, *end;
 	const char *text;
@@ -100,7 +100,7 @@ extern const struct engine *beside_engine;
 void beside_create(void);
 void beside_destroy(void);
 
-/* 64 or 32: protected mode with paging; 16: real mode. With flat segments. */
+/* Set the mode, with flat segments. 64 and 32: protected mode with paging; 16: real mode. */
 void beside_mode(unsigned int bits, unsigned int cpl);
 struct x86_sregs beside_sregs(void);
 void beside_set_sregs(const struct x86_sregs *s);
@@ -109,20 +109,22 @@ void beside_put(uint64_t gpa, const void *bytes, size_t len);
 void beside_put64(uint64_t gpa, uint64_t value);
 uint64_t beside_get64(uint64_t gpa);
 
-/* Put code at BESIDE_CODE, and step it once. RIP is that number, or 0 in real mode. */
+/* Put code at BESIDE_CODE, and step it once. RIP starts at BESIDE_CODE, or at 0 in real mode. */
 struct engine_exit beside_step(const void *code, size_t len);
 #define BESIDE_STEP(code) beside_step(code, sizeof(code) - 1)
-/* The same with run(), until something is to be said or so many instructions ran. */
+/* Do the same with the engine's run(), until an exit or the given number of instructions. */
 struct engine_exit beside_run(const void *code, size_t len, uint64_t insns);
 
 /*
- * The window as a test fills it for both sides, what the host's instruction made of
- * it, and the same of the guest's.
+ * beside_window() returns the window, which a test fills for both sides. beside_native() executes
+ * the instruction on the host's processor and updates @s and the window.
  */
 uint8_t *beside_window(void);
 void beside_native(struct beside_state *s, const uint8_t *code);
-/* Both, from `in`; any difference in registers, flags of `flags`, RIP or the first
- * 64 KiB of the window fails the test. */
+/*
+ * Execute the instruction on both sides from the state `in`. The test fails if registers, RIP, the
+ * flags in `flags` or the first 64 KiB of the window differ.
+ */
 void beside_compare(const struct beside_insn *insn, const struct beside_state *in, uint64_t flags);
 
 #endif /* TESTS_LIB_BESIDE_H */

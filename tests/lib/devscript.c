@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Play the scripts of the tests of the devices. */
+/* Play the scripts of device tests. */
 #include "lib/devscript.h"
 
 #include <ctype.h>
@@ -14,7 +14,7 @@
 #define IOAPIC	  0xfec00000ull
 #define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
 
-/* The machine, and what is connected to its devices. */
+/* The machine and the peers of its devices. */
 struct desk {
 	struct dev_platform p;
 	const char *name; /* of the script */
@@ -309,7 +309,7 @@ static bool play_event(struct desk *d, const char *name, const char *at, bool *k
 	return false;
 }
 
-/* Split the access at @op, which becomes the end of where it goes. */
+/* Split the access at @op, where the text of the target ends. */
 static struct word access_of(char *name, char *at, char *op)
 {
 	struct word w = {.name = name, .at = at, .op = *op};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Streams as lists of packets: read, changed and written again. */
+/* Reads a stream into a list of packets, changes packets, and writes the list. */
 #include "lib/erratum_inside.h"
 
 #include <stdlib.h>
@@ -86,7 +86,7 @@ void erratum_free(struct erratum_stream *s)
 	free(s->written);
 }
 
-/* The last IP as both processor and decoder know it: not behind an OVF. */
+/* The last IP that both processor and decoder know. It is unknown after an OVF. */
 struct last_ip {
 	uint64_t ip;
 	bool known;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Errata of Intel PT, applied to a correct stream: what a processor that has one would have sent.
- */
+/* Applies errata of Intel PT to a correct stream, to make the stream of an affected processor. */
 #ifndef TESTS_LIB_ERRATUM_H
 #define TESTS_LIB_ERRATUM_H
 
@@ -12,7 +10,7 @@
 struct erratum_packet {
 	struct vpt_packet p;
 	uint64_t ip;	 /* of TIP, TIP.PGE, TIP.PGD and FUP, unless it is suppressed */
-	size_t at, end;	 /* its bytes in the correct stream; both the same if it is not there */
+	size_t at, end;	 /* its bytes in the correct stream; equal if the packet was inserted */
 	bool in_psb;	 /* in a PSB+, after PSB and before PSBEND */
 	bool wrong;	 /* `raw` in place of the packet */
 	uint8_t raw[16]; /* and how many bytes: p.size */
@@ -23,7 +21,7 @@ struct erratum_stream {
 	struct erratum_packet *packet;
 	size_t count, room;
 	uint64_t random;
-	/* Bytes of the stream, and where each packet ends in them; erratum_write() makes them. */
+	/* The bytes of the stream and the end offset of each packet; set by erratum_write(). */
 	uint8_t *bytes;
 	size_t len, *written;
 };
@@ -33,8 +31,8 @@ void erratum_read(struct erratum_stream *s, const struct walk_result *walk, uint
 void erratum_free(struct erratum_stream *s);
 
 /*
- * Apply the erratum wherever its condition arises and a decoder can tell. Returns at how many
- * places. Of SKD010 and the others that lose or insert packets at random some places are left.
+ * Apply the erratum wherever its condition arises and a decoder can detect it. Returns the number
+ * of places. Errata that lose or insert packets at random, such as SKD010, skip some places.
  */
 unsigned int erratum_apply(struct erratum_stream *s, enum dec_erratum_bit erratum,
 			   const struct walk_config *config, const struct walk_result *walk);
@@ -58,15 +56,15 @@ enum erratum_way {
 };
 
 /*
- * Decode the written stream for this processor: with runs, or with counts alone, and as a whole
- * or byte by byte. Returns the number of instructions. With runs `why` says where they differ
- * from those that were executed; it is empty if they do not.
+ * Decode the written stream for this processor. @way selects runs or counts, and the whole stream
+ * or single bytes. Returns the number of instructions. With runs, `why` describes the first
+ * difference from the executed instructions; it is empty if there is none.
  */
 uint64_t erratum_decode(const struct walk_config *config, const struct walk_result *walk,
 			const struct erratum_stream *s, const struct erratum_cpu *cpu, int way,
 			char *why, size_t size);
 
-/* The item of the last instruction or event before a packet at @at; NULL: there is none. */
+/* Return the item of the last instruction or event before a packet at @at, or NULL. */
 const struct walk_item *erratum_item_before(const struct walk_result *walk, size_t at);
 
 #endif /* TESTS_LIB_ERRATUM_H */

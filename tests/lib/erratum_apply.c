@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The errata, by their public descriptions (names and texts: vmm/libdecode/errata.def). Where a
- * description leaves a value open it is random.
+ * Applies errata by their public descriptions (names and texts: vmm/libdecode/errata.def). Values
+ * that a description leaves open are random.
  */
 #include "lib/erratum_inside.h"
 
@@ -79,7 +79,7 @@ static void add_raw(struct apply *a, size_t *i, const void *bytes, uint8_t n)
 	memcpy(p->raw, bytes, n);
 }
 
-/* The address of some instruction that was executed, or one where there is no code. */
+/* Return the address of a random executed instruction, or an address without code. */
 static uint64_t any_ip(struct apply *a)
 {
 	if (!a->walk->count || !erratum_below(a->s, 8))
@@ -87,7 +87,7 @@ static uint64_t any_ip(struct apply *a)
 	return a->walk->items[erratum_below(a->s, (uint32_t)a->walk->count)].ip;
 }
 
-/* BDM70: what a PSB+ has only where PacketEn is 1. */
+/* BDM70: add the packets that a PSB+ should only have if PacketEn is 1. */
 static void add_place(struct apply *a, size_t *i, uint64_t ip)
 {
 	bool mode_first = erratum_below(a->s, 2);
@@ -100,7 +100,7 @@ static void add_place(struct apply *a, size_t *i, uint64_t ip)
 	a->places++;
 }
 
-/* In the PSB+ in front of a TIP.PGE. If there is none a PSB may as well be due there. */
+/* Change the PSB+ before a TIP.PGE. If there is none, a PSB may be due there, so insert one. */
 static void bdm70(struct apply *a)
 {
 	size_t i, at, b;
@@ -127,7 +127,7 @@ static void bdm70(struct apply *a)
 	}
 }
 
-/* The target of a TIP right before an abort there is wrong, and does not lead there. */
+/* The TIP directly before an abort has a wrong target. */
 static void bdm64(struct apply *a)
 {
 	size_t i, tip, fup;
@@ -152,7 +152,7 @@ static void bdm64(struct apply *a)
 	}
 }
 
-/* The first byte of a CYC that says that others follow. */
+/* Insert the first byte of a CYC that announces further bytes. */
 static void skd007(struct apply *a)
 {
 	size_t i, at;
@@ -171,7 +171,10 @@ static void skd007(struct apply *a)
 	}
 }
 
-/* The FUP of a VM entry that clears TraceEn has the address of the entry, not of what follows. */
+/*
+ * The FUP of a VM entry that clears TraceEn has the address of the entry instruction, not of the
+ * target.
+ */
 static void skd022(struct apply *a)
 {
 	size_t i, fup;
@@ -188,7 +191,7 @@ static void skd022(struct apply *a)
 		if (memcmp(insn, "\x0f\x01", 2) || (insn[2] != 0xc2 && insn[2] != 0xc3) ||
 		    a->s->packet[fup].ip != item->ip + 3)
 			continue;
-		/* An entry that failed early has a TIP to there, and the walk ended. */
+		/* An entry that failed early has a TIP to its target, and the walk ended. */
 		if (kind_at(a, before(a, fup)) == VPT_PKT_TIP)
 			continue;
 		a->s->packet[fup].ip = item->ip;
@@ -197,8 +200,8 @@ static void skd022(struct apply *a)
 }
 
 /*
- * Where the next FUP is that of an event, and no outcome comes before it, a decoder may take it for
- * the one that is missing.
+ * Could a decoder mistake the next FUP for the missing one? This is possible if no TNT or TIP
+ * precedes an event's FUP.
  */
 static bool misleads(const struct apply *a, size_t i)
 {
@@ -306,7 +309,7 @@ static void apl11(struct apply *a)
 	}
 }
 
-/* The CYC right before a PSB is missing, and perhaps the MTC that it comes before. */
+/* The CYC directly before a PSB is missing, and sometimes the MTC as well. */
 static void skl168(struct apply *a)
 {
 	size_t i;
@@ -328,7 +331,10 @@ static void skl168(struct apply *a)
 	}
 }
 
-/* A TMA with reserved bits set, or a decoder cannot tell, and a byte. */
+/*
+ * Give a TMA random fields and one more byte. A reserved bit is always set, or a decoder could not
+ * detect the erratum.
+ */
 static void skz84(struct apply *a)
 {
 	size_t i;

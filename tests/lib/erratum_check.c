@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What libvptdecode makes of a walk's stream, against what was executed. */
+/*
+ * Compare what libvptdecode reports for a walk's stream with the instructions that were executed.
+ */
 #include "lib/erratum_inside.h"
 
 #include <stdio.h>
@@ -14,13 +16,13 @@ struct check {
 	const struct erratum_stream *stream;
 	struct vptd_decoder *decoder;
 	size_t next;	     /* item that must come next */
-	uint64_t off;	     /* the last WRMSR that has ended the trace */
-	unsigned int behind; /* instructions behind all items */
+	uint64_t off;	     /* the last WRMSR that ended the trace */
+	unsigned int behind; /* instructions reported after the last item */
 	int way;
-	size_t resumed;	     /* in the correct stream: behind the last overflow */
+	size_t resumed;	     /* the end of the last OVF in the correct stream */
 	unsigned int losses; /* overflows */
-	unsigned int errors; /* after which decoding resumes at a PSB */
-	bool lost;	     /* an overflow was reported: what comes next is anywhere behind it */
+	unsigned int errors; /* errors after which decoding resumes at a PSB */
+	bool lost;	     /* an overflow was reported, and the next item may be any later one */
 	bool failed;
 	char why[400];
 };
@@ -57,7 +59,7 @@ static const struct walk_item *item(const struct check *c)
 	return c->next < c->walk->count ? &c->walk->items[c->next] : NULL;
 }
 
-/* The decoder runs an INT n before its event, and a WRMSR before the trace ends. */
+/* The decoder reports an INT n before its event, and a WRMSR before the end of the trace. */
 static void take_insn(struct check *c, uint64_t ip, uint64_t offset)
 {
 	const struct walk_item *i = item(c);
@@ -72,12 +74,15 @@ static void take_insn(struct check *c, uint64_t ip, uint64_t offset)
 		c->off = ip;
 	if (i && i->ip == ip && i->kind != WALK_EVENT)
 		c->next++;
-	/* The walk ends with a WRMSR wherever it is, which may be at an instruction like that. */
+	/*
+	 * The walk ends with an artificial WRMSR, possibly at the address of another instruction.
+	 * One instruction after the last item is therefore allowed.
+	 */
 	else if (i || c->behind++)
 		differs(c, "", ip, offset);
 }
 
-/* Were the items from @from on executed within the bounds of the run that they are? */
+/* Check that the items from @from on were executed within the time bounds of their run. */
 static void check_time(struct check *c, size_t from, const struct vptd_run *run)
 {
 	struct vptd_time time;
@@ -134,8 +139,8 @@ static bool sends(const struct check *c, const struct walk_item *i)
 }
 
 /*
- * Packets were lost. What ran since the last one before that nobody knows. Tracing may have resumed
- * already: look for the OVF.
+ * Packets were lost, so the instructions since the last packet before the loss are unknown. Tracing
+ * may have resumed already, so search backwards for the OVF.
  */
 static void take_loss(struct check *c, const struct vptd_event *e)
 {
@@ -160,7 +165,7 @@ static void take_loss(struct check *c, const struct vptd_event *e)
 	}
 }
 
-/* Tracing is at @to from a packet on. The run that follows shows whether it is. */
+/* Take the position @to, which a packet reports. The following run shows whether it is correct. */
 static void take_place(struct check *c, uint64_t to, uint64_t offset)
 {
 	size_t packet = erratum_packet_at(c->stream, offset), low = c->next;
@@ -169,7 +174,7 @@ static void take_place(struct check *c, uint64_t to, uint64_t offset)
 		return;
 	while (low < c->walk->count && c->walk->items[low].at < c->stream->packet[packet].end)
 		low++;
-	/* The FUP of an instruction or event behind the overflow comes after it begins. */
+	/* The FUP of an instruction or event after the overflow is sent after its item begins. */
 	if (low > c->next && c->walk->items[low - 1].ip == to &&
 	    c->walk->items[low - 1].at >= c->resumed &&
 	    c->stream->packet[packet].p.kind != VPT_PKT_TIP &&
@@ -204,7 +209,7 @@ static void on_event(void *context, const struct vptd_event *e)
 			take_place(c, e->to, e->offset);
 		break;
 	case VPTD_EVENT_ERROR:
-		/* The CALL of this RET was missed; decoding resumes at the next PSB. */
+		/* The CALL of this RET was lost, so decoding resumes at the next PSB. */
 		if (c->way & ERRATUM_SKIPS && e->value == VPTD_E_RETURN) {
 			c->lost = true;
 			c->errors++;
@@ -217,7 +222,7 @@ static void on_event(void *context, const struct vptd_event *e)
 	}
 }
 
-/* Is all there that was executed, and each overflow? */
+/* Check that all executed items and all overflows were reported. */
 static void take_end(struct check *c)
 {
 	unsigned int losses = 0;

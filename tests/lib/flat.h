@@ -5,19 +5,19 @@
 
 #include "lib/still.h"
 
-/* Where flat_protect() puts things. */
+/* The memory layout of flat_protect(). */
 enum flat_layout {
 	IDT = 0x1000,
 	GDT = 0x2000,
 	TSS = 0x3000,
 	HANDLER = 0x10000,
 	STACK0 = 0x20000, /* of ring 0, in the TSS */
-	STACK = 0x40000,  /* of what runs */
+	STACK = 0x40000,  /* of the code under test */
 	CODE = 0x50000,
 	RAM = 0x100000
 };
 
-/* Its GDT, all flat if not said otherwise; no accessed bit is set. */
+/* Selectors of its GDT. Segments are flat unless noted, and no accessed bit is set. */
 enum flat_selectors {
 	KCODE = 0x08,
 	KDATA = 0x10,
@@ -39,19 +39,19 @@ enum flat_selectors {
 };
 
 /*
- * In 32-bit protected mode without paging, ring 0, with a GDT, a 32-bit TSS and an
- * empty IDT; the stack and RIP as above, IF and ZF set.
+ * Enter 32-bit protected mode without paging at ring 0, with a GDT, a 32-bit TSS and an empty IDT.
+ * The stack and RIP are as above; IF and ZF are set.
  */
 void flat_protect(void);
-/* In 64-bit mode, the first 4 GiB mapped one to one for everybody. */
+/* Enter 64-bit mode with the first 4 GiB mapped one to one for all rings. */
 void flat_long(void);
-/* CS and SS of a ring, loaded as after a long time. */
+/* Load CS and SS of a ring. */
 void flat_ring(uint8_t cpl);
-/* A descriptor; `access`: P, DPL, S, type; `flags`: G, D/B, L, AVL. */
+/* Return a descriptor. `access` is P, DPL, S and type; `flags` is G, D/B, L and AVL. */
 uint64_t descriptor_bits(uint32_t base, uint32_t limit, uint8_t access, uint8_t flags);
-/* A gate of 8 bytes, of a call, an interrupt or a trap. */
+/* Return a call, interrupt or trap gate of 8 bytes. */
 uint64_t gate_bits(uint16_t selector, uint32_t offset, uint8_t access, uint8_t count);
-/* A gate of the IDT, in the mode of now. */
+/* Write a gate of the IDT in the format of the current mode. */
 void set_gate(uint8_t vector, uint16_t selector, uint32_t offset, uint8_t access);
 
 #endif /* TESTS_LIB_FLAT_H */

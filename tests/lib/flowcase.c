@@ -19,7 +19,7 @@ struct run {
 	struct dec_timing timing;
 	char *text;
 	size_t len;
-	unsigned int next; /* code that is not there yet */
+	unsigned int next; /* index of the next code that is not mapped yet */
 	struct {
 		uint64_t key;
 		uint8_t bytes[DEC_PAGE];
@@ -27,7 +27,7 @@ struct run {
 	unsigned int npages;
 };
 
-/* The page of a key. What a case does not say is no instruction in any mode. */
+/* Return the page of a key. Bytes that the case does not define are invalid in every mode. */
 static uint8_t *page_of(struct run *r, uint64_t key)
 {
 	unsigned int i;
@@ -129,7 +129,7 @@ static void on_event(void *context, const struct vptd_event *e)
 	word(context, text);
 }
 
-/* Let code be there that is due. */
+/* Map the code whose counter has been reached. */
 static void on_limit(void *context)
 {
 	struct run *r = context;
@@ -147,7 +147,7 @@ static void on_limit(void *context)
 	r->flow.limit = r->next < r->c->ncode ? r->c->code[r->next].at : UINT64_MAX;
 }
 
-/* Decode with the code and the tracelets that @r has. */
+/* Decode with the code and the tracelets of @r. */
 static void decode(struct run *r, size_t piece, bool report)
 {
 	static const struct dec_flow_ops loud = {.run = on_run, .limit = on_limit},
@@ -227,7 +227,7 @@ uint64_t flow_case_insns(const struct flow_case *c)
 	while (*word) {
 		size_t digits = strspn(word, "0123456789abcdef"), len = strcspn(word, " ");
 
-		/* The word is an address alone, or one with its time. */
+		/* Count the word if it is an address, with or without a time. */
 		n += digits && (digits == len || word[digits] == '/');
 		word += len + (word[len] == ' ');
 	}

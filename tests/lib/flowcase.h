@@ -17,7 +17,7 @@ struct flow_case {
 	unsigned int ncode;
 	struct flow_code {
 		uint64_t space, address, key;
-		uint64_t at; /* the instruction counter from which on it is there */
+		uint64_t at; /* the instruction counter at which the code appears */
 		uint8_t bytes[256];
 		size_t len;
 	} code[FLOW_CODE_MAX];
@@ -29,20 +29,22 @@ struct flow_case {
 /* Read all *.flow files of a folder. Fails the test run if one cannot be read. */
 unsigned int flow_cases_read(const char *folder, struct flow_case *cases, unsigned int max);
 
-/* Decode a case, @piece bytes at a time. Returns what it gives, for free(). */
+/*
+ * Decode a case, @piece bytes at a time. Returns the decoded flow as text, which the caller frees.
+ */
 char *flow_case_run(const struct flow_case *c, size_t piece);
 
 /*
- * Decode a case with nothing reported, @piece bytes at a time. Returns the number of instructions.
- * With @again it is decoded once more, with the blocks and tracelets of the first time; returns
- * UINT64_MAX if that gives another number.
+ * Decode a case without reports, @piece bytes at a time. Returns the number of instructions. With
+ * @again, decode once more with the blocks and tracelets of the first pass. Returns UINT64_MAX if
+ * both numbers differ.
  */
 uint64_t flow_case_count(const struct flow_case *c, bool tracelets, size_t piece, bool again);
 
 /* The number of instructions that the case expects. */
 uint64_t flow_case_insns(const struct flow_case *c);
 
-/* Code that changes in the middle of a case: it cannot be decoded again. */
+/* Does code change in the middle of the case? Such a case cannot be decoded again. */
 bool flow_case_changes(const struct flow_case *c);
 
 #endif /* TESTS_LIB_FLOWCASE_H */

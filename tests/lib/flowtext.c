@@ -73,7 +73,7 @@ static void add_event(char *text, const struct decode_item *item)
 	}
 }
 
-/* Instructions of a block: those of its bytes, by our own disassembler. */
+/* Add the instructions of a block, found by disassembling its bytes. */
 static void add_block(char *text, const struct decode_flow *flow, const struct decode_item *item)
 {
 	struct decode_disasm *d = decode_disasm_new(NULL);
@@ -125,7 +125,7 @@ static void decode(struct trace_reader *r, enum decode_flow_unit unit, enum judg
 		}
 		break;
 	}
-	/* It stays at the end. */
+	/* Check that the END item is repeated. */
 	ck_assert_int_eq(decode_flow_next(flow, &item), 0);
 	ck_assert_int_eq(item.kind, DECODE_ITEM_END);
 	decode_flow_close(flow);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a decoder makes of a file made by hand (synth.h), as a word per item:
+ * Decoded items of a file made by hand (synth.h), one word per item:
  *   S, S+N  segment, after N bytes that cannot be decoded
  *   1a      instruction at SYNTH_CODE + 0x1a
  *   E1a     tracing is enabled there
@@ -19,18 +19,20 @@
 #include "judge/judge.h"
 #include "lib/synth.h"
 
-/* That of vCPU 0 is `flow`, and END stays the end; `name`: of the row. */
+/*
+ * Check that libipt decodes vCPU 0 as `flow`, and that END is repeated. `name` is that of the row.
+ */
 void flowtext_is(struct trace_reader *r, enum decode_flow_unit unit, const char *name,
 		 const char *flow);
 
-/* The same by one of the decoders of Intel PT. */
+/* Do the same check with one of the decoders of Intel PT. */
 void flowtext_is_by(struct trace_reader *r, enum decode_flow_unit unit, enum judge_flow_by by,
 		    const char *name, const char *flow);
 
-/* It does not end, and an ERROR says so soon enough. */
+/* Check that the decoder soon reports an ERROR for a trace with an endless loop. */
 void flowtext_endless(struct trace_reader *r, enum decode_flow_unit unit);
 
-/* Let a page change, though later than anything that runs. */
+/* Let a page change, but after all instructions of the test. */
 void flowtext_change(struct synth *s);
 
 #endif /* TESTS_LIB_FLOWTEXT_H */

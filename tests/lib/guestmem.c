@@ -96,7 +96,7 @@ void guestmem_note(struct guestmem_journal *journal, uint64_t gpa)
 	journal->gpa[journal->count++] = gpa;
 }
 
-/* Host address of gpa and how much of *len its range has, or NULL in a hole. */
+/* Return the host address of gpa, and limit *len to the end of the range. Return NULL in a hole. */
 static uint8_t *find(const struct guestmem *mem, uint64_t gpa, size_t *len, bool write)
 {
 	const struct guestmem_slot *slot;
@@ -113,7 +113,7 @@ static uint8_t *find(const struct guestmem *mem, uint64_t gpa, size_t *len, bool
 	return NULL;
 }
 
-/* Is all of it there? Ranges may adjoin. */
+/* Is the whole stretch backed by RAM? Ranges may adjoin. */
 static bool backed(const struct guestmem *mem, uint64_t gpa, size_t len, bool write)
 {
 	while (len) {
@@ -233,7 +233,9 @@ bool guestmem_write(void *opaque, uint64_t gpa, const void *src, size_t len)
 	return true;
 }
 
-/* A new stretch replaces the last: stricter than the contract of mem.h is. */
+/*
+ * Return a new stretch, which replaces the last one. This is stricter than the contract of mem.h.
+ */
 static void *new_bounce(struct guestmem *mem, uint64_t gpa, size_t len)
 {
 	mem->misuse |= mem->bounce && !guards_ok(mem->bounce, mem->bounce_len);

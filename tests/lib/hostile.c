@@ -5,7 +5,7 @@
 
 #include "x86/x86.h"
 
-/* All below 2 MiB is mapped by one page table in each format, one to one. */
+/* One page table of each format maps all addresses below 2 MiB one to one. */
 enum {
 	PML4 = 0x1000,
 	PDPT = 0x2000,
@@ -47,7 +47,7 @@ static uint32_t below(uint64_t *random, uint32_t n)
 	return (uint32_t)(next(random) >> 32) % n;
 }
 
-/* An address or number at which something ends. */
+/* Return a boundary value of an address or a number. */
 static uint64_t edge(uint64_t *random)
 {
 	static const uint64_t edges[] = {0,
@@ -112,7 +112,10 @@ static uint64_t rights(const struct hostile *h, uint64_t *random, uint32_t page)
 
 	if (h->how & HOSTILE_PAGES && !(next(random) & 7))
 		return some[below(random, sizeof(some) / sizeof(some[0]))];
-	/* What a guest does to its page tables shows when the TLB forgets. */
+	/*
+	 * Map the page tables only with HOSTILE_PAGES: the effect of changing them depends on when
+	 * the TLB drops entries.
+	 */
 	if (page < TABLES_END && page && !(h->how & HOSTILE_PAGES))
 		return 0;
 	return P | W | U;
@@ -147,7 +150,7 @@ static void page_tables(const struct hostile *h, uint64_t *random, uint8_t *ram)
 	}
 }
 
-/* A flat code or data descriptor, as the long mode, 32 or 16 bits need it. */
+/* Return a flat code or data descriptor for long mode, 32-bit or 16-bit code. */
 static uint64_t descriptor(const struct hostile *h, bool code, uint8_t dpl)
 {
 	uint64_t d = 0x00cf92000000ffff;
@@ -274,7 +277,10 @@ static void begin_long(struct x86_sregs *s)
 	s->efer = X86_EFER_LME | X86_EFER_LMA | X86_EFER_SCE;
 }
 
-/* Some steps for what has no other way in; what they cannot do is left as it is. */
+/*
+ * Step instructions that set state which has no other interface. State that they cannot set is left
+ * unchanged.
+ */
 static void prologue(const struct hostile *h, struct engine_vcpu *v)
 {
 	unsigned int n;

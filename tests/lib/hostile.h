@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A software vCPU that is about to run whatever bytes it is given, in whatever mode
- * and state: what a hostile guest might have made of itself until now. All of it
- * follows from a few numbers, so that the same machine can be had again.
+ * A software vCPU about to run arbitrary bytes in an arbitrary mode and state, as a hostile guest
+ * might have set them up. A few numbers determine the whole machine, so the same machine can be
+ * made again.
  */
 #ifndef TESTS_LIB_HOSTILE_H
 #define TESTS_LIB_HOSTILE_H
@@ -33,7 +33,7 @@ enum hostile_mode {
 	HOSTILE_MODES
 };
 
-/* What is not as a well-meaning system has it. */
+/* The parts of the state that differ from those of a well-behaved system. */
 enum hostile_how {
 	HOSTILE_USER = 1 << 0,	   /* CPL 3 */
 	HOSTILE_SEGMENTS = 1 << 1, /* bases, limits, types */
@@ -49,14 +49,14 @@ struct hostile {
 	uint64_t seed;
 	enum hostile_mode mode;
 	unsigned int how;   /* enum hostile_how */
-	unsigned int start; /* where in its page the code begins */
+	unsigned int start; /* offset of the code in its page */
 	const uint8_t *code;
 	size_t len;
 };
 
 /* Fill RAM. */
 void hostile_ram(const struct hostile *h, uint8_t ram[HOSTILE_RAM]);
-/* Bring a new vCPU there; it steps some instructions of its own for that. */
+/* Put a new vCPU into this state. The vCPU steps some setup instructions for that. */
 void hostile_vcpu(const struct hostile *h, struct engine_vcpu *v);
 
 #endif /* TESTS_LIB_HOSTILE_H */

@@ -8,7 +8,7 @@
 
 #define PAGE_MASK (X86_PAGE_SIZE - 1)
 
-/* What must hold between two instructions, whatever the guest does. */
+/* These invariants hold between two instructions, whatever the guest does. */
 void hostile_check(const struct engine_vcpu *v, const struct x86_mem *mem)
 {
 	const struct soft *c = (const struct soft *)v;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Memory images in the formats that dump tools write. */
+/* Writes memory images in the formats of dump tools. */
 #include "lib/imagefile.h"
 
 #include <elf.h>
@@ -16,7 +16,7 @@
 const char *const imagefile_names[IMAGEFILE_FORMATS] = {"raw",	 "elf",	 "elf32", "paged",
 							"kdump", "flat", "lzo"};
 
-/* A file that is made in memory. */
+/* A file that is built in memory. */
 struct bytes {
 	uint8_t *at;
 	size_t n, room;
@@ -52,7 +52,7 @@ static bool is_zero(const uint8_t *page)
 	return i == PAGE;
 }
 
-/* The next run of pages from page *first on that are not zero. Returns its pages, 0: none. */
+/* Find the next run of nonzero pages from page *first on. Returns its number of pages, or 0. */
 static size_t next_run(const struct imagefile *i, size_t *first)
 {
 	size_t pages = i->bytes / PAGE, n = 0;
@@ -134,7 +134,9 @@ static void put_elf_header(struct bytes *b, bool wide, size_t segments)
 		put(b, &narrow, sizeof(narrow));
 }
 
-/* @again: each range is there twice, once with a virtual address and a page less. */
+/*
+ * Make an ELF core. @again: each range occurs twice, once with a virtual address and one page less.
+ */
 static void make_elf(struct bytes *b, const struct imagefile *i, bool wide, bool again)
 {
 	size_t runs = count_runs(i) * (again ? 2 : 1), first = 0, n;
@@ -183,7 +185,7 @@ static void set64(uint8_t *at, uint64_t value)
 	memcpy(at, &value, sizeof(value));
 }
 
-/* The header and the second one: struct disk_dump_header, struct kdump_sub_header. */
+/* Write both headers: struct disk_dump_header and struct kdump_sub_header. */
 static void put_kdump_headers(struct bytes *b, const struct imagefile *i, size_t bitmap_blocks)
 {
 	uint8_t h[PAGE] = "KDUMP   ", sub[PAGE] = {0};
@@ -223,7 +225,7 @@ static void put_bitmap(struct bytes *b, const struct imagefile *i, size_t bytes)
 	free(map);
 }
 
-/* One page in four stays as it is. */
+/* Compress a page, except one page in four. */
 static size_t pack(const uint8_t *page, size_t number, uint8_t *to, uint32_t *flags)
 {
 	uLongf n = compressBound(PAGE);
@@ -265,7 +267,7 @@ static void make_kdump(struct bytes *b, const struct imagefile *i, bool lzo)
 	free(data.at);
 }
 
-/* Pieces in an order that is not that of the file, of which one is replaced by another. */
+/* Write pieces in another order than that of the file. One piece is replaced by a later one. */
 static void make_flat(struct bytes *b, const struct bytes *plain)
 {
 	char header[PAGE] = "makedumpfile";

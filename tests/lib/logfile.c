@@ -9,19 +9,19 @@
 #include "lib/rawfile.h"
 #include "trace/reader.h"
 
-/* Of addresses: how long the instruction there is, as it was decoded last. */
+/* The number of entries of the table of instruction lengths by address. */
 #define LENS (1u << 20)
 
 struct len {
 	uint64_t ip;
-	uint8_t len; /* 0: not known */
+	uint8_t len; /* 0: unknown */
 };
 
 struct reading {
 	struct logfile *f;
 	struct len *lens;
-	uint32_t *table; /* numbers of stretches, one more, by their hash; LENS of them */
-	/* The stretch that is being gathered, if it has instructions. */
+	uint32_t *table; /* LENS entries by hash: number of the stretch plus 1, or 0 */
+	/* The stretch that is being gathered; valid only if it has instructions. */
 	struct logfile_stretch open;
 	unsigned int vcpu;
 };
@@ -96,7 +96,7 @@ static uint32_t find_stretch(struct reading *r, const struct logfile_stretch *s)
 
 void logfile_insert(struct logfile *f, size_t at, const struct logfile_entry *entry)
 {
-	/* Powers of two have room for no more. */
+	/* The array is full whenever the number of entries is a power of two. */
 	if (!(f->n & (f->n - 1)))
 		f->entry = must(realloc(f->entry, (2 * f->n + 1) * sizeof(*entry)));
 	memmove(f->entry + at + 1, f->entry + at, (f->n - at) * sizeof(*entry));
@@ -123,7 +123,9 @@ static void flush(struct reading *r, bool jumped)
 	memset(&r->open, 0, sizeof(r->open));
 }
 
-/* An instruction of which a stretch can say all: its record, else false. */
+/*
+ * Add the record's instruction to a stretch. Return false if a stretch cannot represent the record.
+ */
 static bool gather(struct reading *r, const struct trace_oracle_record *rec)
 {
 	const unsigned int special =
@@ -172,7 +174,10 @@ static size_t block_size(const struct trace_block *b)
 	return sizeof(*b) + ((b->len + (size_t)7) & ~(size_t)7);
 }
 
-/* Leave out what is made anew, and what would have to be. */
+/*
+ * Remove the blocks of the log, which are written anew, and the index and points, which would no
+ * longer match.
+ */
 static void drop_blocks(struct logfile *f)
 {
 	size_t at = sizeof(struct trace_file_header), to = at;
@@ -267,7 +272,7 @@ static void put_stretches(const struct logfile *f, FILE *out)
 	}
 }
 
-/* The log is split into blocks of some hundred words, so that a reader meets many ends of blocks. */
+/* Write the log in blocks of some hundred words, so that a reader crosses many block boundaries. */
 static void put_words(const struct logfile *f, FILE *out)
 {
 	uint32_t words[1024];
@@ -293,7 +298,7 @@ static void put_words(const struct logfile *f, FILE *out)
 	put_block(out, TRACE_BLOCK_RUN, vcpu, words, n * sizeof(*words));
 }
 
-/* Write a file whose log is some blocks, without their checksums. */
+/* Write a file whose log consists of the given blocks, and correct the checksums. */
 static void write_with(const struct logfile *f, const char *path, const char *log, size_t len)
 {
 	size_t size = f->len + len;
@@ -377,7 +382,7 @@ static void copy_entries(struct logfile_entry **to, const struct logfile_entry *
 {
 	size_t room = 1;
 
-	/* As much room as logfile_insert() expects. */
+	/* Allocate the capacity that logfile_insert() expects for this count. */
 	while (room < n)
 		room *= 2;
 	*to = must(realloc(*to, (room + 1) * sizeof(**to)));
@@ -415,7 +420,7 @@ bool logfile_flip(struct logfile *f, unsigned int type, uint64_t (*draw)(uint64_
 		memcpy(&b, f->bytes + at, sizeof(b));
 		if (b.type != type || b.len <= 64 || which--)
 			continue;
-		/* Behind what heads the content, which has 32 bytes at most. */
+		/* Skip the header of the content, which has at most 32 bytes. */
 		f->flipped = at + sizeof(b) + 32 + draw(b.len - 32u);
 		f->was = f->bytes[f->flipped];
 		f->bytes[f->flipped] ^= (uint8_t)(1u << draw(8));

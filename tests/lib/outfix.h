@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A vpt_output on fake guest RAM, with the few registers that it looks at. */
+/* A vpt_output on fake guest RAM, with the few registers that the output reads. */
 #ifndef TESTS_LIB_OUTFIX_H
 #define TESTS_LIB_OUTFIX_H
 
@@ -11,7 +11,9 @@
 #include "lib/guestmem.h"
 #include "lib/suite.h"
 
-/* CPUID.14H.0:ECX: ToPA, single range, trace transport; and multiple entries. */
+/*
+ * CPUID.14H.0:ECX with ToPA, single range and trace transport; MANY also has multiple ToPA entries.
+ */
 #define OUTFIX_ONE_ENTRY    0xdu
 #define OUTFIX_MANY_ENTRIES 0xfu
 #define OUTFIX_WIDTH	    39
@@ -60,13 +62,13 @@ static inline unsigned int outfix_start(struct outfix *fix, uint64_t ctl, uint64
 	return vpt_output_start(&fix->out, &fix->rtit);
 }
 
-/* The byte that outfix_put() writes n-th; never two equal ones near each other. */
+/* Return the byte that outfix_put() writes as number n. Equal bytes are 256 apart. */
 static inline uint8_t outfix_byte(size_t n)
 {
 	return (uint8_t)(n * 7 + 3);
 }
 
-/* Put a packet of `len` such bytes, the first being number `n`. */
+/* Put a packet of `len` bytes of outfix_byte(), beginning with number `n`. */
 static inline unsigned int outfix_put(struct outfix *fix, size_t n, size_t len)
 {
 	uint8_t *bytes = malloc(len + !len);
@@ -94,7 +96,7 @@ static inline bool outfix_holds(const struct outfix *fix, uint64_t gpa, size_t n
 	return true;
 }
 
-/* What the output MSRs read if tracing stopped here. */
+/* Check the values that the output MSRs would have if tracing stopped here. */
 #define outfix_assert_cursor(fix, base, ptrs)                     \
 	do {                                                      \
 		struct vpt_rtit now_ = {0};                       \
@@ -103,7 +105,7 @@ static inline bool outfix_holds(const struct outfix *fix, uint64_t gpa, size_t n
 		ck_assert_uint_eq(now_.output_mask_ptrs, (ptrs)); \
 	} while (0)
 
-/* The output ended with this error: it stays so, and takes nothing more. */
+/* Check that the output stopped with this error and accepts no more bytes. */
 #define outfix_assert_dead(fix, error)                                          \
 	do {                                                                    \
 		struct vpt_rtit was_ = {0}, is_ = {0};                          \

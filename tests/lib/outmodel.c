@@ -26,7 +26,7 @@ static unsigned int die(struct outmodel *model, enum vpt_output_error why)
 	return VPT_OUT_ERROR;
 }
 
-/* Table 33-3, with what figure 33-2 leaves blank as `reserved`. */
+/* An entry by table 33-3. The fields that figure 33-2 leaves blank are `reserved`. */
 struct entry {
 	bool end, intr, stop, reserved, wide;
 	uint64_t base, size;
@@ -66,7 +66,7 @@ static enum vpt_output_error check(const struct outmodel *model, const struct en
 	return VPT_OUT_ERR_NONE;
 }
 
-/* The bytes left in the region at which its INT is due. */
+/* Return the number of bytes left in the region when its INT is due. */
 static uint64_t int_left(const struct outmodel *model)
 {
 	return model->many ? 0 : 512;

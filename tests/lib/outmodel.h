@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Trace output one byte at a time, written from the manual and sharing nothing
- * with src/output*.c but the names of events and errors: the reference that
- * tests hold the library against.
+ * A reference model of trace output, one byte at a time. It is written from the manual and shares
+ * only the names of events and errors with src/output*.c. Tests compare the library with this
+ * model.
  */
 #ifndef TESTS_LIB_OUTMODEL_H
 #define TESTS_LIB_OUTMODEL_H
@@ -21,15 +21,15 @@ struct outmodel {
 	enum vpt_output_error why;
 
 	uint64_t table;	 /* single range: its base */
-	uint64_t index;	 /* of the entry; single range: the mask */
-	uint64_t offset; /* in the region */
+	uint64_t index;	 /* index of the entry; single range: the mask */
+	uint64_t offset; /* offset in the region */
 
 	uint64_t region, size;
 	bool stop, intr;
-	bool told; /* this pass's INT was reported */
+	bool told; /* the INT of this pass was reported */
 
-	struct guestmem_journal stored; /* address of each byte that went to memory */
-	struct guestmem_journal fabric; /* the bytes that went to the transport */
+	struct guestmem_journal stored; /* address of each byte written to memory */
+	struct guestmem_journal fabric; /* the bytes sent to the transport */
 };
 
 void outmodel_init(struct outmodel *model, struct guestmem *mem, const struct vpt_caps *caps);

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #define RANDOM_VALUES 64
-#define WHOLE_BITS    8 /* fields up to so wide have all their values */
+#define WHOLE_BITS    8 /* fields up to this width take all values */
 
-/* Widths in bits of what a kind carries, in one of its sizes. */
+/* The widths in bits of a kind's fields, in one of its sizes. */
 struct shape {
 	struct vpt_packet base;
 	unsigned int value, shift, aux, flag;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Packets for tests: of every kind, over the boundaries of every field. */
+/* Makes packets of every kind for tests, with boundary values in every field. */
 #ifndef TESTS_LIB_PACKETS_H
 #define TESTS_LIB_PACKETS_H
 
 #include "vpt/packet.h"
 
 /*
- * Call `fn` with packets of one kind, in every size that the kind has: fields of up to
- * eight bits with each value, others at zero, each single bit, ones up to each bit, and
- * with 64 values at random. The same ones each time.
- * Returns how many there were.
+ * Call `fn` with packets of one kind, in every size of the kind. Fields of up to eight bits take
+ * every value. Wider fields take zero, each single bit, ones up to each bit, and 64 random values.
+ * Every call makes the same packets. Returns the number of packets.
  */
 unsigned int test_each_packet(enum vpt_pkt_kind kind,
 			      void (*fn)(const struct vpt_packet *packet, void *opaque),
@@ -20,20 +19,21 @@ enum test_known { TEST_KNOWN_UNSAID, TEST_KNOWN_NOWHERE, TEST_KNOWN_PERF, TEST_K
 
 enum test_known test_packet_known(enum vpt_pkt_kind kind);
 
-/* A parser in the state that `packet` needs: BIPs are read inside a block. */
+/* Return a parser in the state that `packet` requires. BIPs are only read inside a block. */
 struct vpt_parser test_parser_for(const struct vpt_packet *packet);
 
-/* Equal in kind and fields; `size` is not looked at. */
+/* Are the packets equal in kind and fields? `size` is ignored. */
 bool test_packet_same(const struct vpt_packet *a, const struct vpt_packet *b);
 
 /*
- * The values of a field that is `bits` wide: all if it has up to eight, else zero, each single
- * bit, ones up to each bit, and `random` more. How many, and the nth.
+ * Return the number of test values of a field of `bits` bits, and the nth value. Fields of up to
+ * eight bits have all values. Wider fields have zero, each single bit, ones up to each bit, and
+ * `random` more.
  */
 unsigned int test_values(unsigned int bits, unsigned int random);
 uint64_t test_value(uint64_t *state, unsigned int n, unsigned int bits);
 
-/* splitmix64. */
+/* Return the next number of splitmix64. */
 uint64_t test_random(uint64_t *state);
 
 #endif /* TESTS_LIB_PACKETS_H */

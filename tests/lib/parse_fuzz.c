@@ -5,7 +5,7 @@
 
 #include "lib/require.h"
 
-/* Shorter input never makes another packet of it. */
+/* Check that truncated input is never read as another packet. */
 static void truncate(const struct test_parse_fuzz *fuzz, const void *before, const uint8_t *data,
 		     size_t size)
 {
@@ -35,7 +35,7 @@ void test_parse_fuzz(const struct test_parse_fuzz *fuzz, void *state, const uint
 		}
 		REQUIRE(status == VPT_E_EOS || status == VPT_E_BAD_PACKET);
 		REQUIRE(!memcmp(before, state, fuzz->state_bytes));
-		/* As a reader would go on, but at least a byte. */
+		/* Skip at least one byte, then continue at the next PSB as a reader does. */
 		at++;
 		at += fuzz->find_psb(data + at, size - at);
 		REQUIRE(at <= size);

@@ -10,15 +10,15 @@ struct gen {
 	struct plain_program *p;
 	uint32_t at;
 	bool wide; /* 64-bit mode */
-	/* Immediates of instructions that were made so far, for stores to hit. */
+	/* Immediates of the instructions so far, as targets of stores. */
 	uint32_t patch[16];
 	unsigned int patches;
-	/* rel32 fields to aim when all blocks have their places. */
+	/* rel32 fields to set once the addresses of all blocks are known. */
 	uint32_t jump[2 * PLAIN_BLOCKS];
 	unsigned int jumps;
 };
 
-/* Where an operand is. */
+/* The location of an operand. */
 struct place {
 	bool memory, absolute, relative;
 	unsigned int reg, base, index, scale;
@@ -68,7 +68,7 @@ uint64_t plain_value(uint64_t *state, unsigned int reg)
 	case R15:
 		if (!(x >> 20 & 3)) /* near the end of a page */
 			at = (at | 0xfff) - (x >> 24 & 15);
-		if (!(x >> 30 & 63)) /* of one that is special */
+		if (!(x >> 30 & 63)) /* in a read-only page or a page after it */
 			return PLAIN_READ_ONLY + (x >> 40 & 0x1fff);
 		return at + (x >> 36 & 1 ? PLAIN_AGAIN - PLAIN_DATA : 0);
 	case RDI:
@@ -85,7 +85,7 @@ static void put(struct gen *g, uint64_t value, unsigned int bytes)
 	g->at += bytes;
 }
 
-/* A register to be written: seldom one that addresses are made of. */
+/* Choose a destination register, rarely one that is used in addresses. */
 static unsigned int target(struct gen *g)
 {
 	static const uint8_t free64[] = {0, 1, 2, 3, 5, 8, 9, 10, 11, 12};
@@ -171,7 +171,7 @@ static void put_modrm(struct gen *g, unsigned int reg, const struct place *m, un
 	put(g, (uint32_t)m->disp, mod == 0 ? 0 : mod == 1 ? 1 : 4);
 }
 
-/* Prefixes, opcode and operands of 1 << size bytes; `imm` bytes will follow. */
+/* Emit prefixes, opcode and operands of 1 << size bytes. The caller appends `imm` bytes. */
 static void put_insn(struct gen *g, unsigned int size, unsigned int opcode, unsigned int reg,
 		     const struct place *m, unsigned int imm)
 {
@@ -186,7 +186,7 @@ static void put_insn(struct gen *g, unsigned int size, unsigned int opcode, unsi
 		rex |= rm >> 3 & 1;
 	if (size == 1)
 		put(g, 0x66, 1);
-	/* Without one, registers 4 to 7 of a byte are AH to BH. */
+	/* Without a REX prefix byte registers 4 to 7 are AH to BH. */
 	if (g->wide && (rex || !one_in(g, 4)))
 		put(g, 0x40 | rex, 1);
 	if (opcode > 0xff)
@@ -269,7 +269,7 @@ static void mov(struct gen *g)
 		put_insn(g, size, 0x8a | (size != 0), target(g), &m, 0);
 }
 
-/* Some of them are what a store will change. */
+/* Emit a MOV of an immediate. Stores change some of these immediates later. */
 static void mov_imm(struct gen *g)
 {
 	unsigned int size = any_size(g), reg = target(g);
@@ -407,7 +407,7 @@ static void push_pop(struct gen *g)
 	}
 }
 
-/* What is left to its own function, between others. */
+/* Emit an instruction that the software CPU does not make host code of. */
 static void not_plain(struct gen *g)
 {
 	static const uint8_t alone[] = {0x90, 0xf8, 0xf9, 0xf5, 0x98, 0x99, 0x9e, 0x9f};
@@ -430,7 +430,7 @@ static void not_plain(struct gen *g)
 	}
 }
 
-/* By how often they are wanted. */
+/* Frequent instructions are listed several times. */
 static void (*const makers[])(struct gen *g) = {
 	binary, binary,	 binary, binary_imm, binary_imm, test, unary,	 mov,	     mov,
 	mov,	mov_imm, extend, lea,	     shift,	 imul, cmov,	 set,	     push_pop,
@@ -448,7 +448,7 @@ static void one(struct gen *g)
 	g->p->insns++;
 }
 
-/* Small numbers for what addresses are indexed with. */
+/* Emit an AND that keeps an index register small. */
 static void mend_index(struct gen *g)
 {
 	unsigned int reg = g->wide && one_in(g, 2) ? R13 : RDI;
@@ -489,7 +489,7 @@ void plain_program(uint64_t *state, unsigned int bits, struct plain_program *p)
 	unsigned int i;
 
 	memset(p, 0, sizeof(*p));
-	/* Now and then across the end of a page. */
+	/* Some programs cross the end of a page. */
 	p->first = g.at = one_in(&g, 4) ? 0x1000 - below(&g, 128) : below(&g, 64);
 	p->blocks = 1 + below(&g, PLAIN_BLOCKS);
 	for (i = 0; i < p->blocks; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Random programs of plain instructions: those that the software CPU makes host code
- * of, with others between them, in blocks that branch to each other without end.
+ * Makes random programs of plain instructions, those that the software CPU compiles to host code.
+ * Other instructions are mixed in. The program's blocks branch to each other in endless loops.
  */
 #ifndef TESTS_LIB_PLAIN_H
 #define TESTS_LIB_PLAIN_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What addresses there are; the pages are plain_pages()'s to map. */
+/* The memory layout; plain_pages() maps the pages. */
 enum plain_layout {
 	PLAIN_CODE = 0x10000,
 	PLAIN_CODE_BYTES = 0x2000,
@@ -19,7 +19,7 @@ enum plain_layout {
 	PLAIN_DATA_PAGES = 12,
 	PLAIN_READ_ONLY = PLAIN_DATA + 0x8000,
 	PLAIN_NOTHING = PLAIN_DATA + 0x9000,
-	/* More of them, in the same places of a TLB. */
+	/* More pages, which share TLB entries with PLAIN_DATA. */
 	PLAIN_AGAIN = PLAIN_DATA + 0x100000,
 	PLAIN_BLOCKS = 6
 };
@@ -32,9 +32,9 @@ struct plain_program {
 };
 
 uint64_t plain_next(uint64_t *state);
-/* A program in 64-bit or in 32-bit mode. */
+/* Make a program for 64-bit or 32-bit mode. */
 void plain_program(uint64_t *state, unsigned int bits, struct plain_program *p);
-/* A value for a general register, by its number in encodings. */
+/* Return a value for a general register, given by its number in encodings. */
 uint64_t plain_value(uint64_t *state, unsigned int reg);
 
 #endif /* TESTS_LIB_PLAIN_H */

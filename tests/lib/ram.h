@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* False, and nothing done: not all of it is in the RAM. */
+/* Return false and copy nothing unless the whole range is in the RAM. */
 static inline bool test_ram_read(const uint8_t *ram, size_t bytes, uint64_t gpa, void *dst,
 				 size_t len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Makes ELF64 files in memory, section by section, right or wrong. */
+/* Makes valid or invalid ELF64 files in memory, section by section. */
 #ifndef TESTS_LIB_RAWELF_H
 #define TESTS_LIB_RAWELF_H
 
@@ -10,7 +10,7 @@
 #define RAWELF_SECTIONS 16
 
 struct rawelf {
-	uint8_t *bytes; /* the caller's to free */
+	uint8_t *bytes; /* freed by the caller */
 	size_t len, room;
 	Elf64_Shdr sections[RAWELF_SECTIONS];
 	unsigned int count;
@@ -18,12 +18,12 @@ struct rawelf {
 	size_t nnames;
 };
 
-/* Begin: the null section. The process ends if there is no memory. */
+/* Begin a file with the null section. The process ends if memory runs out. */
 void rawelf_open(struct rawelf *e);
-/* Append a section. Returns its header, for what else is to be in it. */
+/* Append a section. Returns its header, so that the caller can set further fields. */
 Elf64_Shdr *rawelf_add(struct rawelf *e, const char *name, uint32_t type, const void *bytes,
 		       size_t len);
-/* The same for a SHF_COMPRESSED section of zlib's. */
+/* Append a SHF_COMPRESSED section that zlib compresses. Returns its header. */
 Elf64_Shdr *rawelf_add_compressed(struct rawelf *e, const char *name, const void *bytes,
 				  size_t len);
 /* Append the names of the sections and their headers. */

@@ -81,7 +81,7 @@ void rawfile_close(struct rawfile *f)
 	}
 }
 
-/* Both kinds of block: a magic, a type in four bytes, a length, a checksum. */
+/* Both kinds of block have a magic, a type of four bytes, a length and a checksum. */
 _Static_assert(sizeof(struct trace_block) == sizeof(struct core_snap_block), "one shape of blocks");
 _Static_assert(offsetof(struct trace_block, len) == offsetof(struct core_snap_block, len),
 	       "one shape of blocks");

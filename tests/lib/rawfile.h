@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes .vpt and .vps files block by block, with good checksums and any payload at all.
- * For files that vpt's own writer refuses to make.
+ * Write .vpt and .vps files block by block, with correct checksums and arbitrary payloads. Tests
+ * use these functions for files that vpt's own writer refuses to make.
  */
 #ifndef TESTS_LIB_RAWFILE_H
 #define TESTS_LIB_RAWFILE_H
@@ -15,9 +15,9 @@ struct rawfile {
 	uint64_t stream; /* bytes of vCPU 0's packets so far */
 };
 
-/* Begin a .vpt file of one vCPU: header and INFO block. Ends the process on any error. */
+/* Begin a .vpt file of one vCPU with its header and INFO block. Any error ends the process. */
 void rawfile_open(struct rawfile *f, const char *path);
-/* Append a block whose payload is `head` and then `body`; either may have no bytes. */
+/* Append a block whose payload is `head` followed by `body`. Either may be empty. */
 void rawfile_block(struct rawfile *f, unsigned int type, const void *head, size_t nhead,
 		   const void *body, size_t nbody);
 /* Append packets to vCPU 0's stream, as one TRACE block. */
@@ -26,8 +26,8 @@ void rawfile_trace(struct rawfile *f, const void *packets, size_t len);
 void rawfile_close(struct rawfile *f);
 
 /*
- * Mend the checksums of a .vpt file in memory, or of a .vps file: both have blocks of one
- * shape. A block's length that reaches beyond the file is cut, its padding zeroed.
+ * Correct the checksums of a .vpt or .vps file in memory; both formats have the same block layout.
+ * If a block's length reaches beyond the file, it is truncated and its padding is zeroed.
  */
 void rawfile_mend(uint8_t *bytes, size_t len);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Scenarios: what steps of all trace systems do, and how a script is run. */
+/* Runs the scripts of scenarios, and plays the steps that all trace systems share. */
 #include "lib/scenario_machine.h"
 
 #include <check.h>
@@ -15,7 +15,7 @@ static bool touchable(const struct machine *m, uint64_t gpa, size_t len)
 	return gpa + len <= m->refused || gpa >= m->refused_end;
 }
 
-/* EPT: guest-physical address 0 is at EPT. */
+/* Translate an address of the output: guest-physical address 0 is at EPT. */
 static uint64_t physical(const struct machine *m, uint64_t address)
 {
 	return address + (vpt_pt_output_is_guest_physical(&m->pt) ? EPT : 0);
@@ -108,7 +108,7 @@ void say(struct machine *m, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* The oldest outcome is the highest bit. */
+/* Append the outcomes, oldest first. The oldest is the highest bit. */
 void say_outcomes(struct machine *m, const char *name, uint64_t value, unsigned int bits)
 {
 	char text[64];
@@ -194,7 +194,7 @@ static uint64_t ret_target(struct machine *m, const char *text)
 	return hex(text);
 }
 
-/* Steps "WORD>N": where the instruction goes. */
+/* Play steps "WORD>N", where N is the target of the instruction. */
 static bool step_to(struct machine *m, const char *word)
 {
 	static const struct {
@@ -238,7 +238,7 @@ static void refuse(struct machine *m, const char *text)
 	m->refused_end = hex(strchr(text, '-') + 1) + 1;
 }
 
-/* Steps "WORD=N": state. */
+/* Play steps "WORD=N", which set state. */
 static bool step_set(struct machine *m, const char *word)
 {
 	const char *value = strchr(word, '=');

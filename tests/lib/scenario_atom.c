@@ -62,7 +62,7 @@ static uint64_t read_now(struct machine *m, uint32_t msr)
 	return value;
 }
 
-/* False: the registers are still locked. */
+/* Return false if the registers are still locked. */
 static bool produced(struct machine *m, size_t *end)
 {
 	if (!m->atom.regs.unlocked)
@@ -97,7 +97,10 @@ static void say_packet(struct machine *m, const struct vpt_atom_packet *packet)
 		say_outcomes(m, name, packet->value, packet->bits);
 		break;
 	case VPT_ATOM_PKT_PSB:
-		/* Who begins to read here knows no LIP, and need not where none is late. */
+		/*
+		 * A reader that starts here knows no last LIP, and does not need one unless
+		 * clearing is late.
+		 */
 		if (!m->atom.options.clear_lag)
 			m->lip_known = false;
 		say(m, "%s", name);
@@ -168,7 +171,7 @@ static uint64_t ctl_of(const char *text)
 	return ctl;
 }
 
-/* What is there was sent as CTL had it before. */
+/* The packets before the write were sent with the old CTL, so show them first. */
 static void write_ctl(struct machine *m, uint64_t ip, uint64_t value)
 {
 	show(m);
@@ -305,7 +308,7 @@ static void set_options(struct machine *m, const char *word)
 	ck_assert_int_eq(vpt_atom_set_options(&m->atom, &options), VPT_OK);
 }
 
-/* As if packets had filled it just now. */
+/* Leave only this many bytes of the buffer, as if packets had just filled the rest. */
 static void leave_room(struct machine *m, uint32_t bytes)
 {
 	m->atom.buffer.fill = m->atom.options.buffer_bytes - bytes;
@@ -363,7 +366,7 @@ static bool step_set(struct machine *m, const char *word)
 	return true;
 }
 
-/* In and out of SMM and of the guest. */
+/* Steps that enter and leave SMM and the guest. */
 static bool step_transition(struct machine *m, const char *word)
 {
 	const char *to = strchr(word, '>');

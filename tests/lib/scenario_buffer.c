@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Steps of what kind of processor it is, of the internal buffer and of output. */
+/* Steps of the model's options, the internal buffer and the output. */
 #include "lib/scenario_machine.h"
 
 #include <check.h>
@@ -29,7 +29,7 @@ static void defer(struct machine *m)
 	set_options(m, &options);
 }
 
-/* As if packets had filled it just now. */
+/* Leave only this many bytes of the buffer, as if packets had just filled the rest. */
 static void leave_room(struct machine *m, uint32_t bytes)
 {
 	m->pt.buffer.fill = m->pt.options.buffer_bytes - bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The inside of scenarios (scenario.h), for the files that have their steps. */
+/* Internal interface of scenarios (scenario.h), for the files that implement steps. */
 #ifndef TESTS_LIB_SCENARIO_MACHINE_H
 #define TESTS_LIB_SCENARIO_MACHINE_H
 
@@ -25,13 +25,13 @@ enum {
 	SMM_VMCS = 0x9000,
 };
 
-/* The MSR-load area of a transition: CTL, perhaps. */
+/* The MSR-load area of a transition, which may load CTL. */
 struct area {
 	bool used;
 	uint64_t ctl;
 };
 
-/* The TSC's ticks in a core clock, from where it was given. */
+/* The TSC ticks per core clock since the step that set the ratio. */
 struct ratio {
 	uint64_t num, den;
 	uint64_t cycles, tsc;
@@ -47,18 +47,18 @@ struct passing {
 
 struct machine;
 
-/* What scenarios of the trace systems do not share. */
+/* The functions in which the trace systems differ. */
 struct scenario_unit {
-	/* False: it has no such model. */
+	/* Returns false if the trace system has no such model. */
 	bool (*reset)(struct machine *m, const char *model);
 	void (*event)(struct machine *m, const struct vpt_event *event);
 	/* The instruction at m->ip retired; the next one follows. */
 	void (*insn)(struct machine *m);
 	void (*tick)(struct machine *m);
 	void (*flush)(struct machine *m);
-	/* True: the word is a step of its own, and was done. */
+	/* Plays a step of this trace system. Returns false for any other word. */
 	bool (*step)(struct machine *m, const char *word);
-	/* Add the packets since the last time to what is shown. */
+	/* Appends the packets since the last call to the shown text. */
 	void (*show)(struct machine *m);
 };
 
@@ -91,37 +91,37 @@ struct machine {
 	struct area entry_load, exit_load;
 	unsigned int pmis;
 	uint8_t xsave[VPT_XSAVE_BYTES]; /* component 8 as it was saved last */
-	bool xsave_stored;		/* it was not in its initial state */
-	bool transport;			/* the output is the trace transport, */
-	size_t carried;			/* which so many bytes came by; they are in REGION too */
+	bool xsave_stored;		/* the component was not in its initial state */
+	bool transport;			/* the output is the trace transport */
+	size_t carried;			/* bytes sent to the transport, also stored in REGION */
 	uint8_t stage[64];
 
 	/* Atom's RTIT. */
 	struct vpt_atom atom;
 	bool events_written; /* by a step */
 	bool raw;	     /* no packets are shown any more */
-	bool sizes;	     /* how LIPs are compressed is shown */
-	bool lip_known;	     /* to who reads the packets, */
-	uint32_t lip_last;   /* as RTIT_LAST_LIP has it */
+	bool sizes;	     /* the compression of LIPs is shown */
+	bool lip_known;	     /* the reader of the packets knows a last LIP */
+	uint32_t lip_last;   /* as in RTIT_LAST_LIP */
 };
 
-/* What both trace systems are given. */
+/* The callbacks of both trace systems. */
 extern const struct vpt_pt_ops scenario_ops;
-/* The same without a clock of its own, and with time that passes within an event. */
+/* The same callbacks without a clock, and with time that passes within an event. */
 extern const struct vpt_pt_ops scenario_ops_no_clock, scenario_ops_elapse;
 
-/* Report an event of the instruction at m->ip; execution is at `to` then. */
+/* Report an event of the instruction at m->ip, after which execution is at `to`. */
 void branch(struct machine *m, enum vpt_event_kind kind, unsigned int flags, uint64_t to);
-/* The same with all that the event says but where it was. */
+/* Report @event with its source set to m->ip. */
 void report(struct machine *m, struct vpt_event event, uint64_t to);
-/* Add to what is shown: packets up to here, or a word of the step's own. */
+/* Append the packets so far, or a word of the step, to the shown text. */
 void show(struct machine *m);
 void say(struct machine *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void say_outcomes(struct machine *m, const char *name, uint64_t value, unsigned int bits);
 
 uint64_t hex(const char *text);
 uint64_t decimal(const char *text);
-/* Does the word begin like this? */
+/* Does the word begin with @start? */
 bool is(const char *word, const char *start);
 
 struct bit_name {
@@ -129,25 +129,25 @@ struct bit_name {
 	uint64_t bits;
 };
 
-/* "A,B,C" up to the end or a '!': the bits of these names. */
+/* Return the bits of the names in "A,B,C". The list ends at a '!' or the end of the text. */
 uint64_t named_bits(const struct bit_name *names, size_t count, const char *text);
 
-/* A reading of a clock that moves. */
+/* Advance a clock that moves whenever it is read. */
 void scenario_move_clock(struct machine *m);
-/* Time passes within an event. */
+/* Let time pass within an event. */
 void scenario_elapse(struct machine *m);
 
-/* True: the word is a step of theirs, and was done. */
+/* Play a step of these files. Return false for any other word. */
 bool scenario_step_time(struct machine *m, const char *word);
 bool scenario_step_sleep(struct machine *m, const char *word);
 bool scenario_step_system(struct machine *m, const char *word);
-/* Of PT. */
+/* Steps of PT. */
 bool scenario_step_software(struct machine *m, const char *word);
 bool scenario_step_buffer(struct machine *m, const char *word);
 bool scenario_step_xsave(struct machine *m, const char *word);
 bool scenario_step_vmx(struct machine *m, const char *word);
 void wrmsr(struct machine *m, uint32_t msr, uint64_t value);
-/* CTL's bits, and TraceEn. */
+/* Return these bits of CTL and TraceEn. */
 uint64_t ctl_bits(const char *bits);
 
 #endif /* TESTS_LIB_SCENARIO_MACHINE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Scenarios of PT: its packets as text, CTL, and what has to do with a trace as such. */
+/* Scenarios of PT: packets as text, CTL, and steps that start and stop a trace. */
 #include "lib/scenario_machine.h"
 
 #include <check.h>
@@ -26,7 +26,7 @@ static size_t produced(struct machine *m)
 	return ptrs >> VPT_MASK_PTRS_OFFSET_SHIFT;
 }
 
-/* An event's IP bit stands for the FUP that follows. */
+/* The IP bit of a CFE means that a FUP follows. */
 static void say_cfe(struct machine *m, const struct vpt_packet *packet)
 {
 	static const char *const types[] = {
@@ -196,7 +196,9 @@ static void enable(struct machine *m, const char *bits)
 
 		memcpy(m->ram + TABLE, table, sizeof(table));
 	}
-	/* Where an earlier `on` left off; the first one starts at the top. */
+	/*
+	 * A later `on` continues at the current output position; the first starts at the beginning.
+	 */
 	if (!m->pt.rtit.output_base)
 		set_output(m, ctl & VPT_CTL_MASK(TOPA));
 	if (m->status)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers between commas; those that are not there are 0. */
+/* Read numbers separated by commas. Missing numbers are 0. */
 static void numbers(const char *text, uint64_t *out, unsigned int count)
 {
 	unsigned int i;

@@ -17,7 +17,7 @@ static void ptwrite(struct machine *m, uint64_t value, bool wide)
 	report(m, event, m->ip + INSN);
 }
 
-/* Groups TYPE.ITEMS, those of 4-byte items with an s before them. */
+/* Play groups TYPE.ITEMS. An s before the type means 4-byte items. */
 static void blocks(struct machine *m, const char *text, enum vpt_status status)
 {
 	struct vpt_block_group group[VPT_PEBS_GROUPS] = {0};

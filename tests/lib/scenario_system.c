@@ -14,7 +14,7 @@ struct word {
 	uint64_t value;
 };
 
-/* The event of the instruction at m->ip, after which execution is at `to`. */
+/* Report the event of the instruction at m->ip, after which execution is at `to`. */
 static void send(struct machine *m, const struct word *w, uint64_t to)
 {
 	struct vpt_event event = {.kind = w->kind, .flags = w->flags, .vector = w->vector};
@@ -69,7 +69,7 @@ static bool step_event_to(struct machine *m, const char *word, const char *to)
 	return false;
 }
 
-/* Words that are an event, after which the next instruction follows. */
+/* Play a word that is an event after which the next instruction follows. */
 static bool step_event(struct machine *m, const char *word)
 {
 	static const struct word words[] = {

@@ -5,7 +5,7 @@
 #include <check.h>
 #include <string.h>
 
-/* The core clock is at `cycles`, the TSC where its ratio has brought it. */
+/* Set the core clock to `cycles`, and the TSC by its ratio. */
 static void set_clock(struct machine *m, uint64_t cycles)
 {
 	const struct ratio *ratio = &m->ratio;

@@ -13,7 +13,10 @@ static uint64_t read_status(struct machine *m)
 	return value;
 }
 
-/* Until the trace begins, with the transition's end, STATUS is software's. */
+/*
+ * Run the MSR-load area. Until the trace begins at the end of the transition, software's value of
+ * STATUS is kept.
+ */
 static void run_area(struct machine *m, struct area *area)
 {
 	bool sets = area->ctl & ~m->pt.rtit.ctl & VPT_CTL_MASK(TRACE_EN);
@@ -61,7 +64,7 @@ static void leave(struct machine *m, uint32_t flags, uint64_t to)
 
 	if (flags & VPT_VMXF_SMM)
 		exit.vmcs = SMM_VMCS;
-	/* An entry that fails late was one up to here. */
+	/* Up to this point an entry that fails late is like any other entry. */
 	if (flags & VPT_VMXF_ENTRY_FAIL) {
 		struct vpt_vmx_transition entry = transition(m, 0);
 
@@ -177,7 +180,7 @@ static unsigned int count_bytes(const uint8_t *region)
 	return count;
 }
 
-/* Output in guest-physical memory. */
+/* Steps of output in guest-physical memory. */
 static bool step_memory(struct machine *m, const char *word)
 {
 	static const uint64_t table[2] = {REGION | 4 << 6, TABLE | 1};

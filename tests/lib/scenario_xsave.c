@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Steps of XSAVES and XRSTORS, and of what is owed when a trace ends. */
+/* Steps of XSAVES, XRSTORS, PMIs, warm resets and the next PSB. */
 #include "lib/scenario_machine.h"
 
 #include <check.h>
@@ -13,7 +13,7 @@ static void xsaves(struct machine *m)
 	m->ip += INSN;
 }
 
-/* The initial state takes the output's position with it: what is there is shown before. */
+/* Restoring the initial state resets the output position, so show the pending output first. */
 static void xrstors(struct machine *m, const void *state)
 {
 	enum vpt_fault fault;
@@ -46,7 +46,7 @@ static void show_pmis(struct machine *m)
 	m->pmis = 0;
 }
 
-/* image=SLOT:VALUE */
+/* The step image=SLOT:VALUE. */
 static void set_image(struct machine *m, const char *what)
 {
 	uint64_t slot = hex(what), value = hex(strchr(what, ':') + 1);

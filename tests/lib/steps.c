@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Scripts of what an oracle saw, and the steps that are expected, as text. */
+/* Play scripts of oracle records, and write the expected steps as text. */
 #include "lib/steps.h"
 
 #include <stdio.h>
@@ -58,12 +58,12 @@ void steps_write(struct trace_reader *r, char *text, size_t size)
 			break;
 		}
 	} while (s.kind != ORACLE_STEP_END && s.kind != ORACLE_STEP_WRONG);
-	/* It stays like that. */
+	/* Check that a further call returns END or WRONG again. */
 	oracle_expect_next(&e, &s);
 	ck_assert(s.kind == ORACLE_STEP_END || s.kind == ORACLE_STEP_WRONG);
 }
 
-/* An IP with flags and CPL behind it. */
+/* An IP followed by flags and CPL. */
 struct place {
 	uint64_t ip;
 	unsigned int flags;
@@ -148,7 +148,10 @@ static void play_range(struct synth *s, const char *text, enum vpt_addr_cfg cfg)
 	s->session.addr[2 * n + 1] = s->base + to;
 }
 
-/* Play a word that is about registers, CR3 or a record alone. Returns false for another one. */
+/*
+ * Play a word that sets registers or CR3 or makes a single record. Returns false for any other
+ * word.
+ */
 static bool play_setting(struct synth *s, const char *word)
 {
 	static const struct {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is expected of a trace, as a word per step:
+ * Expected steps of a trace, one word per step:
  *   1a      instruction at SYNTH_CODE + 0x1a
  *   E1a     tracing is enabled there
  *   D       disabled by the instruction before
  *   A1a     disabled by an event at 1a
  *   1a>20   event at 1a that leads to 20
  *   T       TraceStop
- *   H       one that is held while packets are lost
- *   !...    the records cannot be as they are
+ *   H       a step that is held back while packets are lost
+ *   !...    the records are inconsistent
  */
 #ifndef TESTS_LIB_STEPS_H
 #define TESTS_LIB_STEPS_H
@@ -17,7 +17,7 @@
 #include "trace/reader.h"
 
 /*
- * Play what an oracle saw, as a word per record. Numbers are hexadecimal except vectors; IPs are
+ * Play records of an oracle, one word per record. Numbers are hexadecimal except vectors; IPs are
  * relative to SYNTH_CODE. Behind an IP may be flags, + ARRIVED, ? COND, ! SOFT_INT, w CR3_WRITE,
  * p PAE, v VM_ENTRY, and then the CPL if that is not 0: 1a+?/3.
  *   1a                 instruction

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A vCPU on an engine that holds registers and executes nothing, or what a test says:
- * for what the core does itself. There is one at a time.
+ * A vCPU on an engine that holds registers and executes nothing, unless the test sets `step`. It
+ * tests what the core itself emulates. Only one exists at a time.
  */
 #ifndef TESTS_LIB_STILL_H
 #define TESTS_LIB_STILL_H
@@ -14,18 +14,21 @@ extern struct core_vcpu v;
 extern struct x86_regs regs;
 extern struct x86_sregs sregs;
 
-/* The engine's part, as a test may set or look at it. */
+/* The engine's state, which a test may set and read. */
 extern struct still {
 	uint64_t star, lstar, fmask, sysenter_cs, sysenter_esp, sysenter_eip;
 	uint64_t umwait_control;
 	uint64_t dr[8];
 	unsigned int wrote;   /* calls of vm_wrote() */
-	uint64_t wrote_first; /* lowest address told of, */
-	uint64_t wrote_end;   /* and the highest, plus one */
+	uint64_t wrote_first; /* lowest reported address */
+	uint64_t wrote_end;   /* highest reported address, plus one */
 	void (*step)(struct engine_exit *exit);
 } still;
 
-/* All zero, with so much RAM. `software`: the engine can do all of enum engine_can. */
+/*
+ * Create the vCPU, all zero, with `ram` bytes of RAM. `software`: the engine has all capabilities
+ * of enum engine_can.
+ */
 void still_create(uint64_t ram, bool software);
 void still_destroy(void);
 
@@ -37,7 +40,7 @@ uint64_t get64(uint64_t gpa);
 uint32_t get32(uint64_t gpa);
 uint16_t get16(uint64_t gpa);
 
-/* The instruction that these bytes are in the mode of now; and do it. */
+/* Decode the bytes as an instruction in the current mode; run() also emulates it. */
 struct core_insn decode(const char *code, size_t len);
 enum core_done run(const char *code, size_t len, struct engine_exception *e);
 #define RUN(code, e) run(code, sizeof(code) - 1, e)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes trace files for tests by hand: packets from libipt's encoder, code from
- * hex, and what an oracle would have seen. Needs no engine and no generator.
+ * Makes trace files for tests by hand. They consist of packets from libipt's encoder, code in hex
+ * and records of an oracle. No engine or generator is needed.
  */
 #ifndef TESTS_LIB_SYNTH_H
 #define TESTS_LIB_SYNTH_H
@@ -30,22 +30,25 @@ struct synth {
 	uint8_t page[TRACE_CODE_BYTES];
 };
 
-/* A file with 1 vCPU, owned by the guest, under a name that is removed by done. */
+/* Open a file of 1 vCPU whose trace belongs to the guest. The file is removed by done. */
 void synth_open(struct synth *s);
-/* Begin anew, with `info` as it is now. */
+/* Begin the file again with the current `info`. */
 void synth_reopen(struct synth *s);
 void synth_close(struct synth *s);
 void synth_done(struct synth *s);
 /* Close and read back; the test fails if that is not possible. */
 struct trace_reader *synth_read(struct synth *s);
 
-/* Put code into the page at SYNTH_CODE (NOPs elsewhere), "48 89 c3"; then write it. */
+/*
+ * Put code such as "48 89 c3" into the page at SYNTH_CODE, which otherwise has NOPs. synth_page()
+ * writes the page.
+ */
 void synth_code(struct synth *s, uint64_t ip, const char *hex);
 void synth_page(struct synth *s);
-/* The same bytes as another page. */
+/* Write the same bytes as another page. */
 void synth_page_at(struct synth *s, uint64_t cr3, uint64_t vaddr);
 
-/* Session blocks and the oracle's START and STOP. */
+/* Write session blocks and the oracle's START and STOP. */
 void synth_start(struct synth *s, uint64_t ip, uint8_t cpl);
 void synth_stop(struct synth *s, enum trace_session_end end, uint64_t ip, uint8_t cpl);
 
@@ -58,10 +61,10 @@ void synth_mode(struct synth *s);
 void synth_pip(struct synth *s, uint64_t cr3);
 void synth_packet(struct synth *s, enum pt_packet_type type);
 void synth_raw(struct synth *s, const void *bytes, size_t len);
-/* Give what there is to the writer; sessions do so too. */
+/* Pass the pending packets to the writer. Starting or stopping a session does so too. */
 void synth_flush(struct synth *s);
 
-/* The oracle. synth_insn() also counts. */
+/* Write records of the oracle. synth_insn() also advances the instruction counter. */
 void synth_insn(struct synth *s, uint64_t ip, uint8_t cpl, unsigned int flags);
 void synth_event(struct synth *s, uint64_t ip, uint8_t cpl, uint8_t vector, unsigned int flags);
 void synth_cr3(struct synth *s, uint64_t cr3);

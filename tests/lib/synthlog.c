@@ -170,7 +170,7 @@ void synthlog_code(struct synthlog *m, uint64_t vaddr, const char *hex)
 	}
 }
 
-/* The context that the next instruction runs in. */
+/* Log the context of the next instruction, if it has changed. */
 static void log_context(struct synthlog *m)
 {
 	uint8_t now[25];
@@ -196,7 +196,7 @@ static void release(struct synthlog *m)
 	m->nheld = 0;
 }
 
-/* An instruction that retires here, and falls through as far as is known yet. */
+/* Log an instruction that retires at m->ip. Until went() is called, it falls through. */
 static void begin(struct synthlog *m, unsigned int len)
 {
 	struct synthlog_page *p;
@@ -233,7 +233,7 @@ static void begin(struct synthlog *m, unsigned int len)
 	m->ctx.tsc += 10;
 }
 
-/* It went somewhere else, even if that is what comes next. */
+/* Set the target of the instruction, which counts as a jump even if it is the next instruction. */
 static void went(struct synthlog *m, uint64_t to)
 {
 	m->ip = to;

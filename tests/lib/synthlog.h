@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes oracle logs for tests: a processor with VMX whose PT is the library, of which
- * each instruction is one call. Its trace is that of the generator; what it logs is what
- * it was told to do.
- *
- * It begins in root operation at CPL 0 with CR3 1000H, in 64-bit mode, not traced.
+ * Makes oracle logs for tests by a model of a processor with VMX. Each instruction is one call. The
+ * library generates the trace; the log records the calls. The processor starts in VMX root
+ * operation at CPL 0 with CR3 1000H, in 64-bit mode, not traced.
  */
 #ifndef TESTS_LIB_SYNTHLOG_H
 #define TESTS_LIB_SYNTHLOG_H
@@ -37,16 +35,16 @@ struct synthlog {
 		uint64_t offset, multiplier;
 	} tsc;
 	uint64_t host_ctl; /* that its exit's MSR list loads, 0: none */
-	bool late;	   /* instructions are logged after what they did to TriggerEn */
+	bool late;	   /* instructions are logged after their changes of TriggerEn */
 
 	uint8_t *log;
 	size_t len, room;
-	uint8_t held[16]; /* a record that is to come later */
+	uint8_t held[16]; /* a record that is written later */
 	size_t nheld;
 	uint64_t next; /* where falling through leads */
-	bool there;    /* `next` is known, and nothing came between */
+	bool there;    /* `next` is known, and nothing was logged since */
 	bool packet_en;
-	uint8_t context[25]; /* as logged last */
+	uint8_t context[25]; /* the context that was logged last */
 	struct synthlog_page {
 		bool non_root, logged;
 		uint64_t vmcs, cr3, vaddr;
@@ -56,7 +54,7 @@ struct synthlog {
 	uint8_t ram[SYNTHLOG_RAM];
 };
 
-/* What a VM entry loads, and what it returns from. */
+/* The state that a VM entry loads and the next VM exit uses. */
 struct synthlog_guest {
 	uint64_t vmcs, ip, cr3, guest_ctl, tsc_offset;
 	uint64_t host_ctl; /* by the exit's MSR list, 0: none */
@@ -64,15 +62,18 @@ struct synthlog_guest {
 	uint8_t cpl;
 };
 
-/* Large: allocate it. The file is written by close and removed by done. */
+/* The struct is large, so allocate it. close writes the file and done removes it. */
 void synthlog_open(struct synthlog *m, const char *model);
 void synthlog_close(struct synthlog *m);
 void synthlog_done(struct synthlog *m);
 
-/* Code into a page (NOPs elsewhere) of the address space that is in use: "48 89 c3". */
+/*
+ * Put code such as "48 89 c3" into a page of the current address space. The rest of the page has
+ * NOPs.
+ */
 void synthlog_code(struct synthlog *m, uint64_t vaddr, const char *hex);
 
-/* Instructions; `len` bytes at m->ip. */
+/* Execute an instruction of `len` bytes at m->ip. */
 void synthlog_step(struct synthlog *m, unsigned int len);
 void synthlog_cond(struct synthlog *m, unsigned int len, bool taken, uint64_t to);
 void synthlog_jump(struct synthlog *m, unsigned int len, uint64_t to); /* indirect */
@@ -80,23 +81,26 @@ void synthlog_far(struct synthlog *m, unsigned int len, uint64_t to, uint8_t cpl
 void synthlog_int(struct synthlog *m, unsigned int len, uint8_t vector, uint64_t to);
 void synthlog_cr3(struct synthlog *m, uint64_t cr3); /* 3 bytes */
 void synthlog_vmptrld(struct synthlog *m, unsigned int len, uint64_t vmcs);
-/* WRMSR to IA32_RTIT_CTL, 2 bytes. */
+/* Execute a WRMSR to IA32_RTIT_CTL (2 bytes). */
 void synthlog_ctl(struct synthlog *m, uint64_t ctl);
-/* VMRESUME, 3 bytes. One that fails falls through, or leads to `host` if late. */
+/*
+ * Execute a VMRESUME (3 bytes). A VM entry that fails falls through, or continues at `host` if it
+ * fails late.
+ */
 void synthlog_enter(struct synthlog *m, const struct synthlog_guest *g);
 void synthlog_fail_early(struct synthlog *m);
 void synthlog_fail_late(struct synthlog *m, const struct synthlog_guest *g, uint64_t host);
 
-/* No instructions: an event at m->ip, and a VM exit there. */
+/* Deliver an event at m->ip, or a VM exit. Neither is an instruction. */
 void synthlog_event(struct synthlog *m, uint8_t vector, uint64_t to, uint8_t cpl);
-/* INT3 or INT n that a VM entry injects. */
+/* Deliver an INT3 or INT n that a VM entry injects. */
 void synthlog_inject_int(struct synthlog *m, uint8_t vector, uint64_t to);
 void synthlog_exit(struct synthlog *m, uint32_t reason, uint64_t ip, uint64_t cr3);
-/* Registers that are set while nothing is traced, as if by instructions before. */
+/* Set registers while nothing is traced, as if by earlier instructions. */
 void synthlog_output(struct synthlog *m, uint64_t base);
 void synthlog_msr(struct synthlog *m, uint32_t msr, uint64_t value);
 
-/* The log goes on after it was off, in the middle of a session. */
+/* Resume the log in the middle of a session after it was off. */
 void synthlog_on(struct synthlog *m);
 
 #endif /* TESTS_LIB_SYNTHLOG_H */

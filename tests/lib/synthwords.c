@@ -139,7 +139,7 @@ static void play_raw(struct synth *s, const char *text)
 	synth_raw(s, raw, bytes(raw, sizeof(raw), text));
 }
 
-/* A word that begins so is played with the text behind that. */
+/* A word with this prefix is played with the text after the prefix. */
 static const struct {
 	const char *begins;
 	void (*play)(struct synth *s, const char *text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A test suite made of the rows of a document's tables. */
+/* Make a test suite from the rows of a document's tables. */
 #include "lib/tables.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 static const struct test_scenario *all_rows;
 
-/* "TABLE ROW" out of "TABLE\tROW\tWHAT". */
+/* Make "TABLE ROW" from "TABLE\tROW\tWHAT". */
 static void short_name(char *name, size_t size, const struct test_scenario *scenario)
 {
 	const int table = (int)strcspn(scenario->name, "\t");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tests that are rows of a document's tables, each a scenario: test_tables.c
- * and others. */
+/*
+ * Tests from the rows of a document's tables, each of which is a scenario (test_tables.c and
+ * others).
+ */
 #ifndef TESTS_LIB_TABLES_H
 #define TESTS_LIB_TABLES_H
 
@@ -17,8 +19,10 @@
 	 .script = script_,                                             \
 	 .packets = packets_},
 
-/* With TEST_LIST_ROWS set each row that passed is printed: table, row, what,
- * packets, by tabs. */
+/*
+ * Make a suite of the rows. If TEST_LIST_ROWS is set, each row that passes is printed as table,
+ * row, description and packets, separated by tabs.
+ */
 Suite *test_tables_suite(const char *name, const struct test_scenario *rows, size_t count);
 
 #endif /* TESTS_LIB_TABLES_H */

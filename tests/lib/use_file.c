@@ -12,10 +12,10 @@
 #include "lib/require.h"
 #include "oracle/compare.h"
 
-/* More than this of a flow is more of the same: code can loop without packets. */
+/* Limit of items per flow, since code can loop without packets. */
 #define ITEMS_MAX 20000
 
-/* Four bytes of a RUN block can stand for 65535 records. */
+/* Limit of records, since four bytes of a RUN block can represent 65535 records. */
 #define RECORDS_MAX 1000000
 
 static void use_extent(const struct trace_reader *r, size_t size)
@@ -37,7 +37,7 @@ static uint64_t sum(const void *bytes, size_t len)
 	return n;
 }
 
-/* The side-band of version 3. */
+/* Read the side-band of version 3. */
 static uint64_t read_side(struct trace_reader *r, unsigned int vcpu)
 {
 	const struct trace_reader_input *inputs;
@@ -75,7 +75,7 @@ static uint64_t read_side(struct trace_reader *r, unsigned int vcpu)
 	return n;
 }
 
-/* Touch every byte that is handed out. */
+/* Read every byte that the reader returns. */
 static uint64_t read_all(struct trace_reader *r, unsigned int vcpu)
 {
 	struct trace_oracle_cursor cursor = {0};
@@ -108,7 +108,7 @@ static uint64_t read_all(struct trace_reader *r, unsigned int vcpu)
 	n += sum(vmcs, count * sizeof(*vmcs));
 	for (i = 0; i < RECORDS_MAX && (record = trace_reader_oracle(r, vcpu, &cursor)); i++)
 		n += sum(record, sizeof(*record));
-	/* As many as are counted. */
+	/* The number of records must match their count. */
 	if (i < RECORDS_MAX)
 		REQUIRE(i == trace_reader_oracle_count(r, vcpu));
 	return n + read_side(r, vcpu);
@@ -150,7 +150,7 @@ static void decode(struct trace_reader *r, unsigned int vcpu, enum decode_flow_u
 	decode_calls_free(calls);
 }
 
-/* A file that is good for hours of decoding is of no use here. */
+/* Reject a file that would take hours to decode. */
 static bool is_short(struct trace_reader *r, unsigned int vcpu)
 {
 	struct decode_flow *flow;
@@ -172,7 +172,7 @@ void use_file(struct trace_reader *r, size_t size, bool images)
 	unsigned int v;
 
 	use_extent(r, size);
-	/* Images take time: only now and then. */
+	/* Reading images is slow, so only some inputs do it. */
 	if (images)
 		REQUIRE(!debug_symbols_open(r, &symbols));
 	for (v = 0; v < vcpus && v < 4; v++) {

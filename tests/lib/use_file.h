@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For fuzzers: everything that is done with a .vpt file, whatever is in it. */
+/* Performs every operation on a .vpt file with arbitrary contents, for fuzzers. */
 #ifndef TESTS_LIB_USE_FILE_H
 #define TESTS_LIB_USE_FILE_H
 
@@ -8,8 +8,8 @@
 #include "trace/reader.h"
 
 /*
- * Read it all, decode it both ways and compare it with its oracle; `images`: search those for
- * symbols too. The program ends with abort() where something cannot be.
+ * Read the whole file, decode it both ways and compare it with its oracle. `images`: also search
+ * the images for symbols. An inconsistency ends the process with abort().
  */
 void use_file(struct trace_reader *r, size_t size, bool images);
 

@@ -52,7 +52,7 @@ int verb_run(int (*verb)(int argc, char **argv), const char *name, const char *o
 	size_t len;
 	FILE *file;
 
-	/* A process that has given up its rights could not run the next test. */
+	/* A sandboxed process could not run the next test. */
 	snprintf(copy, sizeof(copy), "%s --sandbox=off %s %s", name, options, in_path);
 	for (word = strtok(copy, " "); word; word = strtok(NULL, " "))
 		argv[argc++] = word;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Time: from a sequence of its own, so that it does not change where a walk goes. */
+/* Times come from a random sequence of their own, so that they do not change the path of a walk. */
 
 uint32_t walk_noise(struct walker *w, uint32_t below)
 {
@@ -65,14 +65,14 @@ void walk_transfer(struct walker *w, enum vpt_event_kind kind, uint32_t to)
 	bool far = kind == VPT_EV_FAR || kind == VPT_EV_SOFT_INT || kind == VPT_EV_ASYNC ||
 		   kind == VPT_EV_AEX;
 
-	/* Any branch may, as far as a trace without events has to do with it. */
+	/* Without EventEn the trace does not show IF, so any branch may change IF. */
 	if (far || !(w->config->ctl & VPT_CTL_MASK(EVENT_EN)))
 		w->ctx.intr_flag = walk_rnd(w, 2);
 	walk_report(w, kind, VPT_EVF_TAKEN, to);
 	walk_go(w, to, true);
 }
 
-/* An interrupt before the instruction, or a fault of it. */
+/* Deliver an interrupt before the instruction, or a fault of the instruction. */
 void walk_event(struct walker *w, enum vpt_event_kind kind)
 {
 	walk_account(w, WALK_EVENT);

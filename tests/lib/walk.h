@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A walk through random code by a processor that computes nothing: it decides
- * itself where each branch goes, reports what happened to a vpt_pt, and keeps an
- * account of its own of what a decoder must then find. No KVM and no guest, so it
- * reaches modes and events that a host may not let a guest have.
- *
- * What must be found is worked out here from the manual's words, not with the
- * library's functions: two readings of the same rules that have to agree.
+ * A walk through random code by a model of a processor that computes nothing. It chooses the target
+ * of each branch and reports every event to a vpt_pt. It also keeps an account of the items that a
+ * decoder must find. The walk needs neither KVM nor a guest, so it reaches modes and events that a
+ * host may deny a guest. The account follows the manual's text and not the library's functions, so
+ * two implementations of the same rules must agree.
  */
 #ifndef TESTS_LIB_WALK_H
 #define TESTS_LIB_WALK_H
@@ -24,23 +22,23 @@ enum {
 	WALK_REGIONS = 8,
 };
 
-/* What VM entries and exits are there for. */
+/* The effect of VM entries and exits on tracing. */
 enum walk_vmx {
 	WALK_NO_VMX,
 	WALK_SYSTEM,	  /* host and guest are traced alike */
 	WALK_GUEST,	  /* entries load CTL, exits clear it */
-	WALK_GUEST_AREAS, /* MSR areas do */
+	WALK_GUEST_AREAS, /* MSR areas load and clear CTL */
 	WALK_HOST	  /* MSR areas of entries clear CTL, those of exits load it */
 };
 
-/* Where the trace goes. */
+/* The destination of the trace. */
 enum walk_layout {
 	WALK_STREAM, /* the transport: all of it is kept */
 	WALK_SINGLE, /* one range, which wraps */
 	WALK_TOPA    /* regions, the last of which leads to the first, or stops */
 };
 
-/* What code has beside branches; each only where the model has it. */
+/* Instructions and events beside branches; each requires support by the model. */
 enum walk_extras {
 	WALK_PTWRITE = 1 << 0,
 	WALK_SLEEP = 1 << 1, /* HLT and MWAIT, and changes of frequency */
@@ -56,11 +54,11 @@ enum walk_extras {
 
 /* A walk that Atom's RTIT traces. */
 struct walk_atom {
-	struct vpt_atom_regs regs; /* to begin with; Trace_En and TraceActive are yet to be set */
+	struct vpt_atom_regs regs; /* initial values, without Trace_En and TraceActive */
 	struct vpt_atom_options options;
 	bool live;	  /* WRMSRs in the code change registers */
-	bool vmx;	  /* VM exits, and what runs in root operation until VM entry */
-	const char *keep; /* file to record into, NULL: one that is removed */
+	bool vmx;	  /* VM exits, and code in root operation until VM entry */
+	const char *keep; /* file to record into; NULL: a temporary file */
 };
 
 struct walk_config {
@@ -98,8 +96,8 @@ enum walk_kind {
 struct walk_item {
 	enum walk_kind kind;
 	uint32_t sure; /* LOST: items before this one have all their packets */
-	bool begins;   /* nothing was traced right before it */
-	bool tip;      /* where it leads to is not in the binary; a RET too */
+	bool begins;   /* nothing was traced directly before it */
+	bool tip;      /* the target is not in the binary; includes RET */
 	uint64_t ip;
 	size_t at;    /* bytes of trace before it */
 	uint64_t tsc; /* when it was executed */
@@ -115,7 +113,7 @@ struct walk_result {
 	uint8_t code[WALK_CODE_SIZE];
 	uint8_t *trace; /* WALK_TRACE_SIZE bytes */
 	size_t trace_len;
-	size_t first; /* what is left of the trace begins here, with a PSB */
+	size_t first; /* the PSB at which the remaining trace begins */
 	struct walk_item *items;
 	size_t count;
 	struct walk_value *values;
@@ -125,28 +123,25 @@ struct walk_result {
 	unsigned int pmis, wraps;
 	bool stopped; /* by a TraceStop range */
 	bool full;    /* by a STOP region */
-	/* What is in memory is not what was put, or not where it should be: why. */
+	/* The reason why the output in memory is wrong, or NULL. */
 	const char *wrong;
 };
 
-/* The model's capabilities as a walk has them. */
+/* Set @caps to the model's capabilities for this walk. */
 void walk_caps(const struct walk_config *config, struct vpt_caps *caps);
-/* Execute. Returns what the caller frees with walk_free(); never NULL. */
+/* Execute the walk. Returns a result that the caller frees with walk_free(); never NULL. */
 struct walk_result *walk_run(const struct walk_config *config);
-/* Write what happened to a .vpt file, as one session. */
+/* Write the walk to a .vpt file as one session. */
 void walk_save(const struct walk_config *config, const struct walk_result *result,
 	       const char *path);
 void walk_free(struct walk_result *result);
 
 /*
- * Walk, record to a file, decode it with libipt as vpt does, and compare: every instruction
- * that was executed in the traced region, in order, none missing, none extra, and every
- * event with its source. Where packets were lost, up to there and from there on.
- *
- * With DisTNT, which libipt cannot follow, the targets in the packets are compared.
- *
- * False: `why` says what was wrong. `seen`: the walk was like that, for those who want to
- * know that a test tests something; may be NULL.
+ * Walk, record to a file, decode the file with libipt as vpt does, and compare. Exactly the
+ * instructions executed in the traced region must be decoded, in order, and every event with its
+ * source. Items around lost packets may be missing. With DisTNT, which libipt cannot follow, only
+ * the targets in the packets are compared. Returns false with the reason in `why`. `seen` receives
+ * statistics of the walk and may be NULL.
  */
 struct walk_seen {
 	size_t insns, bytes;
@@ -155,13 +150,13 @@ struct walk_seen {
 };
 bool walk_check(const struct walk_config *config, char *why, size_t size, struct walk_seen *seen);
 
-/* A configuration for each seed: any that its model allows. */
+/* Make a random configuration that the model allows. Each seed determines one configuration. */
 void walk_random_config(struct walk_config *config, uint64_t seed);
 
 /*
- * The same with RTIT: recorded through the tracer of a vCPU (vmm/pt/tracer.h) with what an
- * engine would say of it, and compared as `vpt verify` does. Of the configuration seed, insns,
- * extras and `rtit` count.
+ * Do the same with RTIT. The walk is recorded through a vCPU's tracer (vmm/pt/tracer.h), which
+ * receives the reports of an engine, and is compared like `vpt verify`. Only seed, insns, extras
+ * and `rtit` of the configuration are used.
  */
 bool walk_atom_check(const struct walk_config *config, char *why, size_t size,
 		     struct walk_seen *seen);

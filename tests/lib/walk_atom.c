@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Walks that Atom's RTIT traces: recorded as the VMM does, with an oracle, so that the account
- * of what must be in the trace is vmm/oracle's.
+ * Walks that Atom's RTIT traces. They are recorded with an oracle as the VMM does it, so vmm/oracle
+ * decides what must be in the trace.
  */
 #include "lib/walk_inside.h"
 
@@ -64,7 +64,7 @@ static struct engine_report retired(const struct walker *w, unsigned int flags)
 	};
 }
 
-/* The instruction at w->ip is about to run. */
+/* Begin the instruction at w->ip. */
 static void fetch(struct walker *w)
 {
 	struct walk_recorder *r = w->recorder;
@@ -126,13 +126,16 @@ static void inspect(struct walker *w, bool cr3_written)
 	r->due = false;
 }
 
-/* Somewhere in the code. */
+/* Return a random LIP in the code. */
 static uint64_t some_lip(struct walker *w)
 {
 	return WALK_CODE_BASE + walk_start(w);
 }
 
-/* What it writes: any register that software may change while a trace runs, or the trace's end. */
+/*
+ * Return the next value of RTIT_CTL. If tracing is off, set Trace_En or TraceActive; otherwise flip
+ * a random bit.
+ */
 static uint64_t some_ctl(struct walker *w)
 {
 	static const uint64_t bits[] = {
@@ -211,7 +214,7 @@ static void wrmsr(struct walker *w)
 	fetch(w);
 	insn = retired(w, 0);
 	msr = msrs[walk_rnd(w, sizeof(msrs) / sizeof(msrs[0]))];
-	/* It is an optional feature: nothing was traced for a while. */
+	/* While triggering is disabled nothing is traced, so often write RTIT_CTL. */
 	if (!atom_of(w)->trigger_en && walk_rnd(w, 2))
 		msr = VPT_ATOM_MSR_CTL;
 	MUST(tracer_wrmsr(tracer_of(w), msr, some_value(w, msr), &insn) == VPT_FAULT_NONE);
@@ -219,7 +222,7 @@ static void wrmsr(struct walker *w)
 	walk_fall_through(w);
 }
 
-/* Where nobody traces: VMX root operation, SMM. */
+/* Enter VMX root operation or SMM, neither of which is traced. */
 static void leave(struct walker *w)
 {
 	tracer_vm_exit(tracer_of(w), WALK_CODE_BASE + w->ip, w->ctx.cpl,
@@ -267,7 +270,7 @@ static void vmx_insn(struct walker *w, enum insn_kind kind)
 	}
 }
 
-/* The records know SMM as what else is not traced; RSM is what leads back. */
+/* Records represent SMM like other untraced code, and RSM like a VM entry. */
 static void smi(struct walker *w)
 {
 	const uint64_t ip = WALK_CODE_BASE + w->ip;
@@ -289,7 +292,7 @@ static void smi(struct walker *w)
 	walk_go(w, w->ip, true);
 }
 
-/* The unit as plain data, and another one that goes on from there. */
+/* Save the unit's state as plain data, and continue with a new unit that loads the state. */
 static void save_load(struct walker *w)
 {
 	struct tracer *t = tracer_of(w);
@@ -344,7 +347,7 @@ static void write_register(struct walker *w, uint32_t msr, uint64_t value)
 	tracer_report(tracer_of(w), &insn);
 }
 
-/* As a driver does it: Trace_En before TraceActive. */
+/* Start the trace like a driver: set Trace_En before TraceActive. */
 static void start_trace(struct walker *w)
 {
 	const struct vpt_atom_regs *regs = &w->config->rtit.regs;

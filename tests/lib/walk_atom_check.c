@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A walk that RTIT traced through the decoder, and back to what was executed. */
+/*
+ * Decode a walk that RTIT traced, and compare the result with the instructions that were executed.
+ */
 #include "lib/walk_inside.h"
 
 #include <string.h>

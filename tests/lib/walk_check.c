@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A walk's trace through the decoder, and back to what was executed. */
+/* Decode a walk's trace, and compare the result with the instructions that were executed. */
 #include "oracle/hold.h"
 #include "lib/walk_inside.h"
 
@@ -10,25 +10,22 @@
 #include "trace/writer.h"
 #include "vpt/packet.h"
 
-/* More items than there can be between two that send something. */
+/* An upper bound of the items between two items that send packets. */
 #define TAIL_MAX 40
 
 struct compare {
 	const struct walk_config *config;
 	struct walk_result *walk;
 	size_t next;  /* item that must come next */
-	size_t lost;  /* the next LOST at or after it, count if there is none */
-	bool adrift;  /* what is decoded need not have been executed, up to LOST */
-	size_t value; /* of PTWRITE that must come next */
+	size_t lost;  /* the next LOST at or after it, or count */
+	bool adrift;  /* until LOST, decoded items need not have been executed */
+	size_t value; /* the PTWRITE value that must come next */
 	char *why;
 	size_t size;
 	bool failed;
 };
 
-/*
- * Both address spaces hold the same code, so that any will do where no PIP tells
- * them apart.
- */
+/* Save the same code in both address spaces, so that either works where no PIP selects one. */
 static void save_code(struct trace_writer *writer, const struct walk_result *result)
 {
 	static const uint64_t spaces[] = {CR3_A, CR3_B};
@@ -100,7 +97,7 @@ static void fail(struct compare *c, const char *what, uint64_t ip)
 			      (unsigned long long)c->walk->items[i].ip);
 }
 
-/* What came before the item that made the last packets but those of `at`, or before that. */
+/* Return the number of items before the one that sent the last packets before `at`. */
 static uint32_t sure_before(const struct walk_item *items, size_t count, size_t at)
 {
 	size_t i = count;
@@ -115,7 +112,7 @@ static uint32_t sure_before(const struct walk_item *items, size_t count, size_t 
 	return (uint32_t)i;
 }
 
-/* A LOST among the items for an OVF at `at`; packets before it end at `end`. */
+/* Insert a LOST item for an OVF at `at`. The packets before the OVF end at `end`. */
 static void add_lost(struct walk_result *walk, const struct walk_config *config, size_t at,
 		     size_t end)
 {
@@ -123,9 +120,12 @@ static void add_lost(struct walk_result *walk, const struct walk_config *config,
 
 	while (before && walk->items[before - 1].at > at)
 		before--;
-	/* Where the walk itself decides to lose packets none are waiting. */
+	/* If the walk itself decides to lose packets, no packets are pending. */
 	sure = config->options.buffer_bytes ? sure_before(walk->items, before, end) : before;
-	/* The instructions since the last branch: a decoder that looks ahead leaves them out. */
+	/*
+	 * Exclude the instructions since the last branch, which a decoder that looks ahead does not
+	 * report.
+	 */
 	sure = sure > TAIL_MAX ? sure - TAIL_MAX : 0;
 	walk->items = realloc(walk->items, (walk->count + 1) * sizeof(*walk->items));
 	MUST(walk->items);
@@ -137,7 +137,7 @@ static void add_lost(struct walk_result *walk, const struct walk_config *config,
 	walk->losses++;
 }
 
-/* The packets of the whole trace: OVFs to the items; false if they cannot be read. */
+/* Read all packets, and insert a LOST item for each OVF. Return false if a packet is bad. */
 static bool read_packets(const struct walk_config *config, struct walk_result *walk)
 {
 	struct vpt_parser parser = {0};
@@ -161,7 +161,7 @@ static bool read_packets(const struct walk_config *config, struct walk_result *w
 	return true;
 }
 
-/* Only what is left of the trace has to be found. */
+/* Skip the items whose packets were overwritten. */
 static void skip_overwritten(struct compare *c)
 {
 	const struct walk_result *walk = c->walk;
@@ -197,7 +197,7 @@ static void take_lost(struct compare *c)
 	c->adrift = false;
 }
 
-/* The next item that is decoded. */
+/* Return the next item that must be decoded. */
 static const struct walk_item *front(struct compare *c)
 {
 	while (c->next < c->walk->count && c->walk->items[c->next].kind == WALK_OFF)
@@ -212,7 +212,9 @@ static void take(struct compare *c, enum walk_kind kind, uint64_t ip)
 	if (c->adrift)
 		return;
 	item = front(c);
-	/* What a decoder of a trace that ended goes on to, for want of a packet that says no. */
+	/*
+	 * After a STOP region the decoder runs past the last item, since no packet ends the trace.
+	 */
 	if (c->next == c->walk->count && c->walk->full && kind == WALK_INSN)
 		return;
 	if (c->next < c->walk->count && item->kind == kind && item->ip == ip)
@@ -223,7 +225,7 @@ static void take(struct compare *c, enum walk_kind kind, uint64_t ip)
 		fail(c, kind_text(kind), ip);
 }
 
-/* Where packets were lost values were too. */
+/* Take a PTWRITE value. Skip values that were lost with their packets. */
 static void take_value(struct compare *c, uint64_t value)
 {
 	const struct walk_result *walk = c->walk;
@@ -244,7 +246,7 @@ static bool is_off_at(const struct compare *c, uint64_t ip)
 	return !c->adrift && c->next < c->walk->count && item->kind == WALK_OFF && item->ip == ip;
 }
 
-/* FUP and TIP.PGD are an event that left the context, or the WRMSR that ends a trace. */
+/* FUP and TIP.PGD mean an event that left the context, or the WRMSR that ends a trace. */
 static bool is_event_at(struct compare *c, uint64_t ip)
 {
 	const struct walk_item *item = front(c);
@@ -290,7 +292,7 @@ static void take_item(struct compare *c, const struct decode_item *item)
 	}
 }
 
-/* All there was to be found? */
+/* Check that all items were found. */
 static void take_end(struct compare *c)
 {
 	const struct walk_result *walk = c->walk;
@@ -304,7 +306,7 @@ static void take_end(struct compare *c)
 	} else {
 		last = (uint32_t)walk->count;
 	}
-	/* A trace that ends in an overflow that no one has told. */
+	/* A trace may end in an overflow that no packet reports. */
 	if (c->next < last && !(c->adrift && walk->full))
 		fail(c, "the end", 0);
 	if (!walk->full && !walk->losses && c->value != walk->value_count)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Code for walks: fillers, then something that ends a block, again and again. */
+/*
+ * Generate the code of walks: blocks of filler instructions, each ended by a branch or another
+ * instruction of interest.
+ */
 #include "lib/walk_inside.h"
 
 #include <string.h>
@@ -41,9 +44,8 @@ static void emit_filler(struct walker *w, uint32_t *at)
 }
 
 /*
- * A RET after each. Where the next packet after a PIP is a TIP.PGD without an IP, it
- * is not in the trace whether the MOV CR3 sent it or a branch after that did: see
- * vmm/decode/filter.h.
+ * Emit a RET after each MOV CR3. If the packet after a PIP is a TIP.PGD without an IP, the trace
+ * does not say whether the MOV CR3 or a later branch sent it. See vmm/decode/filter.h.
  */
 static void emit_mov_cr3(struct walker *w, uint32_t *at)
 {
@@ -72,7 +74,7 @@ static void emit_vmx(struct walker *w, uint32_t *at)
 	}
 }
 
-/* XBEGIN's target is its fallback. */
+/* Emit TSX instructions. The target of XBEGIN is its fallback address. */
 static void emit_tsx(struct walker *w, uint32_t *at)
 {
 	switch (walk_rnd(w, 4)) {
@@ -88,7 +90,9 @@ static void emit_tsx(struct walker *w, uint32_t *at)
 	}
 }
 
-/* What no branch is, but can leave packets. False: nothing of that. */
+/*
+ * Emit an instruction that is not a branch but can cause packets. Return false if none was emitted.
+ */
 static bool emit_extra(struct walker *w, uint32_t *at)
 {
 	switch (1u << walk_rnd(w, 6) & w->config->extras) {
@@ -194,8 +198,8 @@ static uint32_t near_start(struct walker *w, uint32_t from)
 }
 
 /*
- * Direct JMPs and CALLs go forward only. A loop of nothing else leaves no packets,
- * so when an interrupt ends it no decoder can tell how often it went round.
+ * Direct JMPs and CALLs go forward only. A loop of only such branches sends no packets. If an
+ * interrupt ended the loop, no decoder could tell the number of iterations.
  */
 static uint32_t forward_start(struct walker *w, uint32_t from)
 {

@@ -22,7 +22,7 @@ static bool one_in(struct dice *dice, uint32_t n)
 	return !roll(dice, n);
 }
 
-/* A CTL field's encoding, of those that the model has. */
+/* Choose an encoding of a CTL field that the model supports. */
 static uint64_t encoding(struct dice *dice, const struct vpt_caps *caps,
 			 bool (*ok)(const struct vpt_caps *caps, unsigned int enc),
 			 unsigned int most)
@@ -35,7 +35,7 @@ static uint64_t encoding(struct dice *dice, const struct vpt_caps *caps,
 	return enc;
 }
 
-/* What came with later processors, on any that has CPUID.14H.1. */
+/* Add features of later processors to models with CPUID.14H.1. */
 static void choose_caps(struct walk_config *config, struct dice *dice)
 {
 	static const uint32_t later = 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 | 1u << 8;
@@ -66,7 +66,7 @@ static void choose_ranges(struct walk_config *config, struct dice *dice,
 		uint32_t base = roll(dice, WALK_CODE_SIZE - 0x1000), size = roll(dice, 0x4000);
 
 		cfg = one_in(dice, 5) ? 2 : roll(dice, 2);
-		/* One that stops the trace is small, or nothing is traced. */
+		/* A TraceStop range is small, or nothing would be traced. */
 		if (cfg == 2)
 			size = roll(dice, 0x80);
 		if (base + size >= WALK_CODE_SIZE)
@@ -166,7 +166,7 @@ static void choose_model_options(struct walk_config *config, struct dice *dice,
 		config->options.buffer_bytes = VPT_BUFFER_MIN << roll(dice, 4);
 		config->options.buffer_drain = 1u << (4 + roll(dice, 7));
 	}
-	/* With these only targets are compared, for which no RET may go without one. */
+	/* With DisTNT only targets are compared, so every RET must have a target (DisRETC). */
 	if (vpt_caps_has(caps, VPT_CAP_DIS_TNT) && one_in(dice, 8)) {
 		config->ctl |= VPT_CTL_MASK(DIS_TNT) | VPT_CTL_MASK(DIS_RETC);
 		config->options.buffer_bytes = 0;
@@ -179,7 +179,7 @@ static void choose_vmx(struct walk_config *config, struct dice *dice, const stru
 		return;
 	config->vmx = (enum walk_vmx)(WALK_SYSTEM + roll(dice, 3));
 	config->conceal = roll(dice, 8) & VPT_VMX_CONCEAL;
-	/* These would have to be told of guests. */
+	/* Enclaves and XSAVES would need to know about guests. */
 	config->extras &= ~(uint32_t)(WALK_ENCLAVE | WALK_XSAVES);
 }
 
@@ -207,7 +207,7 @@ void walk_random_config(struct walk_config *config, uint64_t seed)
 	config->toggle = one_in(&dice, 4);
 }
 
-/* Ranges that overlap, or are empty, are none of a careful driver's. */
+/* Choose LIP ranges that do not overlap, like a careful driver. */
 static void choose_lips(struct vpt_atom_regs *regs, struct dice *dice)
 {
 	uint32_t base = roll(dice, WALK_CODE_SIZE / 2), size = roll(dice, WALK_CODE_SIZE / 2);
@@ -284,6 +284,6 @@ void walk_random_atom(struct walk_config *config, uint64_t seed)
 		config->extras |= WALK_SAVES;
 	config->rtit.live = one_in(&dice, 2);
 	config->rtit.vmx = one_in(&dice, 4);
-	/* So that the code has what leads in and out. */
+	/* Make the code contain VM entries and instructions that exit. */
 	config->vmx = config->rtit.vmx ? WALK_GUEST : WALK_NO_VMX;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the code of walks has beside branches: see enum walk_extras. */
+/* Executes the instructions of walks that are not branches; see enum walk_extras. */
 #include "lib/walk_inside.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ void walk_ptwrite(struct walker *w)
 	walk_fall_through(w);
 }
 
-/* Sleep until something comes; now and then the frequency is another one then. */
+/* Sleep until a wake event, after which the frequency sometimes differs. */
 void walk_sleep(struct walker *w)
 {
 	uint64_t ip = WALK_CODE_BASE + w->ip, next = ip + w->insns[w->ip].size;
@@ -106,7 +106,7 @@ void walk_tsx(struct walker *w, const struct insn *insn)
 	walk_fall_through(w);
 }
 
-/* What a transaction cannot have in it. */
+/* Does the instruction abort a transaction? */
 bool walk_aborts(struct walker *w, const struct insn *insn)
 {
 	switch (insn->kind) {
@@ -126,7 +126,7 @@ bool walk_aborts(struct walker *w, const struct insn *insn)
 	}
 }
 
-/* SMI, and RSM to where it came. */
+/* Deliver an SMI, then RSM to the interrupted instruction. */
 void walk_smi(struct walker *w)
 {
 	uint64_t ip = WALK_CODE_BASE + w->ip;
@@ -143,10 +143,7 @@ void walk_smi(struct walker *w)
 	walk_go(w, w->ip, true);
 }
 
-/*
- * ENCLU, here only where it enters an enclave or leaves it; of what runs in some of them nothing
- * is in the trace.
- */
+/* ENCLU that enters or leaves an enclave. Production enclaves are not traced. */
 void walk_enclu(struct walker *w)
 {
 	if (w->ctx.cpl != 3) {
@@ -159,7 +156,7 @@ void walk_enclu(struct walker *w)
 	walk_transfer(w, VPT_EV_ENCLAVE, walk_start(w));
 }
 
-/* What may not be executed in an enclave. */
+/* Is the instruction illegal in an enclave? */
 bool walk_leaves_enclave(const struct insn *insn)
 {
 	switch (insn->kind) {
@@ -185,7 +182,7 @@ void walk_user_interrupt(struct walker *w)
 	walk_transfer(w, VPT_EV_UINTR, walk_start(w));
 }
 
-/* A PEBS record as packet blocks, or a packet of the model, between two instructions. */
+/* Report a PEBS record as packet blocks, or a packet of the model, between two instructions. */
 void walk_block(struct walker *w)
 {
 	struct vpt_pebs_record record = {.ip = WALK_CODE_BASE + w->ip};
@@ -209,7 +206,7 @@ void walk_block(struct walker *w)
 	MUST(vpt_pt_blocks(&w->pt, group, count, WALK_CODE_BASE + w->ip) == VPT_OK);
 }
 
-/* XSAVES and XRSTORS around something that is not traced. */
+/* Execute XSAVES and XRSTORS around code that is not traced. */
 void walk_xsaves(struct walker *w)
 {
 	uint64_t ip = WALK_CODE_BASE + w->ip;
@@ -227,7 +224,7 @@ void walk_xsaves(struct walker *w)
 	walk_go(w, w->ip, true);
 }
 
-/* The trace unit as plain data, and another one that goes on from there. */
+/* Save the trace unit's state as plain data, and continue with a new unit that loads the state. */
 void walk_save_load(struct walker *w)
 {
 	const struct vpt_pt_ops *ops = w->pt.ops;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The inside of walks (walk.h). */
+/* Internal interface of walks (walk.h). */
 #ifndef TESTS_LIB_WALK_INSIDE_H
 #define TESTS_LIB_WALK_INSIDE_H
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What a test cannot go on without; for programs without libcheck too. */
+/* Abort unless the condition holds; also for programs without libcheck. */
 #define MUST(condition)                                                                 \
 	do {                                                                            \
 		if (!(condition)) {                                                     \
@@ -62,18 +62,21 @@ struct insn {
 
 struct walker;
 
-/* What traces a walk, and how it is accounted for. */
+/* The trace unit of a walk, and its account. */
 struct walk_unit {
-	/* What is at w->ip belongs into the trace, if it is traced. */
+	/* Adds the item at w->ip to the account if it is traced. */
 	void (*account)(struct walker *w, enum walk_kind kind);
 	void (*event)(struct walker *w, const struct vpt_event *event);
-	/* Execution is at w->ip now: the enables as the manual has them. */
+	/* Updates the enables by the manual's rules. Execution has just reached w->ip. */
 	void (*look)(struct walker *w, bool cr3_written);
-	/* WRMSR at CPL 0, to what register the unit may say. */
+	/* Executes a WRMSR at CPL 0. The unit chooses the register. */
 	void (*wrmsr)(struct walker *w);
 	void (*vm_exit)(struct walker *w);
 	void (*vmx_insn)(struct walker *w, enum insn_kind kind);
-	/* Between two instructions: no more of them? Something else in place of the next one? */
+	/*
+	 * Called between two instructions: may the walk continue, and was another event executed
+	 * instead of the next instruction?
+	 */
 	bool (*goes_on)(const struct walker *w);
 	bool (*instead)(struct walker *w);
 	void (*between)(struct walker *w);
@@ -99,15 +102,15 @@ struct walker {
 	unsigned int depth;
 	size_t capacity, value_capacity;
 	uint32_t fallback; /* of the transaction */
-	bool enclave;	   /* in one; ctx tells of which kind */
-	uint64_t tsc_left; /* what a clock's worth of TSC did not come to */
+	bool enclave;	   /* in an enclave; ctx has its kind */
+	uint64_t tsc_left; /* the fraction of a TSC tick left over */
 	/* VMX operation; in the guest */
 	bool guest;
 	struct vpt_context other; /* of the side that does not run */
 	uint64_t guest_ctl;
 	/* the account */
 	bool tracing, arrived, context, filter, stopped;
-	bool gap; /* something ran that is not in the account */
+	bool gap; /* code ran that is not in the account */
 	/* output */
 	uint64_t region[WALK_REGIONS];
 	uint8_t stage[256];
@@ -115,35 +118,37 @@ struct walker {
 };
 
 uint32_t walk_rnd(struct walker *w, uint32_t below);
-/* Do the targets in the packets agree with the account? Else `why` says where not. */
+/* Do the targets in the packets match the account? If not, `why` describes the difference. */
 bool walk_targets(const struct walk_config *config, const struct walk_result *walk, char *why,
 		  size_t size);
-/* What is at w->ip belongs into the account, or a value that it writes does, if it is traced. */
+/* Add the item at w->ip, or a PTWRITE value of the item, to the account if it is traced. */
 void walk_account(struct walker *w, enum walk_kind kind);
 void walk_account_value(struct walker *w, uint64_t value);
-/* An event of the instruction at w->ip. */
+/* Report an event of the instruction at w->ip. */
 void walk_report(struct walker *w, enum vpt_event_kind kind, unsigned int flags, uint32_t to);
-/* Execution goes on at `to`; a branch or an event has led there. */
+/* Continue at `to`. @arrived: a branch or an event leads there. */
 void walk_go(struct walker *w, uint32_t to, bool arrived);
 void walk_fall_through(struct walker *w);
 bool walk_filters(const struct walker *w);
-/* A branch; an interrupt before the instruction, or a fault of it. */
+/*
+ * Execute a branch, or deliver an interrupt before the instruction or a fault of the instruction.
+ */
 void walk_transfer(struct walker *w, enum vpt_event_kind kind, uint32_t to);
 void walk_event(struct walker *w, enum vpt_event_kind kind);
-/* Clocks pass; a random number that does not change where the walk goes. */
+/* Let clocks pass; return a random number that does not change the path of the walk. */
 void walk_pass(struct walker *w, uint64_t clocks);
 uint32_t walk_noise(struct walker *w, uint32_t below);
 
-/* walk_atom.c: walk, and write a file of it. */
+/* walk_atom.c: walk, and record the walk to a file. */
 void walk_atom_record(const struct walk_config *config, const char *path, struct walk_seen *seen);
 
-/* Code, and where in it to begin; then as many instructions as the configuration says. */
+/* Make the code and choose the start; then execute the configured number of instructions. */
 void walk_begin(struct walker *w, const struct walk_config *config);
 void walk_execute(struct walker *w);
 
 /* walk_vmx.c */
 uint64_t walk_traced_ctl(const struct walker *w);
-/* Is the side that runs one that is traced? */
+/* Is the running side traced? */
 bool walk_is_traced_side(const struct walker *w);
 void walk_vm_exit(struct walker *w);
 void walk_vmx_insn(struct walker *w, enum insn_kind kind);
@@ -167,12 +172,15 @@ void walk_save_load(struct walker *w);
 void walk_make_code(struct walker *w);
 uint32_t walk_start(struct walker *w);
 
-/* Output: set it up before TraceEn is first set, and for a vpt_pt anew; what CTL needs for it; bytes so far. */
+/*
+ * Output: set up the output before TraceEn is first set, or again for a new vpt_pt; return CTL's
+ * output bits; return the bytes so far.
+ */
 void walk_output_init(struct walker *w);
 void walk_output_stream(struct walker *w);
 uint64_t walk_output_ctl(const struct walker *w);
 size_t walk_bytes(struct walker *w);
-/* The walk is over: is memory as it should be, and what of the trace is in it? */
+/* End the walk: check the output in memory, and collect the trace from it. */
 void walk_output_end(struct walker *w);
 extern const struct vpt_mem_ops walk_mem;
 

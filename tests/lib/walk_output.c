@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where the trace of a walk goes, and whether it went there. */
+/* Set up the output of a walk, and check the output in memory afterwards. */
 #include "lib/walk_inside.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ size_t walk_bytes(struct walker *w)
 	return w->out->trace_len;
 }
 
-/* Entries for the regions, in one table or two, and the way back to the first. */
+/* Write the regions' entries into one table or two, with a link back to the first table. */
 static void make_tables(struct walker *w)
 {
 	const struct walk_config *config = w->config;
@@ -137,7 +137,7 @@ uint64_t walk_output_ctl(const struct walker *w)
 	}
 }
 
-/* All regions, one after another. */
+/* Return the total size of all regions. */
 static uint64_t capacity(const struct walk_config *config)
 {
 	uint64_t bytes = 0;
@@ -148,7 +148,7 @@ static uint64_t capacity(const struct walk_config *config)
 	return bytes;
 }
 
-/* Where in memory byte `at` of the trace must be. */
+/* Return the address at which byte `at` of the trace must be. */
 static uint64_t place(const struct walker *w, uint64_t at)
 {
 	unsigned int n;
@@ -159,7 +159,7 @@ static uint64_t place(const struct walker *w, uint64_t at)
 	return w->region[n] + at;
 }
 
-/* PMIs that regions with INT have made due. */
+/* Return the number of PMIs due because of regions with INT. */
 static uint64_t pmis(const struct walker *w)
 {
 	const struct walk_config *config = w->config;
@@ -168,7 +168,9 @@ static uint64_t pmis(const struct walker *w)
 	unsigned int n;
 
 	for (n = 0; n < config->regions; n++) {
-		/* With a single output entry it comes before the region is full. */
+		/*
+		 * If tables have a single output entry, the PMI is due before the region is full.
+		 */
 		uint64_t mark =
 			(end += config->region_bytes[n]) - (early ? VPT_TOPA_PMI_MARGIN : 0);
 
@@ -178,7 +180,7 @@ static uint64_t pmis(const struct walker *w)
 	return count;
 }
 
-/* A trace that ends and begins anew can have some told twice. */
+/* Is the number of PMIs exact? A trace that stops and restarts may report a PMI twice. */
 static bool counts_pmis(const struct walk_config *config)
 {
 	return config->layout == WALK_TOPA && !config->toggle && !config->vmx &&

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Walks that Intel PT traces, and what must be in such a trace. */
+/* Walks that Intel PT traces, and the account of the items that their traces must contain. */
 #include "lib/walk_inside.h"
 
 #include <string.h>
 
-/* What vpt_pt asks. */
+/* The callbacks of vpt_pt. */
 
 static void context(void *opaque, struct vpt_context *ctx)
 {
@@ -31,7 +31,7 @@ static struct vpt_pt_ops make_ops(void)
 	};
 }
 
-/* The account: the manual's rules once more, in the order things happen. */
+/* The account applies the manual's rules a second time, in the order of execution. */
 
 static bool in_range(const struct walker *w, unsigned int cfg, uint64_t ip)
 {
@@ -71,13 +71,13 @@ static void inspect(struct walker *w, bool cr3_written)
 	w->context = context;
 }
 
-/* Is what is at w->ip in the trace, but for branches? */
+/* Is the code at w->ip traced, apart from branches? */
 static bool watched(const struct walker *w)
 {
 	return w->tracing && !w->stopped && w->context && w->filter;
 }
 
-/* Is there a TIP for it, unless the trace ends or is compressed there? */
+/* Does the item have a TIP, unless the trace ends there or the RET is compressed? */
 static bool leads_away(const struct walker *w, enum walk_kind kind)
 {
 	switch (w->insns[w->ip].kind) {
@@ -166,7 +166,7 @@ static void wrmsr(struct walker *w)
 	}
 }
 
-/* Packets are lost; the processor ends up somewhere in some state. */
+/* Lose packets; execution continues at a random place in a random state. */
 static void lose(struct walker *w)
 {
 	vpt_pt_flush(&w->pt);
@@ -179,7 +179,7 @@ static void lose(struct walker *w)
 	walk_go(w, w->ip, true);
 }
 
-/* A STOP region is full. */
+/* Is the STOP region full? */
 static bool full(const struct walker *w)
 {
 	return VPT_STATUS_GET(w->pt.rtit.status, STOPPED);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A trace without TNTs: no decoder can follow it, but the targets that are in it must be those
- * of what was executed, in order.
+ * Check a trace without TNTs. No decoder can follow such a trace, but its targets must be those of
+ * the executed branches, in order.
  */
 #include "lib/walk_inside.h"
 
@@ -11,13 +11,13 @@
 
 struct targets {
 	const struct walk_result *walk;
-	size_t next; /* item whose arrival is looked for */
+	size_t next; /* first item that may have the next target */
 	bool in_psb;
 	bool begun; /* the first PSB+ is over, or there is nothing before it */
 	uint64_t last_ip;
 };
 
-/* The next item that is arrived at by a packet; count if there is none. */
+/* Return the next item whose address is in a packet, or count if there is none. */
 static size_t next_arrival(const struct targets *t)
 {
 	const struct walk_item *items = t->walk->items;
@@ -35,13 +35,13 @@ static bool enter(struct targets *t, const struct vpt_packet *packet, uint64_t i
 	bool begins = packet->kind == VPT_PKT_TIP_PGE;
 
 	t->next = i + 1;
-	/* The walk ended with what has led there. */
+	/* The walk ended with the branch to this target. */
 	if (i >= walk->count)
 		return i == walk->count;
 	return walk->items[i].begins == begins && walk->items[i].ip == ip;
 }
 
-/* A packet; false if what it leads to is not where execution was. */
+/* Process a packet. Return false if its target is not where execution went. */
 static bool take(struct targets *t, const struct vpt_packet *packet)
 {
 	switch (packet->kind) {
@@ -57,7 +57,7 @@ static bool take(struct targets *t, const struct vpt_packet *packet)
 	case VPT_PKT_TNT_64:
 		return false;
 	case VPT_PKT_FUP:
-		/* That of the first PSB+ tells of the first item. */
+		/* The FUP of the first PSB+ is the address of the first item. */
 		t->next += !t->begun;
 		/* fall through */
 	case VPT_PKT_TIP_PGD:

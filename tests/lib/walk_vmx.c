@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * VMX operation of walks. A side that is left takes its context with it; what it comes back
- * to is decided anew.
+ * VMX operation of walks. The context of the side that is left is saved. The address at which that
+ * side resumes is chosen anew.
  */
 #include "lib/walk_inside.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Scripts of tests: words that are separated by blanks. */
+/* Scripts of tests consist of words separated by blanks. */
 #ifndef TESTS_LIB_WORDS_H
 #define TESTS_LIB_WORDS_H
 

@@ -27,7 +27,7 @@ enum kind { EVT, IFLAG, PTWRITE, MWAIT, PWRE, EXSTOP, PWRX, KINDS };
 static const char *const names[KINDS] = {
 	"evt:", "iflag:", "ptwrite:", "mwait:", "pwre:", "exstop:", "pwrx:"};
 
-/* Without an IP where packets do not tell it. */
+/* An event; it has no IP if the packets do not report one. */
 struct event {
 	char text[LINE];
 	uint64_t ip;
@@ -44,7 +44,7 @@ struct walk {
 	uint64_t last_ip;
 	bool in_psb, on; /* on: packets are of code that is traced */
 	bool from_if, to_if;
-	/* What the next FUP is for. */
+	/* The events that the next FUP belongs to. */
 	bool ptw, mwait, pwre, exstop, mode, cfe, cfe_ip;
 	struct vpt_packet ptw_packet, mwait_packet, pwre_packet, cfe_packet;
 	struct vpt_packet evd[EVDS];
@@ -107,7 +107,7 @@ static void say_if(struct walk *w, const uint64_t *ip, bool branch)
 	w->from_if = w->to_if;
 }
 
-/* It belongs to all that waits for it. */
+/* Apply the FUP to all pending events. */
 static void fup(struct walk *w, const uint64_t *ip)
 {
 	if (w->cfe || w->cfe_ip)
@@ -218,7 +218,7 @@ static void ip_packet(struct walk *w, const struct vpt_packet *p)
 		fup(w, &w->last_ip);
 }
 
-/* A FUP right behind it makes it one of RFLAGS.IF alone. */
+/* Handle a MODE.Exec. If a FUP follows directly, it only reports a change of RFLAGS.IF. */
 static void mode(struct walk *w, const struct vpt_packet *p, bool before_fup)
 {
 	w->to_if = (p->value & 4) != 0;

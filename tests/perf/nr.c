@@ -22,7 +22,7 @@ static void die(const char *what)
 	exit(2);
 }
 
-/* A copy of the packets with NR set. */
+/* Return a copy of the packets with NR set. */
 static uint8_t *convert(const char *path, size_t *len)
 {
 	struct vpt_parser parser = {0};
@@ -48,7 +48,7 @@ static uint8_t *convert(const char *path, size_t *len)
 	return bytes;
 }
 
-/* Put the packets into the TRACE blocks that they are from. */
+/* Copy the packets back into their TRACE blocks. */
 static void put(uint8_t *file, size_t size, const uint8_t *packets, size_t len)
 {
 	size_t at = sizeof(struct trace_file_header);

@@ -36,7 +36,9 @@ static void put(struct stream *s, const struct vpt_packet *p)
 	s->len += vpt_packet_write(s->bytes + s->len, p);
 }
 
-/* perf refuses what the manual leaves undefined: CS.L with CS.D, and both of TSX. */
+/*
+ * perf refuses combinations that the manual leaves undefined: CS.L with CS.D, and both bits of TSX.
+ */
 static bool refused(const struct vpt_packet *p)
 {
 	return test_packet_known(p->kind) < TEST_KNOWN_PERF ||
@@ -57,7 +59,7 @@ static void one(const struct vpt_packet *p, void *opaque)
 	s->kinds[p->kind]++;
 }
 
-/* The last one is no packet to which padding could be added. */
+/* Fill the stream. It must not end with a packet to which padding could be added. */
 static void fill(struct stream *s)
 {
 	unsigned int kind;
@@ -99,7 +101,7 @@ static void say_mode(const struct vpt_packet *p)
 		       (unsigned int)(p->value & 1));
 }
 
-/* perf shows the bytes as a number, and then what they mean. */
+/* perf prints the bytes as a number, followed by their meaning. */
 static void say_power(const struct vpt_packet *p)
 {
 	unsigned int high = (unsigned int)p->value >> 4, low = p->value & 15;

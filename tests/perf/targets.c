@@ -30,7 +30,7 @@ static void wrong(const struct walk *w, const char *what, uint64_t ip)
 	exit(1);
 }
 
-/* perf shows this IP next. */
+/* Check that perf shows this IP next. */
 static void shows(struct walk *w, uint64_t ip)
 {
 	char line[256], *end;
@@ -44,7 +44,7 @@ static void shows(struct walk *w, uint64_t ip)
 	w->shown++;
 }
 
-/* Execution comes to this IP: what is there runs, or an event takes its place. */
+/* Check that execution reaches this IP, with an instruction or an event. */
 static void reaches(struct walk *w, uint64_t ip)
 {
 	struct oracle_step step;

@@ -59,7 +59,7 @@ static void describe_atom(const struct walk_config *config)
 	       (unsigned long long)r->regs.lip[3]);
 }
 
-/* One of the two systems. */
+/* One of the two trace systems. */
 struct way {
 	const char *command; /* how it is run */
 	void (*choose)(struct walk_config *config, uint64_t seed);

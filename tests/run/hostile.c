@@ -40,7 +40,7 @@ static size_t make(uint64_t seed, uint8_t *to)
 
 	for (i = 0; i < HEAD; i++)
 		to[i] = (uint8_t)(mix(random + 2 + i) >> 32);
-	/* Mostly as this program is: 64-bit, with nothing odd. */
+	/* Mostly use the mode of this program: 64-bit, without unusual state. */
 	if (random >> 60 < 8) {
 		to[8] = 0;
 		to[9] &= (uint8_t)(random >> 40);

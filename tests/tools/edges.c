@@ -34,7 +34,7 @@ static void on_run(void *context, const struct vptd_run *run)
 	ran += run->count;
 }
 
-/* The file has one address space, so that its name does not matter. */
+/* The file has one address space, so any identifier works. */
 static uint64_t one_space(void *context, uint64_t cr3, int nr, uint64_t vmcs)
 {
 	(void)context;
@@ -81,7 +81,7 @@ static uint64_t decode(const struct trace *t, size_t from, size_t to, bool runs,
 	return insns;
 }
 
-/* A decoder for each stretch from PSB to PSB, which goes on to the end of the next PSB+. */
+/* Use a decoder for each stretch from PSB to PSB, which continues to the end of the next PSB+. */
 static uint64_t in_parts(const struct trace *t, struct vptd_counts *counts, size_t *parts)
 {
 	size_t from = vptd_find_psb(t->stream, t->len), next;
@@ -118,7 +118,10 @@ static void put(struct edge_list *list, uint64_t from, uint64_t to)
 	list->at[list->n++] = (struct vptd_edge){from, to, from >> 12, 1};
 }
 
-/* From what ran: to an instruction that a branch led to, or behind a conditional branch. */
+/*
+ * Count edges of the oracle: to an instruction that a branch led to, or that follows a conditional
+ * branch.
+ */
 static uint64_t from_oracle(const struct trace *t, struct edge_list *list)
 {
 	struct trace_oracle_cursor cursor = {0};
@@ -134,7 +137,7 @@ static uint64_t from_oracle(const struct trace *t, struct edge_list *list)
 		if (r->kind != TRACE_ORACLE_INSN)
 			flags = TRACE_ORACLE_AUX_FLAGS(r->aux);
 		insns += r->kind == TRACE_ORACLE_INSN;
-		/* An event too tells an address that the instruction before led to. */
+		/* An event also reports the address to which the previous instruction led. */
 		if (last.kind == TRACE_ORACLE_INSN &&
 		    (flags & TRACE_ORACLE_ARRIVED || last.aux & TRACE_ORACLE_COND))
 			put(list, last.ip, r->ip);
@@ -188,7 +191,7 @@ static bool same(const char *how, struct vptd_counts *counts, const struct edge_
 	return true;
 }
 
-/* The formula of the header, once more. */
+/* Check the bitmap with a second implementation of the header's formula. */
 static bool same_bitmap(const struct vptd_counts *counts, const struct edge_list *list)
 {
 	static uint8_t bitmap[VPTD_BITMAP], expected[VPTD_BITMAP];

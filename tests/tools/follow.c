@@ -70,7 +70,10 @@ static uint64_t space_of(void *context, uint64_t cr3, bool nr, uint64_t vmcs)
 	return space == NO_SPACE ? cr3 & ~(uint64_t)0xfff : space;
 }
 
-/* A session begins, or an overflow ends: where no PIP tells, the file says which space it is. */
+/*
+ * Handle the start of a session or the end of an overflow. If no PIP reports the address space,
+ * take the space from the file.
+ */
 static void resumed(struct follow *f, const struct vptd_event *e)
 {
 	size_t was = f->period;
@@ -185,7 +188,7 @@ static uint64_t decode(struct follow *f, struct trace_reader *reader, bool repor
 	return sum;
 }
 
-/* 0 if the flow of libipt has the same instructions. */
+/* Return 0 if the flow of libipt has the same instructions. */
 static int compare(const struct follow *f, struct trace_reader *reader)
 {
 	struct decode_flow *flow;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Hold vpt's decoder of RTIT against itself, with gathered outcomes (lib/atom_follow.h).
- * usage: follow_atom [-d] FILE	a trace of RTIT; vCPU 0 is compared.
- *				-d: list what gathered outcomes make
+ * Compare vpt's decoder of RTIT with the same decoder using gathered outcomes (lib/atom_follow.h).
+ * Usage: follow_atom [-d] FILE. FILE is a trace of RTIT, of which vCPU 0 is compared; -d lists the
+ * items that gathered outcomes yield.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -40,8 +40,8 @@ struct listing {
 	const char *pt;
 	char *text;
 	size_t len;
-	size_t last_at; /* where in the text the last instruction is, */
-	uint64_t last;	/* and its address */
+	size_t last_at; /* offset in the text of the last instruction */
+	uint64_t last;	/* address of the last instruction */
 	uint64_t next;	/* where tracing resumes if nothing happens in between */
 	uint64_t insns, runs;
 	uint64_t end; /* of the code */
@@ -331,7 +331,7 @@ static void on_event(void *context, const struct vptd_event *e)
 	}
 }
 
-/* One address space: the code of a stream is in one file, and no stream maps it twice. */
+/* Return a single address space, since each stream has its code in one file, mapped once. */
 static uint64_t one_space(void *context, uint64_t cr3, int nr, uint64_t vmcs)
 {
 	(void)context;
@@ -375,7 +375,7 @@ static void load(struct listing *l, char *raw)
 		die("is shorter than that", raw);
 	ip = strtoull(address, NULL, 0);
 	l->end = ip + len - begin;
-	/* The rest of the page is no instruction, rather than zeros. */
+	/* Fill the rest of the page with invalid instructions instead of zeros. */
 	memset(bytes + len, NO_INSN, VPTD_PAGE);
 	len += -(size_t)l->end % VPTD_PAGE;
 	if (vptd_code(l->d, VPTD_ANY_SPACE, ip, bytes + begin, len - begin))
@@ -463,7 +463,7 @@ int main(int argc, char **argv)
 	size_t len;
 	int i;
 
-	/* libipt leaves the call stack as it is where a RET is not compressed. */
+	/* libipt keeps the call stack unchanged at a RET that is not compressed. */
 	l.config = (struct vptd_config){
 		.size = sizeof(l.config), .flags = VPTD_CTL | VPTD_KEEPS_RET, .ctl = 0x8000200d};
 	for (i = 1; i < argc; i++) {

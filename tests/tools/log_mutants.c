@@ -85,7 +85,7 @@ static void put_lines(FILE *out, const char *mark, const struct oracle_diff_line
 	}
 }
 
-/* All that vpt verify has to say. */
+/* Write everything that `vpt verify` reports. */
 static void put_verdict(FILE *out, const struct trace_reader *reader,
 			const struct oracle_comparison *c)
 {
@@ -100,7 +100,9 @@ static void put_verdict(FILE *out, const struct trace_reader *reader,
 	put_lines(out, "+", c->diff.decoded, c->diff.ndecoded);
 }
 
-/* Instructions of the log as it is: how many there are, and how many were compared by stretches. */
+/*
+ * The numbers of decoded instructions, and of those compared by stretches, for the unchanged log.
+ */
 static uint64_t decoded, matched;
 
 static char *verdict(const char *path, enum oracle_compare_unit unit, uint64_t *mismatches)
@@ -146,7 +148,7 @@ static struct logfile_entry *some_stretch(struct logfile *f, unsigned int least,
 	return NULL;
 }
 
-/* A new stretch: instructions @from to @to of the one of an entry. Returns its number. */
+/* Add a stretch of instructions @from to @to of stretch @of. Returns its number. */
 static uint32_t part(struct logfile *f, uint32_t of, unsigned int from, unsigned int to)
 {
 	struct logfile_stretch s = f->stretch[of];
@@ -180,7 +182,7 @@ static bool split(struct logfile *f, bool without)
 	return true;
 }
 
-/* Two that follow each other by falling through. */
+/* Join two stretches of which the second follows the first by falling through. */
 static bool join(struct logfile *f)
 {
 	unsigned int tries;
@@ -359,7 +361,10 @@ static bool is_same(const char *path, enum oracle_compare_unit unit, const char 
 	return ok;
 }
 
-/* Returns true if all ways of comparing, and the log as records, say the same of the log as it is. */
+/*
+ * Return true if all ways of comparing, and the log as records, give the same result for the
+ * current log.
+ */
 static bool same(struct logfile *f, const char *path, const char *what, uint64_t *mismatches)
 {
 	char records[80], *steps;

@@ -15,7 +15,7 @@
 #include "lib/imagefile.h"
 #include "lib/rawfile.h"
 
-/* Of no block that a reader knows. */
+/* A block type that no reader knows. */
 #define UNKNOWN_TYPE 0x7ffe
 
 struct bytes {
@@ -66,7 +66,7 @@ static void note_spaces(struct guests *g, const uint8_t *payload, size_t len)
 	}
 }
 
-/* Is it code of a guest? PAGE and MAP blocks are not told apart. */
+/* Is the block code of a guest? PAGE and MAP blocks are handled alike. */
 static bool is_guests(const struct guests *g, unsigned int type, const uint8_t *payload)
 {
 	struct trace_code_page page;
@@ -113,7 +113,7 @@ static unsigned int blind(struct bytes *b, bool guests)
 	return n;
 }
 
-/* RAM of a snapshot: what no block has is zero. */
+/* Find the RAM of a snapshot. Pages that no block has are zero. */
 static bool find_ram(const struct bytes *b, struct bytes *ram)
 {
 	size_t at = sizeof(struct core_snap_header);

@@ -74,7 +74,7 @@ static void put_page(struct rawfile *f, uint64_t cr3, uint64_t vaddr, const void
 	rawfile_block(f, TRACE_BLOCK_CODE, &page, sizeof(page), bytes, sizeof(bytes));
 }
 
-/* Each address space runs two NOPs and is left by an interrupt. */
+/* Make address spaces that each run two NOPs and are left by an interrupt. */
 static void make_spaces(struct rawfile *f, uint64_t count)
 {
 	static struct stream s;
@@ -95,7 +95,7 @@ static void make_spaces(struct rawfile *f, uint64_t count)
 	put_session(f, TRACE_SESSION_END);
 }
 
-/* Each page has one indirect jump, to the next page but one. */
+/* Make pages that each have one indirect jump to the next page but one. */
 static void make_scattered(struct rawfile *f, uint64_t count)
 {
 	static struct stream s;
@@ -125,7 +125,7 @@ static void put_elf(struct rawfile *f, struct rawelf *e, uint64_t count)
 	free(e->bytes);
 }
 
-/* One page that runs, so that there is something to be named. */
+/* Put one page that runs, so that symbols have an address to name. */
 static void put_run(struct rawfile *f)
 {
 	make_spaces(f, 1);

@@ -122,7 +122,7 @@ static uint64_t decode(const struct trace *t, size_t from, size_t to, uint64_t c
 	return cycles + time.cycles;
 }
 
-/* A decoder for each stretch from PSB to PSB, which goes on to the end of the next PSB+. */
+/* Use a decoder for each stretch from PSB to PSB, which continues to the end of the next PSB+. */
 static size_t in_parts(const struct trace *t, struct insns *insns)
 {
 	size_t from = vptd_find_psb(t->stream, t->len), next, parts = 0;
@@ -155,7 +155,7 @@ static bool same_parts(const struct insns *whole, const struct insns *parts)
 	return whole->n == parts->n;
 }
 
-/* One instruction, as both have it. */
+/* One instruction with its times by both decoders. */
 struct pair {
 	uint64_t ip;
 	struct vptd_time ours;
@@ -193,7 +193,7 @@ static bool reads_ahead(const struct pair *p, const struct pair *next)
 	return next->ours.hi != UINT64_MAX && p->theirs.tsc <= next->ours.hi;
 }
 
-/* The instructions that wait are not explained. */
+/* Give up on the pending instructions, which were not explained. */
 static void give_up(struct tally *t)
 {
 	const struct vptd_time *o = &t->wait.ours;
@@ -229,7 +229,7 @@ static void compare(struct tally *t, const struct pair *p)
 		t->inside += far != 0;
 		return;
 	}
-	/* Behind an overflow nothing bounds the time until the next anchor, which they know. */
+	/* After an overflow the time has no upper bound until the next anchor. */
 	if (o->hi == UINT64_MAX && o->lo <= w->until) {
 		t->open++;
 		return;
@@ -242,7 +242,7 @@ static void compare(struct tally *t, const struct pair *p)
 /* Instruction @n ran at @truth. */
 static void check_truth(struct tally *t, const struct vptd_time *o, uint64_t truth)
 {
-	/* A part of a tick may have been cut off. */
+	/* Allow for a truncated fraction of a tick. */
 	if (!(o->flags & VPTD_TIME_KNOWN) || (o->lo <= truth && truth - (truth != 0) <= o->hi))
 		return;
 	if (!t->untrue++)

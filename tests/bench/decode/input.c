@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Read a trace file, and find out which of its code can be given before the first packet. */
+/* Read a trace file, and find the code that decoders can get before the first packet. */
 #include "bench/decode/input.h"
 
 #include <malloc.h>
@@ -61,8 +61,8 @@ static bool same_bytes(const struct bench_code *a, const struct bench_code *b)
 }
 
 /*
- * A page is early if it is the first at its address in its space, and if its physical page has
- * one content, or has this one first.
+ * Mark the early pages. A page is early if it is the first at its address in its space, and if this
+ * is also the first content of its physical page.
  */
 static void find_early(struct bench_input *in, struct bench_code **sorted)
 {
@@ -163,7 +163,7 @@ int bench_input_open(const char *path, struct bench_input *in)
 	in->space = ncr3s ? cr3s[0].cr3 & in->spaces : in->ncode ? in->code[0].space : 0;
 	if (in->changes && bench_input_plan(in))
 		return -1;
-	/* A decoder would otherwise use freed memory, and seem to need less than it does. */
+	/* A decoder would otherwise reuse freed memory, and its memory use would look too small. */
 	malloc_trim(0);
 	return 0;
 }

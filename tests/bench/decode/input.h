@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A recorded trace as both decoders get it: packets, and code with the time from which it holds. */
+/* The input of both decoders: packets, and code with the counter at which it becomes valid. */
 #ifndef TESTS_BENCH_DECODE_INPUT_H
 #define TESTS_BENCH_DECODE_INPUT_H
 
@@ -8,12 +8,12 @@
 /* A page of code in an address space. The bytes belong to the reader. */
 struct bench_code {
 	uint64_t space, vaddr, gpa;
-	uint64_t insns; /* the counter from which on it is what executes */
+	uint64_t insns; /* the instruction counter at which it becomes valid */
 	const uint8_t *bytes;
 	uint64_t offset; /* of the packet in the stream that leads to @insns */
 	size_t order;	 /* in the file */
 	bool first;	 /* of this address in this space */
-	bool early; /* may be given before the first packet: nothing else is there until then */
+	bool early;	 /* can be provided before the first packet */
 };
 
 struct bench_input {

@@ -68,7 +68,7 @@ static bool same_page(const struct content *a, const struct content *b)
 	return a->cr3 == b->cr3 && a->code->vaddr == b->code->vaddr;
 }
 
-/* List the contents of each page, without those that are as before. */
+/* List the contents of each page, without repetitions. */
 static void list_contents(struct ipt *t)
 {
 	size_t i, n = 0;
@@ -127,7 +127,7 @@ static void add_section(struct ipt *t, struct content *c, size_t pages)
 		abort();
 }
 
-/* The end of the contents in a row that can be one section. */
+/* Return the end of the adjacent contents that can form one section. */
 static size_t end_of_section(const struct ipt *t, size_t first)
 {
 	const struct content *c = &t->contents[first];
@@ -161,7 +161,7 @@ static void make_image(struct ipt *t)
 	}
 }
 
-/* The contents that pages have at the begin of the trace. */
+/* Load the contents that pages have at the beginning of the trace. */
 static void reset_image(struct ipt *t)
 {
 	size_t i;
@@ -190,8 +190,8 @@ static void make_decoder(struct ipt *t)
 }
 
 /*
- * Take the contents whose packet the decoder comes to. It runs on by itself to the branch that
- * needs the packet.
+ * Replace the contents whose packet the decoder reaches next. The decoder itself continues to the
+ * branch that needs the packet.
  */
 static void change_code(struct ipt *t)
 {
@@ -205,7 +205,7 @@ static void change_code(struct ipt *t)
 	}
 }
 
-/* Returns the status after an event. *enabled: tracing is. */
+/* Return the status after an event. *enabled: tracing is enabled. */
 static int take_event(struct ipt *t, bool *enabled)
 {
 	struct pt_event event;

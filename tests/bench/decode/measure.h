@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Each of these measures one thing, in a process of its own. */
+/* Each function measures one thing in a separate process. */
 #ifndef TESTS_BENCH_DECODE_MEASURE_H
 #define TESTS_BENCH_DECODE_MEASURE_H
 
@@ -7,14 +7,14 @@
 
 enum bench_what {
 	BENCH_SUMMARY,	    /* libvptdecode counts instructions */
-	BENCH_SUMMARY_TIME, /* the same with VPTD_TIME, and nobody asks */
-	BENCH_EDGES,	    /* and edges */
+	BENCH_SUMMARY_TIME, /* the same with VPTD_TIME, but no time is requested */
+	BENCH_EDGES,	    /* also counts edges */
 	BENCH_CALLS, /* each run is reported, and the caller finds those that end with a CALL */
-	BENCH_CALLS_IDLE, /* the same with VPTD_TIME, and nobody asks */
-	BENCH_CALLS_TIME, /* and the caller asks for the time at each CALL */
+	BENCH_CALLS_IDLE, /* the same with VPTD_TIME, but no time is requested */
+	BENCH_CALLS_TIME, /* the caller requests the time at each CALL */
 	BENCH_IPT,	  /* libipt's block decoder, with sections */
-	BENCH_VERIFY,	  /* bench_verify() of the file, and nothing twice */
-	BENCH_CHECK,	  /* not measured: how many instructions there are, and of what kind */
+	BENCH_VERIFY,	  /* bench_verify() of the file, once */
+	BENCH_CHECK, /* not measured: the number of instructions, and of those hidden by libipt */
 	BENCH_WHATS
 };
 
@@ -42,7 +42,7 @@ void bench_ipt(const struct bench_input *in, unsigned int times, struct bench_sa
 /* Verify a file with an oracle: all that vpt verify does, from opening the file on. */
 void bench_verify(const char *path, struct bench_sample *sample);
 
-/* Measure once, in a child, which begins with the memory of this process. */
+/* Measure once in a child process, which inherits the memory of this process. */
 void bench_measure(const struct bench_input *in, enum bench_what what, unsigned int times,
 		   struct bench_sample *sample);
 

@@ -119,7 +119,7 @@ static struct vptd_decoder *new_decoder(struct ours *o, enum bench_what what)
 	return d;
 }
 
-/* Push the trace, and give each page in front of the packet that leads to it. */
+/* Push the trace, and provide each page before the packet that leads to it. */
 static bool pass(struct ours *o)
 {
 	const struct bench_input *in = o->in;
@@ -180,7 +180,7 @@ static uint64_t memory(const char *field)
 	return kb * 1024;
 }
 
-/* Pages that are mapped from the file count once they are read. */
+/* Read the mapped pages of the file, which count as memory once they are read. */
 static uint64_t touch(const struct bench_input *in)
 {
 	uint64_t sum = 0;

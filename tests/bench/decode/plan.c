@@ -35,7 +35,7 @@ static int by_time(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Each version of a page is a page of its own. */
+/* Map a version of a page. Each version is a separate page. */
 static void map(struct plan *p, const struct bench_code *c)
 {
 	if (dec_code_content(p->code, c->order + 1, c->bytes) ||
@@ -77,7 +77,7 @@ static uint64_t space_of(void *context, uint64_t cr3, bool nr, uint64_t vmcs)
 	return cr3 & p->in->spaces;
 }
 
-/* Decode packet by packet; what a packet leads to has the packet's offset. */
+/* Decode packet by packet. Code that a packet leads to gets the offset of the packet. */
 static void decode(struct plan *p)
 {
 	struct bench_input *in = p->in;

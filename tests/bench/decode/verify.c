@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt verify: a file with a log of what ran is read, decoded and compared. */
+/* Do the work of `vpt verify`: read, decode and compare a file with an execution log. */
 #include <stdio.h>
 
 #include "bench/decode/measure.h"

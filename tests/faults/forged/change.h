@@ -29,18 +29,18 @@ bool change_resize(struct change *c, size_t at, size_t old, size_t size);
  * neighbour of its own value. Fields are aligned to their size from @begin on.
  */
 void change_field(struct change *c, size_t begin, size_t end);
-/* The same with a field that is known: @bytes of 1, 2, 4 or 8 at @at. */
+/* Change the field of @bytes (1, 2, 4 or 8) at @at in the same way. */
 void change_value(struct change *c, size_t at, size_t bytes);
 
 /*
- * One to four changes of each kind of file. Blocks of .vpt and .vps files are left out,
- * repeated, exchanged, cut and lengthened, their fields and packets changed; the checksums of
- * all blocks are right afterwards.
+ * Make one to four changes to a file of this kind. Blocks of .vpt and .vps files are removed,
+ * repeated, exchanged, truncated or lengthened, or their fields and packets are changed. The
+ * checksums of all blocks are then corrected.
  */
 void change_blocks(struct change *c);
-/* Headers, section and program headers, symbols and the contents of debug sections. */
+/* Change headers, section and program headers, symbols or the contents of debug sections. */
 void change_elf(struct change *c);
-/* The lines and words of a symbol map. */
+/* Change the lines and words of a symbol map. */
 void change_map(struct change *c);
 
 #endif /* TESTS_FORGED_CHANGE_H */

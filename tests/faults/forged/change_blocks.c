@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Changes .vpt and .vps files by their blocks, and mends the checksums. */
+/* Changes .vpt and .vps files by their blocks, and corrects the checksums. */
 #include <string.h>
 
 #include "core/snapshot.h"
@@ -46,7 +46,7 @@ static void find_blocks(struct blocks *b)
 	b->at[b->n] = at;
 }
 
-/* Choose a block: half of the time one of a type that is chosen first, for some are rare. */
+/* Choose a block. Half of the time choose its type first, since some types are rare. */
 static size_t choose(struct blocks *b)
 {
 	size_t i = change_below(b->c, b->n), k, found = i, n = 0;
@@ -115,7 +115,7 @@ static void change_header(struct blocks *b, size_t i)
 		change_field(b->c, at, at + 4);
 }
 
-/* Write the beginning of a packet over what is there. */
+/* Overwrite bytes with the beginning of a packet. */
 static void write_packet(struct blocks *b, size_t begin, size_t end)
 {
 	static const uint8_t packets[][2] = {
@@ -152,7 +152,10 @@ static void change_one(struct blocks *b)
 {
 	size_t i = choose(b);
 
-	/* Other blocks, or in another order, are all that a snapshot with them is refused for. */
+	/*
+	 * A snapshot with missing or reordered blocks is always refused, so make such changes
+	 * rarely.
+	 */
 	switch (change_below(b->c, b->strict ? 96 : 12)) {
 	case 0:
 		leave_out(b, i);
@@ -174,7 +177,7 @@ static void change_one(struct blocks *b)
 	}
 }
 
-/* The END block of a snapshot has the number of blocks, without which the rest is not read. */
+/* Correct the number of blocks in the END block, without which a snapshot is not read. */
 static void mend_count(struct blocks *b)
 {
 	const struct core_snap_end end = {.blocks = b->n};
@@ -205,7 +208,7 @@ void change_blocks(struct change *c)
 	find_blocks(&b);
 	if (change_below(c, 16))
 		mend_count(&b);
-	/* A cut file, now and then. */
+	/* Truncate some files. */
 	if (!change_below(c, 64))
 		c->len = change_below(c, c->len + 1);
 	rawfile_mend(c->bytes, c->len);

@@ -59,7 +59,7 @@ static void die(const char *what)
 	exit(2);
 }
 
-/* The last lines that a sanitizer wrote, or what else is on standard error. */
+/* Show the last lines of standard error, such as a sanitizer's report. */
 static void show_log(const struct worker *w)
 {
 	char path[600], line[256];
@@ -96,7 +96,7 @@ static void start(struct run *r, struct worker *w)
 	forged_work(w->slot, r->kind, w->end, r->o->one);
 }
 
-/* The next batch that the ledger does not have. */
+/* Take the next batch that the ledger does not have. */
 static bool take_batch(struct run *r, struct worker *w)
 {
 	while (r->next < r->batches && r->done[r->next])
@@ -157,7 +157,7 @@ static void finish(struct run *r, struct worker *w, int status)
 	take_batch(r, w);
 }
 
-/* Kilobytes of memory that a process has now. */
+/* Return the current memory of a process in KiB. */
 static uint64_t resident(pid_t pid)
 {
 	unsigned long long pages = 0;
@@ -174,7 +174,7 @@ static uint64_t resident(pid_t pid)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
 }
 
-/* Processor time that a process had, without its children, in ns. */
+/* Return the processor time of a process without its children, in ns. */
 static uint64_t spent(pid_t pid)
 {
 	struct timespec t;
@@ -191,7 +191,10 @@ static void watch(const struct options *o, struct worker *w)
 
 	if (!w->pid || w->killed[0] || !w->slot->busy || o->one)
 		return;
-	/* Looks, not a clock: while this process is stopped, so are those that it watches. */
+	/*
+	 * Count looks rather than time: if this process is stopped, so are the processes that it
+	 * watches.
+	 */
 	w->looks = w->seed == w->slot->seed ? w->looks + 1 : 0;
 	w->seed = w->slot->seed;
 	kib = resident(w->pid);
@@ -264,7 +267,10 @@ static void run_kind(struct run *r)
 	free(r->done);
 }
 
-/* A process of its own for each kind: files of one are not in the memory of the others. */
+/*
+ * Use a separate process for each kind, so that the files of one kind do not use memory in the
+ * others.
+ */
 static void do_kind(const struct options *o, const struct forged_kind *kind,
 		    struct forged_sums *sums)
 {
@@ -295,7 +301,10 @@ static void do_kind(const struct options *o, const struct forged_kind *kind,
 
 static bool enough(const struct forged_sums *s)
 {
-	/* Most of what was changed must get past the checks, or nothing behind them was tried. */
+	/*
+	 * Many changed files must pass the checks, or the code behind the checks would not be
+	 * tested.
+	 */
 	return !s->failed && s->decoded * 5 >= s->inputs && s->decoded;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Forged files: what the process that runs them shares with the one that watches it. */
+/* Forged files: the interface between the worker processes and the process that supervises them. */
 #ifndef TESTS_FORGED_FORGED_H
 #define TESTS_FORGED_FORGED_H
 
@@ -9,7 +9,7 @@
 #include "faults/forged/change.h"
 
 #define FORGED_SECONDS	10	   /* of processor time */
-#define FORGED_HANG	120	   /* of any time: a busy machine may do nothing here for long */
+#define FORGED_HANG	120	   /* of elapsed time; large, since a busy machine may be slow */
 #define FORGED_KIB	(1u << 20) /* 1 GiB of memory */
 #define FORGED_STATUSES 7
 
@@ -30,8 +30,8 @@ enum forged_verb {
 /* Sums over inputs, which a line of the ledger holds. */
 struct forged_sums {
 	uint64_t inputs;
-	uint64_t accepted; /* something was read, so that no verb refused all of it */
-	uint64_t decoded;  /* and instructions, or names, were shown */
+	uint64_t accepted; /* a verb could read at least a part of the file */
+	uint64_t decoded;  /* inputs of which instructions or names were also shown */
 	uint64_t failed;
 	uint64_t ns; /* of processor time, with children */
 	uint64_t longest_ns, longest_seed;
@@ -54,7 +54,7 @@ struct forged_slot {
 struct forged_input {
 	struct forged_slot *slot;
 	struct change change;
-	bool show; /* what the verbs print */
+	bool show; /* print the output of the verbs */
 	bool accepted, decoded;
 };
 
@@ -71,10 +71,10 @@ extern const struct forged_kind forged_kinds[FORGED_KINDS];
 extern const char *const forged_names[FORGED_VERBS];
 
 /*
- * Run a verb in this process: @words is its command line, split at blanks. Returns the status.
- * *@printed: bytes on standard output. Ends the process if the status is not one of those that
- * the verb documents for a bad file, if an error has no line that says so, or if control
- * characters of the file are printed.
+ * Run a verb in this process. @words is its command line, split at blanks. Returns the exit status,
+ * and the number of bytes on standard output in *@printed. The process ends if the verb does not
+ * document this status for a bad file, if an error has no message, or if control characters are
+ * printed.
  */
 int forged_call(struct forged_input *input, enum forged_verb verb, const char *words,
 		uint64_t *printed);
@@ -82,10 +82,13 @@ int forged_call(struct forged_input *input, enum forged_verb verb, const char *w
 void forged_wrong(struct forged_slot *slot, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 
-/* How a worker ends that found an answer wrong. */
+/* The exit status of a worker that found a wrong answer. */
 #define FORGED_WRONG 99
 
-/* Take the files of @dir/KIND as what is changed. Returns how many, or 0 after a message. */
+/*
+ * Load the files of @dir/KIND as the originals to change. Returns their number, or 0 after a
+ * message.
+ */
 unsigned int forged_load(const char *dir, const struct forged_kind *kind);
 
 /*
@@ -98,8 +101,9 @@ void forged_work(struct forged_slot *slot, const struct forged_kind *kind, uint6
 /* Add the sums of @from to @to. */
 void forged_add(struct forged_sums *to, const struct forged_sums *from);
 /*
- * The ledger: a line for each batch that is done. forged_ledger_read() adds up those of @kind
- * and marks them in @done, one byte for each batch of @batch seeds from @first on.
+ * The ledger has a line for each finished batch. forged_ledger_read() adds up the lines of @kind
+ * and marks their batches in @done. @done has one byte for each batch of @batch seeds from @first
+ * on.
  */
 void forged_ledger_read(const char *path, const char *kind, uint64_t first, uint64_t batch,
 			uint8_t *done, uint64_t batches, struct forged_sums *sums);

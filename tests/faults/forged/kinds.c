@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "faults/forged/forged.h"
 
-/* One of several options, by the seed. */
+/* Choose one of several options by the seed. */
 #define ONE_OF(input, options) \
 	(options)[change_below(&(input)->change, sizeof(options) / sizeof((options)[0]))]
 
@@ -31,7 +31,7 @@ static void use_vpt(struct forged_input *input)
 {
 	static const char *const infos[] = {"", "-j", "-n 3"};
 	static const char *const dumps[] = {"", "-j", "-s", "-s -j", "-o 0x40 -n 50"};
-	/* Loops without packets make millions of lines, which takes long and shows no more. */
+	/* Limit the output, since loops without packets would print millions of lines. */
 	static const char *const decodes[] = {
 		"",	     "-i -n 3000",    "-b -n 3000",	  "-t",	   "-g",
 		"-T",	     "-i -l -n 3000", "-i -T -j -n 3000", "-t -a", "-a --pti",

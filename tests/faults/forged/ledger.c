@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The ledger: a file with a line for each batch that is done, and the table made of it. */
+/* The ledger (a file with a line per finished batch), and the table of its sums. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static bool parse(char *line, const char *kind, uint64_t *first, uint64_t *count
 		return false;
 	for (n = 0; n < 2 + NUMBERS && (word = strtok(NULL, " \n")); n++)
 		numbers[n] = strtoull(word, NULL, 10);
-	/* A line that was cut has no full stop. */
+	/* A truncated line does not end with a full stop. */
 	word = strtok(NULL, " \n");
 	if (n < 2 + NUMBERS || !word || strcmp(word, "."))
 		return false;

@@ -16,7 +16,7 @@
 
 #define FILES_MAX  64
 #define ROOM	   (1u << 20)
-#define FILE_LIMIT (1u << 30) /* no verb writes more about such a file */
+#define FILE_LIMIT (1u << 30) /* limit of the size of files that a verb writes */
 
 #if defined(__SANITIZE_ADDRESS__)
 const char *__asan_default_options(void);
@@ -41,7 +41,7 @@ static struct {
 static unsigned int nfiles;
 static uint8_t bytes[ROOM];
 
-/* These tests do not need files on disk, and waiting for that takes most of the time. */
+/* Do nothing: these tests do not need files on disk, and syncing would take most of the time. */
 int fsync(int fd)
 {
 	return fd < 0;
@@ -118,7 +118,7 @@ static bool write_file(const uint8_t *at, size_t len)
 	return f && !fclose(f) && good;
 }
 
-/* Remove what the verbs wrote. */
+/* Remove the files that the verbs wrote. */
 static void clean(struct forged_slot *slot)
 {
 	static const char *const single[] = {"ran", "again", "console"};
@@ -156,7 +156,7 @@ static void use(struct forged_slot *slot, const struct forged_kind *kind, bool s
 		clean(slot);
 }
 
-/* The most memory of this process, or of one of its children, so far. */
+/* Return the peak memory of this process or of one of its children. */
 static uint64_t peak(void)
 {
 	struct rusage self, children;
@@ -196,7 +196,7 @@ void forged_work(struct forged_slot *slot, const struct forged_kind *kind, uint6
 	setrlimit(RLIMIT_FSIZE, &limit);
 	setrlimit(RLIMIT_CORE, &none);
 	signal(SIGXFSZ, SIG_DFL);
-	/* There is no way out of a sandbox, and this process has other verbs to call. */
+	/* A sandbox cannot be left, and this process calls further verbs. */
 	if (cli_confine_take(&argc, argv))
 		forged_wrong(slot, "--sandbox=off is refused");
 	while (slot->next < end) {

@@ -46,7 +46,7 @@ static const char *const translator_of[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
 #undef SOFT_INSN
 };
 
-/* Forms of a mnemonic that are of one class. */
+/* The forms of a mnemonic in one class. */
 struct group {
 	uint16_t class, mnemonic;
 	size_t first, count;
@@ -86,7 +86,7 @@ static int class_of(const ZydisDecodedInstruction *insn)
 	return -1;
 }
 
-/* Instructions that do what cannot be compared: see `reason`. */
+/* Is the instruction left out, since its effects cannot be compared? See `reason`. */
 static bool is_left_out(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *op)
 {
 	unsigned int i;
@@ -431,7 +431,7 @@ static uint64_t integer(struct sil_random *r)
 	}
 }
 
-/* Bits that make interesting floating-point numbers of every width. */
+/* Return bits that are interesting floating-point numbers of every width. */
 static uint64_t number(struct sil_random *r)
 {
 	static const uint64_t some[] = {
@@ -537,7 +537,7 @@ static void random_state(struct sil_random *r, struct sil_state *s, bool vectors
 	fill(r, s->window, sizeof(s->window));
 }
 
-/* Where an operand of so many bytes is to be. */
+/* Choose the address of an operand of @size bytes. */
 static uint64_t target(struct sil_random *r, unsigned int size)
 {
 	uint64_t x = sil_next(r);
@@ -567,8 +567,10 @@ static void put_disp(struct sil_test *t, const ZydisDecodedInstruction *insn, ui
 		memcpy(t->code + insn->raw.disp.offset, &d, 4);
 }
 
-/* Make a memory operand's address `to`, by its registers or its displacement; returns
- * what it has become. */
+/*
+ * Set a memory operand's address to `to` by its registers or its displacement. Returns the
+ * resulting address.
+ */
 static uint64_t point(struct sil_random *r, struct sil_test *t, const ZydisDecodedInstruction *insn,
 		      const ZydisDecodedOperand *op, uint64_t to)
 {
@@ -604,14 +606,14 @@ static uint64_t point(struct sil_random *r, struct sil_test *t, const ZydisDecod
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
 
-/* Indices of gathers: small, so that they stay in the window. */
+/* Choose small indices of gathers, which stay in the window. */
 static void point_vector(struct sil_random *r, struct sil_test *t, const ZydisDecodedOperand *op)
 {
 	uint8_t *v = t->in.zmm[ZydisRegisterGetId(op->mem.index)];
 	bool wide = sil_next(r) & 1;
 	unsigned int i;
 
-	/* What is meant for one width looks far out in the other, and faults. */
+	/* Indices for one width are far outside the window as the other width, and fault. */
 	for (i = 0; i < 8; i++) {
 		uint64_t two = sil_next(r) & 0x3f0000003f;
 
@@ -639,7 +641,7 @@ static void mask_word(struct sil_test *t, uint64_t at, uint64_t keep, uint64_t s
 	memcpy(p, &v, 8);
 }
 
-/* Registers that an instruction means to be something in particular. */
+/* Set registers for which an instruction expects particular values. */
 static void particular(struct sil_random *r, struct sil_test *t,
 		       const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *op,
 		       uint64_t to)
@@ -721,7 +723,7 @@ static void particular(struct sil_random *r, struct sil_test *t,
 	}
 }
 
-/* ENTER's nesting and size, so that the frame stays in the window. */
+/* Limit the nesting level and size of ENTER, so that the frame stays in the window. */
 static void tame(struct sil_test *t, const ZydisDecodedInstruction *insn)
 {
 	if (insn->mnemonic == ZYDIS_MNEMONIC_ENTER) {
@@ -764,7 +766,7 @@ static bool generate(struct sil_random *r, struct sil_test *t)
 		}
 		to = point(r, t, &insn, &op[i], to);
 	}
-	/* AMD's SHA instructions do not mind, Intel's do. */
+	/* AMD's SHA instructions accept unaligned operands; Intel's fault. */
 	if (insn.meta.isa_set == ZYDIS_ISA_SET_SHA && to & 15)
 		return false;
 	t->operand = to;

@@ -18,7 +18,7 @@ _Static_assert(offsetof(struct sil_state, rflags) == 128 &&
 		       offsetof(struct sil_state, fx) == 2304,
 	       "as the assembly below has them");
 
-/* Also what the assembly below uses. */
+/* Also used by the assembly below. */
 uint32_t sil_has_avx512, sil_has_avx;
 void sil_enter(const struct sil_state *in, struct sil_state *out, const void *code);
 void sil_leave(void);
@@ -224,7 +224,7 @@ int sil_host_init(void)
 	return 0;
 }
 
-/* The process is started with the first batch: it has to know where they are. */
+/* Start the process with the first batch, since it must know the addresses of tests and results. */
 static bool start(const struct sil_test *tests, struct sil_result *results)
 {
 	int in[2], out[2];

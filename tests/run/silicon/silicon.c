@@ -10,7 +10,7 @@
 
 #include "run/silicon/silicon.h"
 
-/* Of a class. */
+/* The results of a class. */
 struct tally {
 	uint64_t tried, faults, differences;
 };
@@ -74,9 +74,8 @@ static uint64_t undefined_flags(const struct sil_test *t)
 }
 
 /*
- * Which flags of MXCSR come with #XM can depend on when it is noticed: with overflow or
- * underflow not masked, a result is inexact by other standards, and dot products have
- * several steps.
+ * The flags of MXCSR at #XM can depend on when the exception is detected. With unmasked overflow or
+ * underflow, a result is inexact by other criteria. Dot products have several steps.
  */
 static bool xm_flags_vary(const struct sil_test *t)
 {
@@ -91,7 +90,9 @@ static bool xm_flags_vary(const struct sil_test *t)
 	}
 }
 
-/* x87: registers and words; pointers only where an exception made them matter. */
+/*
+ * Compare x87 registers and words. Compare the pointers only if an exception made them significant.
+ */
 static bool x87_differs(const uint8_t *a, const uint8_t *b)
 {
 	unsigned int i;
@@ -122,7 +123,7 @@ static const char *difference(const struct sil_test *t, const struct sil_result 
 		return NULL;
 	if (a->vector != b->vector)
 		return "vector";
-	/* Linux says "present" of all its own addresses. */
+	/* Linux sets the present bit of the error code for all kernel addresses. */
 	if (a->vector == 14 && a->cr2 >> 47)
 		ignored = 1;
 	if (a->vector == 14 && (a->cr2 != b->cr2 || (a->error ^ b->error) & 0x1f & ~ignored))
@@ -171,7 +172,7 @@ static void show_x87(const struct sil_state *s)
 	printf("\n");
 }
 
-/* Only what is not the same in all three is worth reading. */
+/* Show the values that differ between the three states, or all of them. */
 static void show_state(const char *who, const struct sil_state *s, const struct sil_state *a,
 		       const struct sil_state *b, const struct sil_state *in, bool all)
 {

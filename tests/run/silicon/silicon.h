@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The soft engine against the processor it runs on: one random instruction at a time,
- * on the same random state, at the same addresses, in both.
+ * Compare the soft engine with the host's processor. Both execute one random instruction at a time,
+ * with the same random state at the same addresses.
  */
 #ifndef TESTS_SILICON_SILICON_H
 #define TESTS_SILICON_SILICON_H
@@ -13,7 +13,10 @@
 
 #include <Zydis/Zydis.h>
 
-/* Linear addresses, in both. Below the sandbox, and above its last page, is nothing. */
+/*
+ * Linear addresses on both sides. Nothing is mapped directly below the sandbox or above its last
+ * page.
+ */
 #define SIL_SANDBOX    0x10000000ull
 #define SIL_PAGES      3u /* the last one is read-only */
 #define SIL_READ_ONLY  (SIL_SANDBOX + 0x2000)
@@ -42,18 +45,18 @@ struct sil_test {
 	uint8_t len;
 	uint8_t code[16];
 	uint64_t ip;
-	uint64_t operand; /* where its memory operand was meant to be */
+	uint64_t operand; /* intended address of its memory operand */
 	struct sil_state in;
 };
 
-/* The pages that can be written to: nothing in them is left from the test before. */
+/* Initialize the writable pages, so that nothing is left from the previous test. */
 static inline void sil_put_memory(const struct sil_test *t, uint8_t *sandbox)
 {
 	memset(sandbox, 0, SIL_READ_ONLY - SIL_SANDBOX);
 	memcpy(sandbox + (SIL_WINDOW - SIL_SANDBOX), t->in.window, SIL_WINDOW_LEN);
 }
 
-/* What is no vector. */
+/* Results that are not vectors. */
 enum { SIL_EXIT = 1000 /* and the exit's kind */, SIL_ELSEWHERE = 2000, SIL_CRASHED = 3000 };
 
 struct sil_result {
@@ -76,23 +79,29 @@ static inline unsigned int sil_below(struct sil_random *r, unsigned int n)
 /* gen.c */
 extern const char *const sil_class_name[];
 extern const unsigned int sil_classes;
-/* Find all forms; returns how many. `only`: of this class, NULL: of every class. */
+/* Find all forms of the class `only`, or of all classes if NULL. Returns their number. */
 size_t sil_gen_init(const char *only);
 void sil_generate(uint64_t seed, uint64_t index, struct sil_test *t);
 
-/* host.c. Run `count` tests natively, in a process of its own. */
+/* host.c. Run `count` tests natively in a separate process. */
 int sil_host_init(void);
 bool sil_host_run(const struct sil_test *tests, struct sil_result *results, unsigned int count);
-/* Instruction and what follows it, the same bytes for both: they can be read as data. */
+/*
+ * Write the instruction and the jump after it. Both sides have the same bytes, since tests can read
+ * them as data.
+ */
 void sil_put_code(const struct sil_test *t, uint8_t *at);
-/* Shared with that process: what the functions above take has to be of this. */
+/*
+ * Allocate memory shared with that process. The arguments of the functions above must be in such
+ * memory.
+ */
 void *sil_shared(size_t bytes);
 
 /* soft.c */
 int sil_soft_init(void);
 void sil_soft_code(const struct sil_test *tests, unsigned int count);
 void sil_soft_run(const struct sil_test *t, struct sil_result *r);
-/* Does the guest's CPUID have it? */
+/* Does the guest's CPUID have the instruction? */
 bool sil_soft_has(const ZydisDecodedInstruction *insn);
 
 #endif /* TESTS_SILICON_SILICON_H */

@@ -87,7 +87,7 @@ static void on_crash(int sig)
 	siglongjmp(crashed, sig);
 }
 
-/* What no guest may cause is a difference like others. */
+/* Report a crash of the engine, which no guest may cause, as a difference. */
 static void catch_crashes(void)
 {
 	static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
@@ -134,7 +134,7 @@ void sil_soft_code(const struct sil_test *tests, unsigned int count)
 	for (i = 0; i < count; i++)
 		sil_put_code(&tests[i], ram + CODE + (tests[i].ip - SIL_CODE));
 	soft_engine.vm_wrote(vm, CODE, SIL_BATCH * SIL_SLOT);
-	/* No block is left now, so that stubs may go as well. */
+	/* No block is left now, so the stubs can be dropped as well. */
 	if (!soft_native_has_room(soft(vcpu)->native))
 		soft_native_reset(soft(vcpu)->native);
 }

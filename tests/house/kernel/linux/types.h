@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What <linux/types.h> gives a file of the kernel, as far as shared/ may use it:
- * enough to compile shared/ as kernel code on a machine without kernel sources.
- * The types are the kernel's, 64-bit ones being long long: a printf format or a
- * pointer that confuses them with long shows here.
+ * The part of <linux/types.h> that shared/ may use. This file allows compiling shared/ as kernel
+ * code on a machine without kernel sources. The 64-bit types are long long as in the kernel, so the
+ * compiler reports printf formats and pointers that confuse them with long.
  */
 #ifndef _LINUX_TYPES_H
 #define _LINUX_TYPES_H
