@@ -19,9 +19,8 @@ extern const char *const fault_names[FAULT_KINDS];
 
 struct fault {
 	enum fault_kind kind;
-	uint64_t
-		k; /* number of the first call that fails, counted from main() and from 1; 0: none */
-	bool stay; /* all later calls fail too */
+	uint64_t k; /* the number of the first failing call, from main(), 1-based; 0: none */
+	bool stay;  /* all later calls fail too */
 };
 
 struct fault_run {

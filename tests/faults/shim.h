@@ -8,7 +8,7 @@
 /* Environment variable with the descriptor of the struct shim that both processes map. */
 #define SHIM_FD "TEST_FAULTS_FD"
 
-/* The number of a nonexistent system call with which the library marks the beginning of main(). */
+/* The argument of the getpgid() call with which the library marks the beginning of main(). */
 #define SHIM_MARK 0x76707466
 
 struct shim {

@@ -24,8 +24,7 @@ struct logfile_entry {
 	unsigned int vcpu;
 	bool is_record;
 	uint32_t stretch;
-	unsigned int
-		cut; /* 0: the whole stretch retired; else 1 + the number of retired instructions */
+	unsigned int cut; /* 0: all retired; else 1 + the number of retired instructions */
 	struct trace_oracle_record record;
 };
 

@@ -45,7 +45,7 @@ static bool shows(const struct decode_item *event, const struct decode_item *ins
 	       event->ip == insn->ip;
 }
 
-/* Copy the item's data, which is only valid until the next item. */
+/* Add a CFE item with a hash of its data, which is only valid until the next item. */
 static void put_cfe(struct items *items, struct decode_item item)
 {
 	const struct decode_cfe *c = item.cfe;

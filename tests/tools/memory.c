@@ -66,7 +66,7 @@ static void note_spaces(struct guests *g, const uint8_t *payload, size_t len)
 	}
 }
 
-/* Is the block code of a guest? PAGE and MAP blocks are handled alike. */
+/* Returns true for a CODE block of a guest, and false for every other type, such as PAGE and MAP. */
 static bool is_guests(const struct guests *g, unsigned int type, const uint8_t *payload)
 {
 	struct trace_code_page page;

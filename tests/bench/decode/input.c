@@ -61,8 +61,8 @@ static bool same_bytes(const struct bench_code *a, const struct bench_code *b)
 }
 
 /*
- * Mark the early pages. A page is early if it is the first at its address in its space, and if this
- * is also the first content of its physical page.
+ * Mark the early pages. A page is early if it is the first at its address in its space. Its
+ * physical page must also have only one content, or this one first.
  */
 static void find_early(struct bench_input *in, struct bench_code **sorted)
 {
