@@ -83,7 +83,7 @@ static inline unsigned int outfix_put(struct outfix *fix, size_t n, size_t len)
 	return events;
 }
 
-/* Do `len` bytes at gpa hold what outfix_put() wrote from number n on? */
+/* Return true if the @len bytes at @gpa are outfix_byte(n) and the bytes after it. */
 static inline bool outfix_holds(const struct outfix *fix, uint64_t gpa, size_t n, size_t len)
 {
 	uint8_t byte;
@@ -116,6 +116,14 @@ static inline bool outfix_holds(const struct outfix *fix, uint64_t gpa, size_t n
 		vpt_output_sync(&(fix)->out, &is_);                             \
 		ck_assert_uint_eq(was_.output_base, is_.output_base);           \
 		ck_assert_uint_eq(was_.output_mask_ptrs, is_.output_mask_ptrs); \
+	} while (0)
+
+/* Check that a call reported an error, that the output stopped, and the MSRs' values. */
+#define outfix_assert_error(fix, events, error, base, ptrs) \
+	do {                                                \
+		ck_assert_uint_eq(events, VPT_OUT_ERROR);   \
+		outfix_assert_cursor(fix, base, ptrs);      \
+		outfix_assert_dead(fix, error);             \
 	} while (0)
 
 #endif /* TESTS_LIB_OUTFIX_H */

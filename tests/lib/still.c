@@ -11,6 +11,7 @@ struct core_vcpu v;
 struct x86_regs regs;
 struct x86_sregs sregs;
 struct still still;
+struct engine_exception raised;
 
 static struct engine_vcpu ev;
 
@@ -190,4 +191,23 @@ enum core_done run(const char *code, size_t len, struct engine_exception *e)
 	struct core_insn insn = decode(code, len);
 
 	return core_emulate(&v, &insn, e);
+}
+
+void check_fault(const char *name, enum core_done done, uint8_t vector, uint32_t error)
+{
+	ck_assert_msg(done == CORE_DONE_FAULT, "%s: %d", name, done);
+	ck_assert_msg(raised.vector == vector, "%s: vector %u", name, raised.vector);
+	ck_assert_msg(raised.error == error, "%s: error %#x", name, raised.error);
+}
+
+void check_words(uint64_t gpa, unsigned int size, const uint64_t *word, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++, gpa += size) {
+		uint64_t got = size == 2 ? get16(gpa) : size == 4 ? get32(gpa) : get64(gpa);
+
+		ck_assert_msg(got == word[i], "word %u: %#llx, not %#llx", i,
+			      (unsigned long long)got, (unsigned long long)word[i]);
+	}
 }

@@ -13,6 +13,7 @@ extern struct core_vm vm;
 extern struct core_vcpu v;
 extern struct x86_regs regs;
 extern struct x86_sregs sregs;
+extern struct engine_exception raised; /* for run(), as a default */
 
 /* The engine's state, which a test may set and read. */
 extern struct still {
@@ -44,5 +45,28 @@ uint16_t get16(uint64_t gpa);
 struct core_insn decode(const char *code, size_t len);
 enum core_done run(const char *code, size_t len, struct engine_exception *e);
 #define RUN(code, e) run(code, sizeof(code) - 1, e)
+
+/* Check the result of run(): the instruction retired, or raised this exception. */
+#define EXPECT_RETIRED(done) ck_assert_int_eq(done, CORE_DONE_RETIRED)
+#define EXPECT_FAULT(done, vector_, error_)                \
+	do {                                               \
+		ck_assert_int_eq(done, CORE_DONE_FAULT);   \
+		ck_assert_uint_eq(raised.vector, vector_); \
+		ck_assert_uint_eq(raised.error, error_);   \
+	} while (0)
+/* Run code, and check that it retired or faulted. */
+#define RETIRES(code)		      EXPECT_RETIRED(RUN(code, &raised))
+#define FAULTS(code, vector_, error_) EXPECT_FAULT(RUN(code, &raised), vector_, error_)
+/* Check RIP and RSP. */
+#define EXPECT_AT(rip_, rsp_)                      \
+	do {                                       \
+		ck_assert_uint_eq(regs.rip, rip_); \
+		ck_assert_uint_eq(regs.rsp, rsp_); \
+	} while (0)
+
+/* Check the fault of a row of a table, which @name names. */
+void check_fault(const char *name, enum core_done done, uint8_t vector, uint32_t error);
+/* Check @count words of @size bytes each (2, 4 or 8). */
+void check_words(uint64_t gpa, unsigned int size, const uint64_t *word, unsigned int count);
 
 #endif /* TESTS_LIB_STILL_H */
