@@ -12,6 +12,18 @@
 
 static bool seen[TRACER_ROOT_PAGE];
 
+/* The kinds that are one mnemonic each. */
+static const ZydisMnemonic mnemonics[] = {
+	[TRACER_ROOT_RET] = ZYDIS_MNEMONIC_RET,
+	[TRACER_ROOT_WRMSR] = ZYDIS_MNEMONIC_WRMSR,
+	[TRACER_ROOT_VMXON] = ZYDIS_MNEMONIC_VMXON,
+	[TRACER_ROOT_VMCLEAR] = ZYDIS_MNEMONIC_VMCLEAR,
+	[TRACER_ROOT_VMPTRLD] = ZYDIS_MNEMONIC_VMPTRLD,
+	[TRACER_ROOT_VMXOFF] = ZYDIS_MNEMONIC_VMXOFF,
+	[TRACER_ROOT_HLT] = ZYDIS_MNEMONIC_HLT,
+};
+
+/* Return true if the decoded instruction is of this kind. */
 static bool is_kind(const ZydisDecodedInstruction *d, const ZydisDecodedOperand *op,
 		    enum tracer_root_kind kind)
 {
@@ -31,28 +43,15 @@ static bool is_kind(const ZydisDecodedInstruction *d, const ZydisDecodedOperand 
 		return d->mnemonic == ZYDIS_MNEMONIC_CALL && direct;
 	case TRACER_ROOT_CALL_INDIRECT:
 		return d->mnemonic == ZYDIS_MNEMONIC_CALL && !direct;
-	case TRACER_ROOT_RET:
-		return d->mnemonic == ZYDIS_MNEMONIC_RET;
-	case TRACER_ROOT_WRMSR:
-		return d->mnemonic == ZYDIS_MNEMONIC_WRMSR;
-	case TRACER_ROOT_VMXON:
-		return d->mnemonic == ZYDIS_MNEMONIC_VMXON;
-	case TRACER_ROOT_VMCLEAR:
-		return d->mnemonic == ZYDIS_MNEMONIC_VMCLEAR;
-	case TRACER_ROOT_VMPTRLD:
-		return d->mnemonic == ZYDIS_MNEMONIC_VMPTRLD;
-	case TRACER_ROOT_VMXOFF:
-		return d->mnemonic == ZYDIS_MNEMONIC_VMXOFF;
 	case TRACER_ROOT_ENTRY:
 		return d->mnemonic == ZYDIS_MNEMONIC_VMLAUNCH ||
 		       d->mnemonic == ZYDIS_MNEMONIC_VMRESUME;
-	case TRACER_ROOT_HLT:
-		return d->mnemonic == ZYDIS_MNEMONIC_HLT;
+	default:
+		return mnemonics[kind] && d->mnemonic == mnemonics[kind];
 	}
-	return false;
 }
 
-/* What the bytes say of an instruction that was done. */
+/* Check an instruction of the model against the bytes of the code page. */
 static void check_bytes(const struct tracer_root *root, const struct tracer_root_insn *insn)
 {
 	size_t at = (size_t)(insn->ip - TRACER_ROOT_CODE);
@@ -72,7 +71,7 @@ static void check_bytes(const struct tracer_root *root, const struct tracer_root
 	seen[at] = true;
 }
 
-/* Calls and returns: where to, and that none is left. */
+/* The return addresses of the calls that have not returned. */
 struct calls {
 	uint64_t to[TRACER_ROOT_CALLS];
 	unsigned int n;
@@ -122,7 +121,17 @@ static void walk(struct tracer_root *root, struct tracer_root_input in, enum tra
 	ck_assert_uint_eq(in.msrs, 0);
 }
 
-/* Every way through the code: each exit, with and without an event, MSRs, an end. */
+/* Continue after a VM exit. */
+static void walk_exit(struct tracer_root *root, struct tracer_root_input in,
+		      enum tracer_root_kind last)
+{
+	tracer_root_exit(root);
+	walk(root, in, last);
+}
+
+#define IN (struct tracer_root_input)
+
+/* Follow all paths: each exit with and without an injected event, writes of MSRs, and the end. */
 START_TEST(code_is_what_the_table_says)
 {
 	static const uint32_t writes[] = {TRACER_EXIT_REASON_CR, TRACER_EXIT_REASON_WRMSR,
@@ -132,26 +141,18 @@ START_TEST(code_is_what_the_table_says)
 	uint32_t reason;
 
 	tracer_root_init(&root);
-	walk(&root, (struct tracer_root_input){.msrs = 3}, TRACER_ROOT_ENTRY);
+	walk(&root, IN{.msrs = 3}, TRACER_ROOT_ENTRY);
 	for (reason = 0; reason < TRACER_EXIT_REASONS; reason++) {
-		tracer_root_exit(&root);
-		walk(&root, (struct tracer_root_input){.reason = reason, .count = 4},
-		     TRACER_ROOT_ENTRY);
-		tracer_root_exit(&root);
-		walk(&root,
-		     (struct tracer_root_input){.reason = reason, .flags = TRACER_ROOT_INJECT},
-		     TRACER_ROOT_ENTRY);
+		walk_exit(&root, IN{.reason = reason, .count = 4}, TRACER_ROOT_ENTRY);
+		walk_exit(&root, IN{.reason = reason, .flags = TRACER_ROOT_INJECT},
+			  TRACER_ROOT_ENTRY);
 	}
 	for (i = 0; i < 3; i++) {
-		tracer_root_exit(&root);
-		walk(&root, (struct tracer_root_input){.reason = writes[i], .msrs = 5},
-		     TRACER_ROOT_ENTRY);
+		walk_exit(&root, IN{.reason = writes[i], .msrs = 5}, TRACER_ROOT_ENTRY);
 	}
-	tracer_root_exit(&root);
-	walk(&root, (struct tracer_root_input){.flags = TRACER_ROOT_OVER, .msrs = 1},
-	     TRACER_ROOT_HLT);
+	walk_exit(&root, IN{.flags = TRACER_ROOT_OVER, .msrs = 1}, TRACER_ROOT_HLT);
 
-	/* Each function was come to. */
+	/* Each function was executed. */
 	for (i = 0; tracer_root_symbol((unsigned int)i, &ip, &bytes); i++) {
 		ck_assert(seen[ip - TRACER_ROOT_CODE]);
 		all += bytes;
@@ -229,7 +230,7 @@ static void leave(enum tracer_hv_reason reason)
 	tracer_hv_exit(&hv, &e);
 }
 
-/* On which side the trace runs, with the controls and without them. */
+/* The sides that are traced, with the VMX controls and without them. */
 static const struct {
 	enum vpt_usage usage;
 	uint32_t allowed;
@@ -290,7 +291,7 @@ START_TEST(a_guest_has_its_registers)
 	leave(TRACER_EXIT_REASON_WRMSR);
 	ck_assert_int_eq(tracer_hv_wrmsr(&hv, VPT_MSR_OUTPUT_BASE, base), VPT_FAULT_NONE);
 	ck_assert_int_eq(tracer_hv_wrmsr(&hv, VPT_MSR_OUTPUT_MASK_PTRS, mask), VPT_FAULT_NONE);
-	/* The transport is not the guest's. */
+	/* The guest has no trace transport. */
 	ck_assert_int_eq(tracer_hv_wrmsr(&hv, VPT_MSR_CTL, VPT_CTL_MASK(FABRIC_EN)), VPT_FAULT_GP);
 	ck_assert(tracer_hv_enter(&hv, 0x1002, false));
 	ck_assert_int_eq(tracer_hv_rdmsr(&hv, VPT_MSR_OUTPUT_BASE, &value), VPT_FAULT_NONE);
@@ -310,7 +311,7 @@ START_TEST(other_guests_have_none)
 }
 END_TEST
 
-/* Root code that did not write what it was to write is found before the entry. */
+/* A VM entry with invalid controls fails before the guest runs. */
 START_TEST(an_entry_that_cannot_be_fails)
 {
 	ck_assert_int_eq(start(VPT_USAGE_SYSTEM, VPT_VMX_CONTROLS), VPT_OK);
@@ -363,21 +364,10 @@ START_TEST(spaces_by_cr3_vmcs_and_side)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("hv", setup, teardown)
 {
-	Suite *suite = suite_create("hv");
-	TCase *code = tcase_create("code"), *usages = tcase_create("usages");
-
-	tcase_add_test(code, code_is_what_the_table_says);
-	tcase_add_test(code, spaces_by_cr3_vmcs_and_side);
-	suite_add_tcase(suite, code);
-	tcase_add_checked_fixture(usages, setup, teardown);
-	tcase_add_loop_test(usages, each_usage_traces_its_sides, 0, SIDES);
-	tcase_add_loop_test(usages, usages_can_follow_each_other, 0, SIDES * SIDES);
-	tcase_add_test(usages, a_guest_has_its_registers);
-	tcase_add_loop_test(usages, other_guests_have_none, 0, SIDES);
-	tcase_add_test(usages, an_entry_that_cannot_be_fails);
-	tcase_add_test(usages, not_on_every_processor);
-	suite_add_tcase(suite, usages);
-	return suite;
+	TEST_LOOP(tcase, SIDES, each_usage_traces_its_sides, other_guests_have_none);
+	tcase_add_loop_test(tcase, usages_can_follow_each_other, 0, SIDES * SIDES);
+	TEST_ADD(tcase, code_is_what_the_table_says, spaces_by_cr3_vmcs_and_side,
+		 a_guest_has_its_registers, an_entry_that_cannot_be_fails, not_on_every_processor);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Instructions as the core classifies and caches them. */
+/* How the core classifies and caches instructions. */
 #include "lib/suite.h"
 
 #include <string.h>
@@ -7,8 +7,6 @@
 #include "core/insn.h"
 #include "x86/x86.h"
 #include "engine/engine.h"
-
-#define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))
 
 static struct core_insn_cache *cache;
 
@@ -120,7 +118,7 @@ static const struct {
 	{"xbegin", "\xc7\xf8\x00\x00\x00\x00", 6, 64, CORE_INSN_PLAIN, 0, 0, 0},
 };
 
-/* `aux` counts only where a class gives it a meaning. */
+/* Return true if @aux has a meaning for the class. */
 static bool has_aux(uint8_t cls)
 {
 	return cls == CORE_INSN_COND || cls == CORE_INSN_INT || cls == CORE_INSN_IRET ||
@@ -142,8 +140,8 @@ START_TEST(classes)
 }
 END_TEST
 
-/* Code that changes is seen as it is, in each of the 15 bytes. */
-START_TEST(a_changed_byte_is_seen)
+/* Row: a byte of an instruction. The cache notices that the byte changes. */
+START_TEST(changed_bytes_are_noticed)
 {
 	/* movabs $imm64, %rax */
 	uint8_t code[10] = {0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8}, seen[16];
@@ -159,7 +157,7 @@ START_TEST(a_changed_byte_is_seen)
 }
 END_TEST
 
-START_TEST(bytes_after_it_do_not_matter)
+START_TEST(later_bytes_do_not_matter)
 {
 	const struct core_insn *insn = find(0x3000, 64, "\xc3\x90\x90", 3);
 	struct core_insn first = *insn;
@@ -195,8 +193,8 @@ END_TEST
 
 static const struct {
 	uint8_t opcode;
-	uint64_t when; /* flags for which it is taken */
-	uint64_t not ; /* and for which not */
+	uint64_t when; /* flags with which the branch is taken */
+	uint64_t not ; /* flags with which it is not taken */
 } conditions[] = {
 	{0x70, X86_FL_OF, 0},
 	{0x71, 0, X86_FL_OF},
@@ -230,45 +228,26 @@ START_TEST(condition_codes)
 }
 END_TEST
 
-START_TEST(operand_address)
-{
-	struct x86_regs regs = {.rdi = 0x1000, .rcx = 0x10, .rip = 0x400000, .r9 = 7};
-	uint64_t address;
-	char segment;
-
-	/* sidt 0x20(%rdi,%rcx,4); sidt %fs:(%r9); sidt 0x100(%rip) */
-	ck_assert(core_insn_address(cache, find(0, 64, "\x0f\x01\x4c\x8f\x20", 5), &regs, &address,
-				    &segment));
-	ck_assert_uint_eq(address, 0x1060);
-	ck_assert_int_eq(segment, 0);
-	ck_assert(core_insn_address(cache, find(0, 64, "\x64\x41\x0f\x01\x09", 5), &regs, &address,
-				    &segment));
-	ck_assert_uint_eq(address, 7);
-	ck_assert_int_eq(segment, 'f');
-	ck_assert(core_insn_address(cache, find(0, 64, "\x0f\x01\x0d\x00\x01\x00\x00", 7), &regs,
-				    &address, &segment));
-	ck_assert_uint_eq(address, 0x400107);
-	ck_assert(!core_insn_address(cache, find(0, 64, "\x90", 1), &regs, &address, &segment));
-}
-END_TEST
-
-/* Segments of operands, which count outside 64-bit mode. */
+/* Addresses and segments of memory operands. Most segments have no effect in 64-bit mode. */
 static const struct {
 	const char *code;
 	uint8_t len, bits;
 	uint64_t address;
 	char segment;
 } operands[] = {
-	{"\xff\x28", 2, 16, 0x0210, 'd'},	      /* ljmp *(%bx,%si) */
-	{"\xff\x6a\x02", 3, 16, 0x1012, 's'},	      /* ljmp *2(%bp,%si) */
-	{"\x26\xff\x28", 3, 16, 0x0210, 'e'},	      /* ljmp *%es:(%bx,%si) */
-	{"\x2e\xff\x2e\x34\x12", 5, 16, 0x1234, 'c'}, /* ljmp *%cs:0x1234 */
-	{"\xff\x2c\x24", 3, 32, 0x30000, 's'},	      /* ljmp *(%esp) */
-	{"\x65\xff\x2b", 3, 32, 0xff200, 'g'},	      /* ljmp *%gs:(%ebx) */
-	{"\xff\x2c\x24", 3, 64, 0x500030000ull, 's'}, /* ljmp *(%rsp) */
-	{"\x26\xff\x2b", 3, 64, 0x5000ff200ull, 0},   /* ljmp *%es:(%rbx) */
-	{"\x67\xff\x2b", 3, 64, 0xff200, 0},	      /* ljmp *(%ebx) */
-	/* ljmp *0x101000, with REX.B, which counts for nothing where there is no base. */
+	{"\x0f\x01\x4c\x8f\x20", 5, 64, 0x1060, 0},	      /* sidt 0x20(%rdi,%rcx,4) */
+	{"\x64\x41\x0f\x01\x09", 5, 64, 7, 'f'},	      /* sidt %fs:(%r9) */
+	{"\x0f\x01\x0d\x00\x01\x00\x00", 7, 64, 0x400107, 0}, /* sidt 0x100(%rip) */
+	{"\xff\x28", 2, 16, 0x0210, 'd'},		      /* ljmp *(%bx,%si) */
+	{"\xff\x6a\x02", 3, 16, 0x1012, 's'},		      /* ljmp *2(%bp,%si) */
+	{"\x26\xff\x28", 3, 16, 0x0210, 'e'},		      /* ljmp *%es:(%bx,%si) */
+	{"\x2e\xff\x2e\x34\x12", 5, 16, 0x1234, 'c'},	      /* ljmp *%cs:0x1234 */
+	{"\xff\x2c\x24", 3, 32, 0x30000, 's'},		      /* ljmp *(%esp) */
+	{"\x65\xff\x2b", 3, 32, 0xff200, 'g'},		      /* ljmp *%gs:(%ebx) */
+	{"\xff\x2c\x24", 3, 64, 0x500030000ull, 's'},	      /* ljmp *(%rsp) */
+	{"\x26\xff\x2b", 3, 64, 0x5000ff200ull, 0},	      /* ljmp *%es:(%rbx) */
+	{"\x67\xff\x2b", 3, 64, 0xff200, 0},		      /* ljmp *(%ebx) */
+	/* ljmp *0x101000 with REX.B, which has no effect without a base register */
 	{"\x67\x41\xff\x2c\x25\x00\x10\x10\x00", 9, 64, 0x101000, 0},
 	{"\x67\x41\xff\x2c\x25\xf0\xff\xff\xff", 9, 64, 0xfffffff0, 0},
 	/* ljmp *0x101000(,%r12d,2); ljmp *0x10(%r13d) */
@@ -278,7 +257,11 @@ static const struct {
 
 START_TEST(operand_segments)
 {
-	const struct x86_regs regs = {.rbx = 0x5000ff200ull,
+	const struct x86_regs regs = {.rdi = 0x1000,
+				      .rcx = 0x10,
+				      .rip = 0x400000,
+				      .r9 = 7,
+				      .rbx = 0x5000ff200ull,
 				      .rsi = 0x11010,
 				      .rbp = 0x70000,
 				      .rsp = 0x500030000ull,
@@ -292,6 +275,7 @@ START_TEST(operand_segments)
 				    &regs, &address, &segment));
 	ck_assert_uint_eq(address, operands[_i].address);
 	ck_assert_int_eq(segment, operands[_i].segment);
+	ck_assert(!core_insn_address(cache, find(0, 64, "\x90", 1), &regs, &address, &segment));
 }
 END_TEST
 
@@ -313,7 +297,7 @@ static const struct {
 	{"\x66\xcb", 2, 32, CORE_FAR_RET, 2, false, 0, 0, 0},
 };
 
-/* What messages show. */
+/* Instructions in messages are formatted without registers that have no effect. */
 START_TEST(formatted)
 {
 	const struct core_insn_bytes bytes = pack("\x67\x41\xff\x2c\x25\x00\x10\x10\x00", 9);
@@ -341,22 +325,13 @@ START_TEST(far_operands)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("insn", setup, teardown)
 {
-	Suite *suite = suite_create("insn");
-	TCase *tc = tcase_create("insn");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_loop_test(tc, classes, 0, ROW_COUNT(rows));
-	tcase_add_loop_test(tc, a_changed_byte_is_seen, 0, 8);
-	tcase_add_test(tc, bytes_after_it_do_not_matter);
-	tcase_add_test(tc, modes_differ);
-	tcase_add_test(tc, truncated_or_no_instruction);
-	tcase_add_loop_test(tc, condition_codes, 0, ROW_COUNT(conditions));
-	tcase_add_test(tc, operand_address);
-	tcase_add_loop_test(tc, operand_segments, 0, ROW_COUNT(operands));
-	tcase_add_test(tc, formatted);
-	tcase_add_loop_test(tc, far_operands, 0, ROW_COUNT(far_rows));
-	suite_add_tcase(suite, tc);
-	return suite;
+	TEST_ROWS(tcase, classes, rows);
+	tcase_add_loop_test(tcase, changed_bytes_are_noticed, 0, 8);
+	TEST_ADD(tcase, later_bytes_do_not_matter, modes_differ, truncated_or_no_instruction,
+		 formatted);
+	TEST_ROWS(tcase, condition_codes, conditions);
+	TEST_ROWS(tcase, operand_segments, operands);
+	TEST_ROWS(tcase, far_operands, far_rows);
 }

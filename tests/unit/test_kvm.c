@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One guest run at full speed and stepped, by each way there is to learn of a
- * step's exception: it must not find a difference. Without KVM there is nothing to
- * test and the suite is empty.
+ * A guest runs at full speed and stepped, with each method to find the exception of a step. The guest
+ * must not notice a difference. Without KVM the suite is empty.
  */
 #include "lib/suite.h"
 
@@ -31,9 +30,9 @@ enum layout {
 };
 
 /*
- * R14 gathers what the guest sees: vectors, the frames' RFLAGS and RIP. In each
- * ring: a loop, #UD, #PF, #DE, #GP, a string instruction, flags pushed and popped.
- * INT 31H ends it.
+ * R14 is a checksum of the state that the guest sees, such as RFLAGS and RIP of the frames. In each
+ * ring the guest executes a loop, #UD, #PF, #DE, #GP, a string instruction, PUSHFQ and POPFQ. INT 31H
+ * ends the run.
  */
 #define WORK                                              \
 	"	mov	$10, %ecx\n"                                \
@@ -68,19 +67,19 @@ extern const char guest_start[], guest_skip2[], guest_skip8[], guest_error2[], g
 __asm__(".pushsection .rodata\n"
 	"guest_start:\n" WORK "	push	$0x23\n"
 	"	push	$0x1a0000\n"
-	"	push	$0x202\n" /* some KVMs show IF set in ring 3 in any case */
+	"	push	$0x202\n" /* some versions of KVM always set IF in ring 3 */
 	"	push	$0x2b\n"
 	"	lea	4f(%rip), %rax\n"
 	"	push	%rax\n"
 	"	iretq\n"
 	"4:\n" WORK "	int	$0x31\n"
-	/* #UD and #DE: two bytes on, no error code. */
+	/* #UD and #DE: skip two bytes. There is no error code. */
 	"guest_skip2:\n"
 	"	add	(%rsp), %r14\n"
 	"	add	16(%rsp), %r14\n"
 	"	addq	$2, (%rsp)\n"
 	"	iretq\n"
-	/* #PF: 8 bytes on. */
+	/* #PF: skip 8 bytes. */
 	"guest_skip8:\n"
 	"	add	(%rsp), %r14\n"
 	"	mov	%cr2, %rax\n"
@@ -89,7 +88,7 @@ __asm__(".pushsection .rodata\n"
 	"	add	16(%rsp), %r14\n"
 	"	addq	$8, (%rsp)\n"
 	"	iretq\n"
-	/* #GP: two bytes on. */
+	/* #GP: skip two bytes. */
 	"guest_error2:\n"
 	"	add	$8, %rsp\n"
 	"	add	8(%rsp), %r14\n"
@@ -174,7 +173,8 @@ struct outcome {
 	uint64_t insns, bytes;
 };
 
-static struct outcome run(const struct engine_probe *as, bool traced)
+/* Create the machine and load the guest. With @traced, trace it as its host, and so step it. */
+static void create(const struct engine_probe *as, bool traced)
 {
 	struct core_vm_config config = {
 		.engine = engine_find("kvm"),
@@ -183,13 +183,19 @@ static struct outcome run(const struct engine_probe *as, bool traced)
 		.owner = traced ? TRACE_OWNER_HOST : TRACE_OWNER_NONE,
 		.mem_bytes = RAM,
 	};
-	struct outcome out;
 
 	ck_assert_int_eq(core_vm_create(&vm, &config), 0);
 	load();
 	if (traced)
 		trace();
 	vm.vcpu->deadline = core_now() + 20 * 1000000000ull;
+}
+
+/* Run the machine until the guest exits, and destroy the machine. */
+static struct outcome finish(void)
+{
+	struct outcome out;
+
 	core_vcpu_loop(vm.vcpu);
 	ck_assert_msg(vm.stop.kind == TRACE_STOP_EXIT, "stop %d: %s", vm.stop.kind, vm.stop.text);
 	out = (struct outcome){vm.stop.exit_status, vm.vcpu->tracer.recorder.insns,
@@ -198,13 +204,26 @@ static struct outcome run(const struct engine_probe *as, bool traced)
 	return out;
 }
 
+static struct outcome run(const struct engine_probe *as, bool traced)
+{
+	create(as, traced);
+	return finish();
+}
+
+static void check_same(struct outcome got, struct outcome want)
+{
+	ck_assert_uint_eq(got.status, want.status);
+	ck_assert_uint_eq(got.insns, want.insns);
+	ck_assert_uint_eq(got.bytes, want.bytes);
+}
+
 START_TEST(stepping_is_not_seen)
 {
 	struct outcome plain = run(&probe, false), stepped = run(&probe, true);
 
 	ck_assert_uint_eq(stepped.status, plain.status);
 	ck_assert_uint_eq(plain.insns, 0);
-	/* Twice 20 + 2 * 10 - 2 in the work, 5 handlers, and the ways between. */
+	/* WORK has more than 30 instructions, runs twice, and calls 5 handlers. */
 	ck_assert_uint_gt(stepped.insns, 100);
 	ck_assert_uint_gt(stepped.bytes, 16);
 }
@@ -213,18 +232,13 @@ END_TEST
 START_TEST(replaying_finds_the_same_faults)
 {
 	struct engine_probe replay = probe;
-	struct outcome direct, replayed;
 
 	replay.fault = ENGINE_FAULT_WAY_REPLAY;
-	direct = run(&probe, true);
-	replayed = run(&replay, true);
-	ck_assert_uint_eq(replayed.status, direct.status);
-	ck_assert_uint_eq(replayed.insns, direct.insns);
-	ck_assert_uint_eq(replayed.bytes, direct.bytes);
+	check_same(run(&replay, true), run(&probe, true));
 }
 END_TEST
 
-/* The next one comes a little later: where each step takes as long as a signal, there is an end. */
+/* Send the next signal a little later each time, so that the guest advances on slow machines. */
 static void on_alarm(int sig)
 {
 	static int usec = 7500;
@@ -236,12 +250,12 @@ static void on_alarm(int sig)
 	setitimer(ITIMER_REAL, &once, NULL);
 }
 
-/* A signal between an instruction and its trap must not hide that it ran. */
+/* A signal between an instruction and its debug trap must not hide the instruction. */
 START_TEST(signals_hide_no_step)
 {
 	const struct itimerval often = {{0, 0}, {0, 150}}, never = {{0, 0}, {0, 0}};
 	struct sigaction action = {.sa_handler = on_alarm};
-	struct outcome quiet = run(&probe, true), disturbed;
+	struct outcome quiet = run(&probe, true);
 	struct engine_probe as = probe;
 	int i;
 
@@ -249,30 +263,16 @@ START_TEST(signals_hide_no_step)
 		as.fault = ENGINE_FAULT_WAY_REPLAY;
 	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
 	ck_assert_int_eq(setitimer(ITIMER_REAL, &often, NULL), 0);
-	for (i = 0; i < 10; i++) {
-		disturbed = run(&as, true);
-		ck_assert_uint_eq(disturbed.status, quiet.status);
-		ck_assert_uint_eq(disturbed.insns, quiet.insns);
-		ck_assert_uint_eq(disturbed.bytes, quiet.bytes);
-	}
+	for (i = 0; i < 10; i++)
+		check_same(run(&as, true), quiet);
 	ck_assert_int_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
 }
 END_TEST
 
-/* The limit is exact, and the guest stops where it says. */
+/* The limit is exact: the guest stops after that many instructions. */
 START_TEST(instruction_limit)
 {
-	struct core_vm_config config = {
-		.engine = engine_find("kvm"),
-		.probe = &probe,
-		.caps = vpt_caps_model("skl"),
-		.owner = TRACE_OWNER_HOST,
-		.mem_bytes = RAM,
-	};
-
-	ck_assert_int_eq(core_vm_create(&vm, &config), 0);
-	load();
-	trace();
+	create(&probe, true);
 	vm.vcpu->max_insns = 1 + 2 * 3; /* MOV, three rounds of the loop */
 	core_vcpu_loop(vm.vcpu);
 	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_MAX_INSNS);
@@ -286,17 +286,9 @@ END_TEST
 
 START_TEST(time_limit_at_full_speed)
 {
-	struct core_vm_config config = {
-		.engine = engine_find("kvm"),
-		.probe = &probe,
-		.caps = vpt_caps_model("skl"),
-		.owner = TRACE_OWNER_NONE,
-		.mem_bytes = RAM,
-	};
 	static const uint8_t jmp[] = {0xeb, 0xfe};
 
-	ck_assert_int_eq(core_vm_create(&vm, &config), 0);
-	load();
+	create(&probe, false);
 	ck_assert(x86_mem_write(&vm.mem, CODE, jmp, sizeof(jmp)));
 	vm.vcpu->deadline = core_now() + 300000000;
 	core_vcpu_loop(vm.vcpu);
@@ -314,44 +306,22 @@ START_TEST(msrs_without_a_row)
 {
 	static const uint8_t code[] = {0x45, 0x31, 0xf6, 0xb9, 0x34, 0,	   0,	0,
 				       0x0f, 0x32, 0x0f, 0x30, 0xcd, 0x31, 0xf4};
-	struct core_vm_config config = {
-		.engine = engine_find("kvm"),
-		.probe = &probe,
-		.caps = vpt_caps_model("skl"),
-		.owner = _i ? TRACE_OWNER_HOST : TRACE_OWNER_NONE,
-		.mem_bytes = RAM,
-	};
 
-	ck_assert_int_eq(core_vm_create(&vm, &config), 0);
-	load();
+	create(&probe, _i);
 	ck_assert(x86_mem_write(&vm.mem, CODE, code, sizeof(code)));
-	if (_i)
-		trace();
-	vm.vcpu->deadline = core_now() + 20 * 1000000000ull;
-	core_vcpu_loop(vm.vcpu);
-	ck_assert_msg(vm.stop.kind == TRACE_STOP_EXIT, "stop %d: %s", vm.stop.kind, vm.stop.text);
-	ck_assert_uint_eq(vm.stop.exit_status, 2 * 8);
-	core_vm_destroy(&vm);
+	ck_assert_uint_eq(finish().status, 2 * 8);
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("kvm", NULL, NULL)
 {
-	Suite *suite = suite_create("kvm");
-	TCase *tc = tcase_create("kvm");
-
 	engine_find("kvm")->probe(&probe, false);
-	suite_add_tcase(suite, tc);
 	if (probe.problem) {
 		fprintf(stderr, "nothing to test: %s\n", probe.problem);
-		return suite;
+		return;
 	}
-	tcase_set_timeout(tc, 120);
-	tcase_add_test(tc, stepping_is_not_seen);
-	tcase_add_test(tc, replaying_finds_the_same_faults);
-	tcase_add_loop_test(tc, signals_hide_no_step, 0, 2);
-	tcase_add_test(tc, instruction_limit);
-	tcase_add_test(tc, time_limit_at_full_speed);
-	tcase_add_loop_test(tc, msrs_without_a_row, 0, 2);
-	return suite;
+	tcase_set_timeout(tcase, 120);
+	TEST_LOOP(tcase, 2, signals_hide_no_step, msrs_without_a_row);
+	TEST_ADD(tcase, stepping_is_not_seen, replaying_finds_the_same_faults, instruction_limit,
+		 time_limit_at_full_speed);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * vpt lockstep finds what differs: the software CPU against itself, where one of the
- * two is made to go wrong at a known instruction.
+ * vpt lockstep finds differences. It compares the software CPU with itself. In one of the two, a test
+ * plants a difference at a known instruction.
  */
 #include "lib/suite.h"
 
@@ -11,11 +11,9 @@
 #include "boot/boot.h"
 #include "core/lockstep.h"
 
-#define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))
-
 enum layout { RAM = 4 << 20, CODE = 0x100000, DATA = 0x200000 };
 
-/* Steps of the program below, and the one that goes wrong. */
+/* Steps of the program below, and the step at which the difference is planted. */
 enum steps {
 	LOOP_STEPS = 1 + 4 * 16,
 	RDTSC = LOOP_STEPS + 1,
@@ -91,7 +89,6 @@ static void setup(void)
 	l = malloc(sizeof(*l));
 	ck_assert_ptr_nonnull(l);
 	plant = NULL;
-	bad = BAD;
 }
 
 static void teardown(void)
@@ -105,10 +102,25 @@ static bool differs(enum core_lockstep_field field)
 	return core_lockstep_differs(&l->state[0], &l->state[1], field);
 }
 
+static void check_diverged(uint64_t at)
+{
+	ck_assert_int_eq(l->end, CORE_LOCKSTEP_DIVERGED);
+	ck_assert_uint_eq(l->steps, at);
+}
+
+/* Plant a difference in step @at, and run. */
+static void run_with(void (*what)(struct engine_vcpu *ev), unsigned int at, uint64_t every,
+		     uint64_t every_all, uint64_t exact_from)
+{
+	plant = what;
+	bad = at;
+	make(every, every_all, exact_from);
+	core_lockstep_run(l);
+}
+
 START_TEST(the_same_is_the_same)
 {
-	make(1, 16, UINT64_MAX);
-	core_lockstep_run(l);
+	run_with(NULL, BAD, 1, 16, UINT64_MAX);
 	ck_assert_int_eq(l->end, CORE_LOCKSTEP_DONE);
 	ck_assert_uint_eq(l->side[0].vm.vcpu->retired, ALL_STEPS);
 	ck_assert_uint_eq(l->side[1].vm.vcpu->retired, ALL_STEPS);
@@ -116,7 +128,7 @@ START_TEST(the_same_is_the_same)
 }
 END_TEST
 
-START_TEST(a_limit_ends_it)
+START_TEST(a_limit_ends_the_run)
 {
 	make(1, 16, UINT64_MAX);
 	l->config.max_insns = 10;
@@ -179,7 +191,7 @@ static void bad_pt(struct engine_vcpu *ev)
 static const struct {
 	void (*plant)(struct engine_vcpu *ev);
 	enum core_lockstep_field field; /* CORE_LS_FIELDS: memory */
-	bool late;			/* not looked at after each instruction */
+	bool late;			/* not compared after each instruction */
 } planted[] = {
 	{bad_rax, CORE_LS_RAX, false},
 	{bad_r15, CORE_LS_R15, false},
@@ -201,20 +213,17 @@ static void found_at(int row, uint64_t at)
 {
 	unsigned int i;
 
-	ck_assert_int_eq(l->end, CORE_LOCKSTEP_DIVERGED);
-	ck_assert_uint_eq(l->steps, at);
+	check_diverged(at);
 	ck_assert_int_eq(l->memory_differs, planted[row].field == CORE_LS_FIELDS);
 	for (i = 0; i < CORE_LS_FIELDS; i++)
 		ck_assert_msg(differs((enum core_lockstep_field)i) == (i == planted[row].field),
 			      "row %d: %s", row, core_lockstep_name((enum core_lockstep_field)i));
 }
 
-/* In the run that looks at everything: at that very instruction, and nothing else. */
+/* A run that compares everything finds exactly that difference, at that instruction. */
 START_TEST(planted_is_found)
 {
-	plant = planted[_i].plant;
-	make(1, 4096, 0);
-	core_lockstep_run(l);
+	run_with(planted[_i].plant, BAD, 1, 4096, 0);
 	found_at(_i, BAD);
 	ck_assert_uint_eq(l->all_good, BAD - 1);
 	if (planted[_i].field == CORE_LS_FIELDS)
@@ -222,62 +231,46 @@ START_TEST(planted_is_found)
 }
 END_TEST
 
-/* In the run before it: no later than everything is looked at. */
+/* A run that compares everything only every 16 instructions finds it at the next comparison. */
 START_TEST(planted_is_found_in_time)
 {
-	plant = planted[_i].plant;
-	make(1, 16, UINT64_MAX);
-	core_lockstep_run(l);
-	ck_assert_int_eq(l->end, CORE_LOCKSTEP_DIVERGED);
-	ck_assert_uint_eq(l->steps, planted[_i].late ? 32 : BAD);
+	run_with(planted[_i].plant, BAD, 1, 16, UINT64_MAX);
+	check_diverged(planted[_i].late ? 32 : BAD);
 	ck_assert_uint_eq(l->all_good, 16);
 }
 END_TEST
 
-/* Nothing is compared in between, so it is found at the end. */
+/* Nothing is compared while the program runs, so the difference is found at the end. */
 START_TEST(planted_is_found_with_every)
 {
-	plant = bad_byte;
-	make(1000, 1000, UINT64_MAX);
-	core_lockstep_run(l);
+	run_with(bad_byte, BAD, 1000, 1000, UINT64_MAX);
 	ck_assert_int_eq(l->end, CORE_LOCKSTEP_DIVERGED);
 	ck_assert(l->memory_differs);
 	ck_assert_uint_eq(l->all_good, 0);
 }
 END_TEST
 
-START_TEST(cpuid_is_taken_over)
+START_TEST(cpuid_is_overridden)
 {
-	plant = bad_rax;
-	bad = CPUID;
-	make(1, 4096, 0);
-	core_lockstep_run(l);
+	run_with(bad_rax, CPUID, 1, 4096, 0);
 	ck_assert_int_eq(l->end, CORE_LOCKSTEP_DONE);
 	ck_assert_uint_eq(l->overridden[2], 1);
 }
 END_TEST
 
-START_TEST(cpuid_takes_nothing_else_over)
+START_TEST(cpuid_overrides_no_other_register)
 {
-	plant = bad_r15;
-	bad = CPUID;
-	make(1, 4096, 0);
-	core_lockstep_run(l);
-	ck_assert_int_eq(l->end, CORE_LOCKSTEP_DIVERGED);
-	ck_assert_uint_eq(l->steps, CPUID);
+	run_with(bad_r15, CPUID, 1, 4096, 0);
+	check_diverged(CPUID);
 	ck_assert(differs(CORE_LS_R15));
 }
 END_TEST
 
-/* Time is virtual on both: it is compared. */
-START_TEST(rdtsc_is_not_taken_over)
+/* Both sides have virtual time, so RDTSC is compared. */
+START_TEST(rdtsc_is_not_overridden)
 {
-	plant = bad_rax;
-	bad = RDTSC;
-	make(1, 4096, 0);
-	core_lockstep_run(l);
-	ck_assert_int_eq(l->end, CORE_LOCKSTEP_DIVERGED);
-	ck_assert_uint_eq(l->steps, RDTSC);
+	run_with(bad_rax, RDTSC, 1, 4096, 0);
+	check_diverged(RDTSC);
 }
 END_TEST
 
@@ -317,7 +310,7 @@ START_TEST(rows_match)
 }
 END_TEST
 
-START_TEST(rdrand_takes_its_register_over)
+START_TEST(rdrand_overrides_its_register)
 {
 	struct core_insn_bytes bytes = {.low = 0xf2c70f49, .count = 4}; /* rdrand r10 */
 	const struct x86_regs from = {.r10 = 1, .rdx = 2, .rflags = 3};
@@ -332,7 +325,7 @@ START_TEST(rdrand_takes_its_register_over)
 }
 END_TEST
 
-START_TEST(cpuid_is_what_both_have)
+START_TEST(cpuid_is_the_intersection)
 {
 	struct engine_cpuid_entry a[] = {
 		{.leaf = 0, .eax = 0x20},
@@ -363,23 +356,12 @@ START_TEST(cpuid_is_what_both_have)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("lockstep", setup, teardown)
 {
-	Suite *suite = suite_create("lockstep");
-	TCase *tc = tcase_create("lockstep");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, the_same_is_the_same);
-	tcase_add_test(tc, a_limit_ends_it);
-	tcase_add_loop_test(tc, planted_is_found, 0, ROW_COUNT(planted));
-	tcase_add_loop_test(tc, planted_is_found_in_time, 0, ROW_COUNT(planted));
-	tcase_add_test(tc, planted_is_found_with_every);
-	tcase_add_test(tc, cpuid_is_taken_over);
-	tcase_add_test(tc, cpuid_takes_nothing_else_over);
-	tcase_add_test(tc, rdtsc_is_not_taken_over);
-	tcase_add_loop_test(tc, rows_match, 0, ROW_COUNT(matches));
-	tcase_add_test(tc, rdrand_takes_its_register_over);
-	tcase_add_test(tc, cpuid_is_what_both_have);
-	suite_add_tcase(suite, tc);
-	return suite;
+	TEST_ADD(tcase, the_same_is_the_same, a_limit_ends_the_run, planted_is_found_with_every,
+		 cpuid_is_overridden, cpuid_overrides_no_other_register, rdtsc_is_not_overridden,
+		 rdrand_overrides_its_register, cpuid_is_the_intersection);
+	TEST_ROWS(tcase, planted_is_found, planted);
+	TEST_ROWS(tcase, planted_is_found_in_time, planted);
+	TEST_ROWS(tcase, rows_match, matches);
 }

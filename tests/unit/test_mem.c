@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Guest RAM and the page walk. */
+/* Accesses to guest RAM, and the page walk in each paging mode. */
 #include "lib/suite.h"
 
 #include <string.h>
 
 #include "x86/mem.h"
 #include "x86/x86.h"
-
-#define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))
 
 enum { RAM = 8 << 20, PML5 = 0x1000, PML4 = 0x2000, PDPT = 0x3000, PD = 0x4000, PT = 0x5000 };
 
@@ -22,6 +20,25 @@ enum { RAM = 8 << 20, PML5 = 0x1000, PML4 = 0x2000, PDPT = 0x3000, PD = 0x4000, 
 
 static struct x86_mem mem;
 static struct x86_paging paging;
+static struct x86_page page; /* of the last walk() */
+
+/* Walk the tables for an access. Returns false if the access faults. */
+static bool walk(uint64_t address, unsigned int access)
+{
+	page = (struct x86_page){0};
+	return x86_walk_page(&mem, &paging, address, access, &page);
+}
+
+#define EXPECT_GPA(address, access, gpa_)          \
+	do {                                       \
+		ck_assert(walk(address, access));  \
+		ck_assert_uint_eq(page.gpa, gpa_); \
+	} while (0)
+#define EXPECT_FAULT(address, access, error_)          \
+	do {                                           \
+		ck_assert(!walk(address, access));     \
+		ck_assert_uint_eq(page.error, error_); \
+	} while (0)
 
 static void setup(void)
 {
@@ -53,7 +70,7 @@ static uint64_t read_entry(uint64_t table, unsigned int index)
 	return value;
 }
 
-/* One 4 KiB page at address 0x7000, with these bits at the last level. */
+/* Map a 4 KiB page at 0x7000, with these bits in the upper entries and in the PTE. */
 static void map_4k(uint64_t upper, uint64_t bits)
 {
 	entry(PML4, 0, PDPT | upper);
@@ -96,7 +113,7 @@ START_TEST(create_refuses_odd_sizes)
 }
 END_TEST
 
-/* Who may do what with a page: PTE bits below PWU tables. */
+/* Access rights of a page by the bits of its PTE. The upper entries allow everything. */
 static const struct {
 	const char *name;
 	uint64_t pte;
@@ -143,44 +160,32 @@ START_TEST(rights_are_those_of_the_processor)
 	if (rights[_i].no_wp)
 		paging.cr0 &= ~X86_CR0_WP;
 	ok = x86_walk(&mem, &paging, 0x7abc, rights[_i].access, &gpa, &error);
-	ck_assert_msg(ok == (rights[_i].error == ~0u), "%s", rights[_i].name);
-	if (ok)
-		ck_assert_uint_eq(gpa, 0x123abc);
-	else
-		ck_assert_msg(error == rights[_i].error, "%s: %#x", rights[_i].name, error);
+	ck_assert_msg(error == rights[_i].error, "%s: %#x", rights[_i].name, error);
+	ck_assert_msg(ok ? error == ~0u && gpa == 0x123abc : error != ~0u, "%s", rights[_i].name);
 }
 END_TEST
 
 START_TEST(upper_levels_restrict)
 {
-	uint32_t error;
-	uint64_t gpa;
-
 	map_4k(P | W, PWU);
 	paging.cpl = 3;
-	ck_assert(!x86_walk(&mem, &paging, 0x7000, X86_WALK_READ, &gpa, &error));
-	ck_assert_uint_eq(error, 5);
+	EXPECT_FAULT(0x7000, X86_WALK_READ, 5);
 	map_4k(P | U, PWU);
-	ck_assert(!x86_walk(&mem, &paging, 0x7000, X86_WALK_WRITE, &gpa, &error));
-	ck_assert_uint_eq(error, 7);
+	EXPECT_FAULT(0x7000, X86_WALK_WRITE, 7);
 	map_4k(PWU, PWU);
 	entry(PD, 0, PT | PWU | NX);
-	ck_assert(!x86_walk(&mem, &paging, 0x7000, X86_WALK_FETCH, &gpa, &error));
-	ck_assert_uint_eq(error, 0x15);
+	EXPECT_FAULT(0x7000, X86_WALK_FETCH, 0x15);
 }
 END_TEST
 
 START_TEST(accessed_and_dirty_bits)
 {
-	uint32_t error;
-	uint64_t gpa;
-
 	map_4k(PWU, PWU);
-	ck_assert(x86_walk(&mem, &paging, 0x7000, X86_WALK_READ, &gpa, &error));
+	ck_assert(walk(0x7000, X86_WALK_READ));
 	ck_assert_uint_eq(read_entry(PML4, 0), PDPT | PWU | A);
 	ck_assert_uint_eq(read_entry(PD, 0), PT | PWU | A);
 	ck_assert_uint_eq(read_entry(PT, 7), 0x123000 | PWU | A);
-	ck_assert(x86_walk(&mem, &paging, 0x7000, X86_WALK_WRITE, &gpa, &error));
+	ck_assert(walk(0x7000, X86_WALK_WRITE));
 	ck_assert_uint_eq(read_entry(PD, 0), PT | PWU | A);
 	ck_assert_uint_eq(read_entry(PT, 7), 0x123000 | PWU | A | D);
 }
@@ -188,12 +193,9 @@ END_TEST
 
 START_TEST(a_fault_marks_nothing)
 {
-	uint32_t error;
-	uint64_t gpa;
-
 	map_4k(PWU, P | U);
 	paging.cpl = 3;
-	ck_assert(!x86_walk(&mem, &paging, 0x7000, X86_WALK_WRITE, &gpa, &error));
+	ck_assert(!walk(0x7000, X86_WALK_WRITE));
 	ck_assert_uint_eq(read_entry(PML4, 0), PDPT | PWU);
 	ck_assert_uint_eq(read_entry(PT, 7), 0x123000 | P | U);
 }
@@ -201,86 +203,63 @@ END_TEST
 
 START_TEST(large_pages)
 {
-	uint32_t error;
-	uint64_t gpa;
-
 	entry(PML4, 0, PDPT | PWU);
 	entry(PDPT, 0, PD | PWU);
 	entry(PD, 1, 0x600000 | PWU | PS);
-	ck_assert(x86_walk(&mem, &paging, 0x3abcde, X86_WALK_WRITE, &gpa, &error));
-	ck_assert_uint_eq(gpa, 0x7abcde);
+	EXPECT_GPA(0x3abcde, X86_WALK_WRITE, 0x7abcde);
 	ck_assert_uint_eq(read_entry(PD, 1), 0x600000 | PWU | PS | A | D);
 	entry(PDPT, 1, 0x40000000 | PWU | PS);
-	ck_assert(x86_walk(&mem, &paging, 0x7fedcba9, X86_WALK_READ, &gpa, &error));
-	ck_assert_uint_eq(gpa, 0x7fedcba9);
+	EXPECT_GPA(0x7fedcba9, X86_WALK_READ, 0x7fedcba9);
 }
 END_TEST
 
-/* Bits that a large page reserves, and PS where it means nothing. */
+/* Reserved bits of large pages, PS in a PML4E, and NX without EFER.NXE. */
 START_TEST(reserved_bits_fault)
 {
-	uint32_t error;
-	uint64_t gpa;
-
 	entry(PML4, 0, PDPT | PWU);
 	entry(PDPT, 0, PD | PWU);
 	entry(PD, 0, 0x2000 | PWU | PS);
-	ck_assert(!x86_walk(&mem, &paging, 0, X86_WALK_READ, &gpa, &error));
-	ck_assert_uint_eq(error, 9);
-	entry(PD, 0, 0x1000 | PWU | PS); /* PAT is no reserved bit */
-	ck_assert(x86_walk(&mem, &paging, 0, X86_WALK_READ, &gpa, &error));
+	EXPECT_FAULT(0, X86_WALK_READ, 9);
+	entry(PD, 0, 0x1000 | PWU | PS); /* PAT is not reserved */
+	ck_assert(walk(0, X86_WALK_READ));
 	entry(PML4, 0, PDPT | PWU | PS);
-	ck_assert(!x86_walk(&mem, &paging, 0, X86_WALK_READ, &gpa, &error));
-	ck_assert_uint_eq(error, 9);
+	EXPECT_FAULT(0, X86_WALK_READ, 9);
 	map_4k(PWU, PWU | NX);
 	paging.efer &= ~X86_EFER_NXE;
-	ck_assert(!x86_walk(&mem, &paging, 0x7000, X86_WALK_READ, &gpa, &error));
-	ck_assert_uint_eq(error, 9);
+	EXPECT_FAULT(0x7000, X86_WALK_READ, 9);
 }
 END_TEST
 
 START_TEST(five_levels)
 {
-	uint32_t error;
-	uint64_t gpa;
-
 	map_4k(PWU, PWU);
 	entry(PML5, 1, PML4 | PWU);
 	paging.cr3 = PML5;
 	paging.cr4 |= X86_CR4_LA57;
-	ck_assert(x86_walk(&mem, &paging, (1ull << 48) + 0x7004, X86_WALK_READ, &gpa, &error));
-	ck_assert_uint_eq(gpa, 0x123004);
-	ck_assert(!x86_walk(&mem, &paging, 0x7004, X86_WALK_READ, &gpa, &error));
+	EXPECT_GPA((1ull << 48) + 0x7004, X86_WALK_READ, 0x123004);
+	ck_assert(!walk(0x7004, X86_WALK_READ));
 }
 END_TEST
 
-/* A table where there is no RAM is no table; nothing is read there. */
+/* A table outside of RAM is not read: the walk faults. */
 START_TEST(tables_outside_ram)
 {
-	uint32_t error = 0;
-	uint64_t gpa;
-
 	paging.cr3 = 1ull << 38;
-	ck_assert(!x86_walk(&mem, &paging, 0x7000, X86_WALK_READ, &gpa, &error));
+	ck_assert(!walk(0x7000, X86_WALK_READ));
 	paging.cr3 = PML4;
 	entry(PML4, 0, ((1ull << 39) - 4096) | PWU);
-	ck_assert(!x86_walk(&mem, &paging, 0x7000, X86_WALK_WRITE, &gpa, &error));
-	ck_assert_uint_eq(error, 2);
+	EXPECT_FAULT(0x7000, X86_WALK_WRITE, 2);
 }
 END_TEST
 
 START_TEST(no_paging)
 {
-	uint32_t error;
-	uint64_t gpa;
-
 	paging.cr0 &= ~X86_CR0_PG;
-	ck_assert(x86_walk(&mem, &paging, 0x1234, X86_WALK_WRITE, &gpa, &error));
-	ck_assert_uint_eq(gpa, 0x1234);
+	EXPECT_GPA(0x1234, X86_WALK_WRITE, 0x1234);
 }
 END_TEST
 
-/* The other formats: where a page of each size ends up, or why it does not. */
+/* The other paging modes: the address and size of the page, or the error code. */
 enum format { TWO, TWO_PSE, PAE, LONG };
 
 static void put32(uint64_t table, unsigned int index, uint64_t value)
@@ -324,7 +303,7 @@ static const struct {
 	{"no PTE", TWO, 0, PT | PWU, W | U, 3, 0, 0, 0, 4},
 	{"PDE of the supervisor", TWO, 0, PT | P | W, 0x123000 | PWU, 3, 0, 0, 0, 5},
 	{"PDE read-only", TWO, 0, PT | P | U, 0x123000 | PWU, 3, X86_WALK_WRITE, 0, 0, 7},
-	{"no I/D without NX", TWO, 0, PT | P | U, 0, 3, X86_WALK_FETCH, 0, 0, 4},
+	{"no I/D in the error code without NX", TWO, 0, PT | P | U, 0, 3, X86_WALK_FETCH, 0, 0, 4},
 	{"SMEP", TWO, 0, PT | PWU, 0x123000 | PWU, 0, X86_WALK_FETCH, X86_CR4_SMEP, 0, 0x11},
 	{"SMAP", TWO, 0, PT | PWU, 0x123000 | PWU, 0, 0, X86_CR4_SMAP, 0, 1},
 	{"PAE 4 KiB", PAE, PD | P, PT | PWU, 0x123000 | PWU, 3, 0, 0, 0x123abc, 4096},
@@ -357,14 +336,13 @@ static void write_tables(int i)
 
 START_TEST(every_format)
 {
-	struct x86_page page = {0};
 	bool ok;
 
 	use_format(formats[_i].format);
 	write_tables(_i);
 	paging.cpl = formats[_i].cpl;
 	paging.cr4 |= formats[_i].cr4;
-	ok = x86_walk_page(&mem, &paging, ADDRESS, formats[_i].access, &page);
+	ok = walk(ADDRESS, formats[_i].access);
 	ck_assert_msg(ok == !!formats[_i].gpa, "%s: %#x", formats[_i].name, page.error);
 	if (ok) {
 		ck_assert_msg(page.gpa == formats[_i].gpa, "%s: %#llx", formats[_i].name,
@@ -377,54 +355,46 @@ START_TEST(every_format)
 }
 END_TEST
 
-/* A bit set in one 4-byte entry is not one of its neighbour. */
+/* Setting a bit in a 4-byte entry does not change the entry beside it. */
 START_TEST(accessed_and_dirty_bits_of_two_levels)
 {
-	struct x86_page page;
-
 	use_format(TWO);
 	put32(PD, 0x103, PT | PWU);
 	put32(PT, 7, 0x123000 | PWU);
-	ck_assert(x86_walk_page(&mem, &paging, ADDRESS, X86_WALK_READ, &page));
+	ck_assert(walk(ADDRESS, X86_WALK_READ));
 	ck_assert_uint_eq(read_entry(PD + 4, 0x81), PT | PWU | A);
 	ck_assert_uint_eq(read_entry(PT + 4, 3), 0x123000 | PWU | A);
-	ck_assert(x86_walk_page(&mem, &paging, ADDRESS, X86_WALK_WRITE, &page));
+	ck_assert(walk(ADDRESS, X86_WALK_WRITE));
 	ck_assert_uint_eq(read_entry(PD + 4, 0x81), PT | PWU | A);
 	ck_assert_uint_eq(read_entry(PT + 4, 3), 0x123000 | PWU | A | D);
 }
 END_TEST
 
-/* PDPTEs of PAE paging have no accessed bit: it is reserved. */
+/* PDPTEs of PAE paging have no accessed bit; bit 5 is reserved. */
 START_TEST(a_pdpte_is_left_as_it_is)
 {
-	struct x86_page page;
-
 	use_format(PAE);
 	entry(PDPT + 0x20, 1, PD | P);
 	entry(PD, 6, 0x600000 | PWU | PS);
-	ck_assert(x86_walk_page(&mem, &paging, ADDRESS, X86_WALK_WRITE, &page));
+	ck_assert(walk(ADDRESS, X86_WALK_WRITE));
 	ck_assert_uint_eq(read_entry(PDPT + 0x20, 1), PD | P);
 	ck_assert_uint_eq(read_entry(PD, 6), 0x600000 | PWU | PS | A | D);
 }
 END_TEST
 
-/* Outside long mode addresses have 32 bits. */
+/* Linear addresses have 32 bits outside of long mode. */
 START_TEST(linear_addresses_wrap)
 {
-	struct x86_page page;
-
 	use_format(TWO_PSE);
 	put32(PD, 0, 0x400000 | PWU | PS);
-	ck_assert(x86_walk_page(&mem, &paging, 0x100000010ull, X86_WALK_READ, &page));
-	ck_assert_uint_eq(page.gpa, 0x400010);
+	EXPECT_GPA(0x100000010ull, X86_WALK_READ, 0x400010);
 	paging.cr0 &= ~X86_CR0_PG;
-	ck_assert(x86_walk_page(&mem, &paging, 0x100000010ull, X86_WALK_READ, &page));
-	ck_assert_uint_eq(page.gpa, 0x10);
+	EXPECT_GPA(0x100000010ull, X86_WALK_READ, 0x10);
 	ck_assert(page.writable);
 }
 END_TEST
 
-/* May a later write of the same privilege do without a walk? */
+/* @writable: a later write at the same privilege level needs no walk. */
 static const struct {
 	uint64_t pte;
 	uint8_t cpl;
@@ -440,41 +410,25 @@ static const struct {
 
 START_TEST(writes_without_a_walk)
 {
-	struct x86_page page;
-
 	map_4k(PWU, writable[_i].pte);
 	paging.cpl = writable[_i].cpl;
 	if (writable[_i].no_wp)
 		paging.cr0 &= ~X86_CR0_WP;
-	ck_assert(x86_walk_page(&mem, &paging, 0x7000, writable[_i].access, &page));
+	ck_assert(walk(0x7000, writable[_i].access));
 	ck_assert(page.writable == writable[_i].writable);
 	ck_assert(page.user);
 	ck_assert_uint_eq(page.bytes, 4096);
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("mem", setup, teardown)
 {
-	Suite *suite = suite_create("mem");
-	TCase *tc = tcase_create("mem");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_loop_test(tc, access_stays_in_ram, 0, ROW_COUNT(bounds));
-	tcase_add_test(tc, create_refuses_odd_sizes);
-	tcase_add_loop_test(tc, rights_are_those_of_the_processor, 0, ROW_COUNT(rights));
-	tcase_add_test(tc, upper_levels_restrict);
-	tcase_add_test(tc, accessed_and_dirty_bits);
-	tcase_add_test(tc, a_fault_marks_nothing);
-	tcase_add_test(tc, large_pages);
-	tcase_add_test(tc, reserved_bits_fault);
-	tcase_add_test(tc, five_levels);
-	tcase_add_test(tc, tables_outside_ram);
-	tcase_add_test(tc, no_paging);
-	tcase_add_loop_test(tc, every_format, 0, ROW_COUNT(formats));
-	tcase_add_test(tc, accessed_and_dirty_bits_of_two_levels);
-	tcase_add_test(tc, a_pdpte_is_left_as_it_is);
-	tcase_add_test(tc, linear_addresses_wrap);
-	tcase_add_loop_test(tc, writes_without_a_walk, 0, ROW_COUNT(writable));
-	suite_add_tcase(suite, tc);
-	return suite;
+	TEST_ROWS(tcase, access_stays_in_ram, bounds);
+	TEST_ADD(tcase, create_refuses_odd_sizes, upper_levels_restrict, accessed_and_dirty_bits,
+		 a_fault_marks_nothing, large_pages, reserved_bits_fault, five_levels,
+		 tables_outside_ram, no_paging, accessed_and_dirty_bits_of_two_levels,
+		 a_pdpte_is_left_as_it_is, linear_addresses_wrap);
+	TEST_ROWS(tcase, rights_are_those_of_the_processor, rights);
+	TEST_ROWS(tcase, every_format, formats);
+	TEST_ROWS(tcase, writes_without_a_walk, writable);
 }

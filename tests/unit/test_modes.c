@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The way of an operating system from reset to 64-bit mode on the software CPU, with
- * transfers by the core in each mode: real, protected, with each kind of paging, ring
- * 3 and back, compatibility and 64-bit mode. At full speed and an instruction at a time.
+ * The software CPU boots from reset to 64-bit mode like an operating system. The core does transfers
+ * in real mode, in protected mode with each kind of paging, in ring 3, in compatibility mode and in
+ * 64-bit mode. The code runs at full speed and an instruction at a time.
  */
 #include "lib/suite.h"
 
@@ -12,7 +12,7 @@
 #include "core/vcpu.h"
 #include "lib/flat.h"
 
-/* Where tables() puts what the code below names by number. */
+/* Addresses of tables(), which the code below has as numbers. */
 enum where {
 	ORG = 0x7c00,
 	MODES_GDT = 0x10000,
@@ -26,8 +26,8 @@ enum where {
 	VALUE = 0x17000,
 };
 
-/* Each station adds a bit of its own to EDI. */
-#define STATIONS 0x1ff
+/* Each step of the boot sets another bit of EDI. */
+#define ALL_STEPS 0x1ff
 
 extern const char modes_start[], modes_end[], modes_k32[], modes_g32[], modes_h64[], modes_s64[];
 
@@ -82,7 +82,7 @@ __asm__(".pushsection .rodata\n"
 	"	mov	$0x10, %eax\n"
 	"	mov	%eax, %ds\n"
 	"	lcall	$0x88, $0\n"
-	/* 4 MiB pages: the second is the first again. */
+	/* 4 MiB pages. The first two map the same memory. */
 	"	mov	$0x13000, %eax\n"
 	"	mov	%eax, %cr3\n"
 	"	mov	$0x10, %eax\n"
@@ -168,12 +168,12 @@ static void tables(void)
 	put(MODES_GDT + 0x70, descriptor_bits(0, 0xfffff, 0x9a, 0xa));
 	put(MODES_GDT + 0x88, gate_bits(0x08, at(modes_g32), 0x8c, 0));
 	put(MODES_GDT + 0xf0, descriptor_bits(MODES_TSS, 0x67, 0x89, 0));
-	/* ESP0 and SS0; later the same bytes are RSP0. */
+	/* ESP0 and SS0 of the 32-bit TSS. */
 	put(MODES_TSS + 4, 0x5000 | 0x10ull << 32);
 	put(IDT32 + 8 * 0x41, gate_bits(0x08, at(modes_k32), 0xee, 0));
 	put(IDT64 + 16 * 0x42, gate_bits(0x70, at(modes_h64), 0x8e, 1));
 	put(IDT64 + 16 * 0x43, gate_bits(0x70, at(modes_s64), 0xee, 1));
-	/* IST1: the rest of the TSS is 32-bit's business until then. */
+	/* IST1 of the 64-bit TSS. The gates of 64-bit mode use this stack. */
 	put(MODES_TSS + 36, 0x4000);
 	put(PD32, 0x83 | 0x87ull << 32);
 	put(MODES_PDPT, MODES_PD | 1);
@@ -217,7 +217,7 @@ static void teardown(void)
 
 static void check_end(void)
 {
-	ck_assert_msg(cpu->regs->rdi == STATIONS, "%#llx, stopped %d %s",
+	ck_assert_msg(cpu->regs->rdi == ALL_STEPS, "%#llx, stopped %d %s",
 		      (unsigned long long)cpu->regs->rdi, machine.stop.kind, machine.stop.text);
 	ck_assert_uint_eq(cpu->regs->rip, at(modes_end));
 	ck_assert_uint_eq(cpu->bits, 64);
@@ -240,19 +240,12 @@ START_TEST(an_instruction_at_a_time)
 		core_exec_one(cpu);
 	ck_assert_int_eq(machine.stop.kind, TRACE_STOP_NONE);
 	check_end();
-	/* Both ways count the same: this one, and no fault on the way. */
+	/* Each step retired one instruction. */
 	ck_assert_uint_eq(cpu->ev->retired, n);
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("modes", setup, teardown)
 {
-	Suite *suite = suite_create("modes");
-	TCase *tc = tcase_create("modes");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, at_full_speed);
-	tcase_add_test(tc, an_instruction_at_a_time);
-	suite_add_tcase(suite, tc);
-	return suite;
+	TEST_ADD(tcase, at_full_speed, an_instruction_at_a_time);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Performance monitoring as far as drivers of PT need it: registers, what counts, overflow, the
- * latch of ToPA PMIs and what they freeze. The engine is a counter.
+ * The part of performance monitoring that PT drivers need: registers, counting, overflow, the latch
+ * of ToPA PMIs, and freezing on a PMI. The engine only counts instructions.
  */
 #include "lib/suite.h"
 
@@ -28,7 +28,7 @@ enum {
 	PMC0_WIDE = 0x4c1,
 };
 
-/* Instructions retired: OS, USR and enable; with an interrupt. */
+/* Event select values: instructions retired in ring 0 or 3, and the interrupt flag. */
 #define OS     0x4200c0ull
 #define USR    0x4100c0ull
 #define INT    (1ull << 20)
@@ -109,7 +109,15 @@ static uint64_t get(uint32_t msr)
 	return value;
 }
 
-/* Registers, what they take, and the least that they refuse. */
+static void reads(uint32_t msr, uint64_t value)
+{
+	uint64_t got = get(msr);
+
+	ck_assert_msg(got == value, "MSR %#x: %#llx, not %#llx", msr, (unsigned long long)got,
+		      (unsigned long long)value);
+}
+
+/* Registers, the value with all valid bits, and the least invalid value. */
 static const struct {
 	uint32_t msr, count;
 	uint64_t takes, refuses;
@@ -132,10 +140,10 @@ START_TEST(registers)
 		ck_assert(core_msr_traps(msr));
 		put(msr, rows[_i].takes);
 		if (msr != RESET && msr != SET)
-			ck_assert_uint_eq(get(msr), rows[_i].takes);
+			reads(msr, rows[_i].takes);
 		ck_assert(!writes(msr, rows[_i].refuses));
 		if (msr != RESET && msr != SET)
-			ck_assert_uint_eq(get(msr), rows[_i].takes);
+			reads(msr, rows[_i].takes);
 	}
 }
 END_TEST
@@ -148,12 +156,12 @@ START_TEST(read_only)
 
 	for (i = 0; i < 3; i++)
 		ck_assert(!writes(msrs[i], get(msrs[i])));
-	ck_assert_uint_eq(get(CAPABILITIES), 1 << 13);
-	ck_assert_uint_eq(get(RESET), 0);
-	/* There is no fifth counter, nor a fourth fixed one. */
+	reads(CAPABILITIES, 1 << 13);
+	reads(RESET, 0);
+	/* There are four general counters and three fixed ones. */
 	ck_assert_int_eq(core_perfmon_rdmsr(&v, PMC0 + 4, &value), DEV_PLATFORM_OTHER);
 	ck_assert_int_eq(core_perfmon_wrmsr(&v, FIXED0 + 3, 0), DEV_PLATFORM_OTHER);
-	ck_assert_uint_eq(get(CONTROL), 0xf);
+	reads(CONTROL, 0xf);
 }
 END_TEST
 
@@ -180,9 +188,9 @@ END_TEST
 START_TEST(narrow_writes)
 {
 	put(PMC0 + 1, 0xffff0000);
-	ck_assert_uint_eq(get(PMC0 + 1), 0xffffffff0000);
+	reads(PMC0 + 1, 0xffffffff0000);
 	put(PMC0 + 1, 0x123456789ull);
-	ck_assert_uint_eq(get(PMC0_WIDE + 1), 0x23456789);
+	reads(PMC0_WIDE + 1, 0x23456789);
 }
 END_TEST
 
@@ -193,8 +201,19 @@ static void run(uint64_t insns, uint8_t cpl)
 	ev.retired += insns;
 }
 
+/* The counters of `counting` after 130 instructions in ring 0 and 7 in ring 3. */
+static const struct {
+	uint32_t msr;
+	uint64_t count;
+} counted[] = {
+	{PMC0, 130},   {PMC0 + 1, 7},	  {PMC0 + 2, 137}, {PMC0 + 3, 137},
+	{FIXED0, 130}, {FIXED0 + 1, 137}, {FIXED0 + 2, 7}, {IN_USE, 0x70000000full},
+};
+
 START_TEST(counting)
 {
+	unsigned int i;
+
 	put(SELECT0, OS);
 	put(SELECT0 + 1, USR);
 	put(SELECT0 + 2, OS | USR);
@@ -204,20 +223,14 @@ START_TEST(counting)
 	run(100, 0);
 	run(7, 3);
 	run(30, 0);
-	ck_assert_uint_eq(get(PMC0), 130);
-	ck_assert_uint_eq(get(PMC0 + 1), 7);
-	ck_assert_uint_eq(get(PMC0 + 2), 137);
-	ck_assert_uint_eq(get(PMC0 + 3), 137);
-	ck_assert_uint_eq(get(FIXED0), 130);
-	ck_assert_uint_eq(get(FIXED0 + 1), 137);
-	ck_assert_uint_eq(get(FIXED0 + 2), 7);
-	ck_assert_uint_eq(get(IN_USE), 0x70000000full);
-	/* What is not enabled, or another event, does not. */
+	for (i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
+		reads(counted[i].msr, counted[i].count);
+	/* A disabled counter and a counter of another event do not count. */
 	put(CONTROL, 1);
 	put(SELECT0, OS ^ 0xc0 ^ 0xc4);
 	run(50, 0);
-	ck_assert_uint_eq(get(PMC0), 130);
-	ck_assert_uint_eq(get(FIXED0), 130);
+	reads(PMC0, 130);
+	reads(FIXED0, 130);
 	ck_assert_uint_eq(core_perfmon_next(&v), NEVER);
 }
 END_TEST
@@ -237,44 +250,44 @@ START_TEST(overflow)
 	run(1, 0);
 	core_irq_advance(&v);
 	ck_assert(core_irq_pending(&v));
-	ck_assert_uint_eq(get(STATUS), 1);
-	ck_assert_uint_eq(get(PMC0), 0);
+	reads(STATUS, 1);
+	reads(PMC0, 0);
 	ck_assert_uint_eq(dev_platform_ack(&vm.platform), 0x50);
 	ck_assert(vm.platform.lapic.lvt[DEV_LVT_PMC] & DEV_LVT_MASKED);
 	put(RESET, 1);
-	ck_assert_uint_eq(get(STATUS), 0);
-	/* Without INT it is only noted. */
+	reads(STATUS, 0);
+	/* Without INT the overflow only sets STATUS. */
 	put(SELECT0, OS);
 	put(PMC0_WIDE, WIDE);
 	ck_assert_uint_eq(core_perfmon_next(&v), NEVER);
 	run(3, 0);
-	ck_assert_uint_eq(get(STATUS), 1);
-	ck_assert_uint_eq(get(PMC0), 2);
+	reads(STATUS, 1);
+	reads(PMC0, 2);
 }
 END_TEST
 
 START_TEST(topa_pmi)
 {
 	core_irq_pmi(&v);
-	ck_assert_uint_eq(get(STATUS), TOPA);
+	reads(STATUS, TOPA);
 	ck_assert(core_irq_pending(&v));
 	ck_assert_uint_eq(dev_platform_ack(&vm.platform), 0x50);
 	ck_assert_uint_eq(vm.platform.lapic.lvt[DEV_LVT_PMC], DEV_LVT_MASKED | 0x50);
-	/* Masked it does not come, but it is told of. */
+	/* A masked PMI is not delivered, but STATUS reports the PMI. */
 	put(RESET, TOPA);
-	ck_assert_uint_eq(get(STATUS), 0);
+	reads(STATUS, 0);
 	core_irq_pmi(&v);
-	ck_assert_uint_eq(get(STATUS), TOPA);
+	reads(STATUS, TOPA);
 	ck_assert(!core_irq_pending(&v));
 	vm.platform.lapic.lvt[DEV_LVT_PMC] = 0x400;
 	core_irq_pmi(&v);
 	ck_assert(dev_platform_nmi(&vm.platform));
 	ck_assert_uint_eq(vm.platform.lapic.lvt[DEV_LVT_PMC], DEV_LVT_MASKED | 0x400);
-	/* Software can set it, for a guest that it restores. */
+	/* A hypervisor can set the bit to restore a guest. */
 	put(RESET, TOPA);
 	put(SET, TOPA);
-	ck_assert_uint_eq(get(STATUS), TOPA);
-	/* A host's trace is no business of the guest's. */
+	reads(STATUS, TOPA);
+	/* The bit does not exist if the trace is the host's. */
 	put(RESET, TOPA);
 	vm.owner = TRACE_OWNER_HOST;
 	ck_assert(!writes(SET, TOPA));
@@ -289,17 +302,17 @@ START_TEST(freezing)
 	run(10, 0);
 	core_irq_pmi(&v);
 	run(10, 0);
-	ck_assert_uint_eq(get(PMC0), 20);
+	reads(PMC0, 20);
 	debugctl = 1 << 12 | 1 << 11 | 1;
 	core_irq_pmi(&v);
 	run(10, 0);
-	ck_assert_uint_eq(get(PMC0), 20);
-	ck_assert_uint_eq(get(STATUS), TOPA | FROZEN | 1ull << 58);
-	ck_assert_uint_eq(get(CONTROL), 1);
+	reads(PMC0, 20);
+	reads(STATUS, TOPA | FROZEN | 1ull << 58);
+	reads(CONTROL, 1);
 	put(RESET, FROZEN);
 	run(10, 0);
-	ck_assert_uint_eq(get(PMC0), 30);
-	/* Before version 4 the enables are cleared. */
+	reads(PMC0, 30);
+	/* Before version 4 a PMI clears the enable bits instead. */
 	setup_model("bdw");
 	put(SELECT0, OS);
 	put(CONTROL, 1);
@@ -307,9 +320,9 @@ START_TEST(freezing)
 	run(10, 0);
 	core_irq_pmi(&v);
 	run(10, 0);
-	ck_assert_uint_eq(get(PMC0), 10);
-	ck_assert_uint_eq(get(STATUS), TOPA);
-	ck_assert_uint_eq(get(CONTROL), 0);
+	reads(PMC0, 10);
+	reads(STATUS, TOPA);
+	reads(CONTROL, 0);
 	ck_assert_uint_eq(debugctl, 1 << 12 | 1 << 11);
 	TEST_PROVES("PMI-FREEZE");
 }
@@ -331,9 +344,18 @@ START_TEST(rdpmc)
 }
 END_TEST
 
+/* Load a state with another value at this offset. */
+static bool loads(const struct core_perfmon_state *good, size_t offset, uint64_t value)
+{
+	struct core_perfmon_state s = *good;
+
+	memcpy((uint8_t *)&s + offset, &value, sizeof(value));
+	return core_perfmon_load(&v, &s);
+}
+
 START_TEST(saved)
 {
-	struct core_perfmon_state s, bad;
+	struct core_perfmon_state s;
 
 	put(SELECT0, OS | INT);
 	put(PMC0_WIDE, WIDE - 50);
@@ -343,46 +365,21 @@ START_TEST(saved)
 	ev.retired = 5000;
 	core_perfmon_init(&v.perfmon);
 	ck_assert(core_perfmon_load(&v, &s));
-	ck_assert_uint_eq(get(PMC0), WIDE - 30);
+	reads(PMC0, WIDE - 30);
 	ck_assert_uint_eq(core_perfmon_next(&v), 31);
-	bad = s;
-	bad.general[1] = WIDE + 1;
-	ck_assert(!core_perfmon_load(&v, &bad));
-	bad = s;
-	bad.select[2] = 1ull << 32;
-	ck_assert(!core_perfmon_load(&v, &bad));
-	bad = s;
-	bad.fixed[0] = ~0ull;
-	ck_assert(!core_perfmon_load(&v, &bad));
-	bad = s;
-	bad.fixed_control = 1 << 12;
-	ck_assert(!core_perfmon_load(&v, &bad));
-	bad = s;
-	bad.enabled = 1 << 4;
-	ck_assert(!core_perfmon_load(&v, &bad));
-	bad = s;
-	bad.status = 1ull << 63;
-	ck_assert(!core_perfmon_load(&v, &bad));
-	ck_assert_uint_eq(get(PMC0), WIDE - 30);
+	ck_assert(!loads(&s, offsetof(struct core_perfmon_state, general[1]), WIDE + 1));
+	ck_assert(!loads(&s, offsetof(struct core_perfmon_state, select[2]), 1ull << 32));
+	ck_assert(!loads(&s, offsetof(struct core_perfmon_state, fixed[0]), ~0ull));
+	ck_assert(!loads(&s, offsetof(struct core_perfmon_state, fixed_control), 1 << 12));
+	ck_assert(!loads(&s, offsetof(struct core_perfmon_state, enabled), 1 << 4));
+	ck_assert(!loads(&s, offsetof(struct core_perfmon_state, status), 1ull << 63));
+	reads(PMC0, WIDE - 30);
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("perfmon", setup, NULL)
 {
-	Suite *s = suite_create("perfmon");
-	TCase *t = tcase_create("perfmon");
-
-	tcase_add_checked_fixture(t, setup, NULL);
-	tcase_add_loop_test(t, registers, 0, sizeof(rows) / sizeof(rows[0]));
-	tcase_add_test(t, read_only);
-	tcase_add_test(t, an_older_version);
-	tcase_add_test(t, narrow_writes);
-	tcase_add_test(t, counting);
-	tcase_add_test(t, overflow);
-	tcase_add_test(t, topa_pmi);
-	tcase_add_test(t, freezing);
-	tcase_add_test(t, rdpmc);
-	tcase_add_test(t, saved);
-	suite_add_tcase(s, t);
-	return s;
+	TEST_ROWS(tcase, registers, rows);
+	TEST_ADD(tcase, read_only, an_older_version, narrow_writes, counting, overflow, topa_pmi,
+		 freezing, rdpmc, saved);
 }

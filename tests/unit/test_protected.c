@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * 32-bit protected mode: delivery through gates of both sizes, IRET, SYSENTER and
- * SYSEXIT, and what of it goes to other tasks, which the core does not do.
+ * 32-bit protected mode: delivery through gates of both sizes, IRET, SYSENTER and SYSEXIT. The core
+ * has no task switches and stops the machine instead.
  */
 #include "lib/suite.h"
 
@@ -12,8 +12,7 @@
 #include "core/emulate.h"
 #include "core/fault.h"
 
-#define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))
-#define FLAGS		(X86_FL_FIXED | X86_FL_IF | X86_FL_ZF)
+#define FLAGS (X86_FL_FIXED | X86_FL_IF | X86_FL_ZF)
 
 enum gates { INT16 = 0x86, TRAP16 = 0x87, INT32 = 0x8e, TRAP32 = 0x8f, TASK = 0x85 };
 
@@ -24,23 +23,14 @@ static bool deliver(uint8_t vector, bool has_error, enum core_event_source sourc
 	return core_deliver(&v, &e, source, CODE);
 }
 
-static void check_words(uint64_t at, unsigned int size, const uint64_t *word, unsigned int count)
-{
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
-		ck_assert_uint_eq(size == 2 ? get16(at + 2 * i) : get32(at + 4 * i), word[i]);
-}
-
 START_TEST(fault_in_ring_0)
 {
 	const uint64_t frame[] = {0x1234, CODE, KCODE, FLAGS | X86_FL_RF};
 
 	set_gate(X86_VEC_GP, KCODE, HANDLER, INT32);
 	ck_assert(deliver(X86_VEC_GP, true, CORE_SOURCE_EXCEPTION));
-	ck_assert_uint_eq(regs.rip, HANDLER);
-	/* No alignment here. */
-	ck_assert_uint_eq(regs.rsp, STACK - 16);
+	/* The stack is not aligned in protected mode. */
+	EXPECT_AT(HANDLER, STACK - 16);
 	check_words(regs.rsp, 4, frame, 4);
 	ck_assert_uint_eq(regs.rflags, FLAGS & ~X86_FL_IF);
 	ck_assert_uint_eq(sregs.ss.selector, KDATA);
@@ -60,7 +50,7 @@ START_TEST(fault_from_ring_3)
 	ck_assert_uint_eq(v.cpl, 0);
 	ck_assert_uint_eq(sregs.ss.selector, KDATA);
 	ck_assert_uint_eq(sregs.cs.selector, KCODE);
-	/* The tables say so. */
+	/* The accessed bits in the GDT are set. */
 	ck_assert_uint_eq(get64(GDT + KDATA) >> 40 & 0xff, 0x93);
 	ck_assert_uint_eq(get64(GDT + KCODE) >> 40 & 0xff, 0x9b);
 }
@@ -74,8 +64,7 @@ START_TEST(gate_of_16_bits)
 	set_gate(X86_VEC_GP, KCODE16, 0x56789, INT16);
 	regs.rip = CODE;
 	ck_assert(deliver(X86_VEC_GP, true, CORE_SOURCE_EXTERNAL));
-	ck_assert_uint_eq(regs.rip, 0x6789);
-	ck_assert_uint_eq(regs.rsp, STACK0 - 12);
+	EXPECT_AT(0x6789, STACK0 - 12);
 	check_words(regs.rsp, 2, frame, 6);
 	ck_assert_uint_eq(v.bits, 16);
 }
@@ -105,7 +94,7 @@ START_TEST(conforming_handler_stays_in_ring_3)
 }
 END_TEST
 
-/* Delivering vector 20 as an interrupt from ring 3, with one thing wrong. */
+/* Delivery of interrupt 20 from ring 3 with one invalid selector, gate or stack. */
 static const struct {
 	const char *name;
 	uint16_t selector;
@@ -122,7 +111,7 @@ static const struct {
 	{"CS beyond the GDT", 0x100, INT32, KDATA, STACK0, HANDLER, X86_VEC_GP, 0x101},
 	{"CS is data", KDATA, INT32, KDATA, STACK0, HANDLER, X86_VEC_GP, KDATA + 1},
 	{"CS not present", GONE, INT32, KDATA, STACK0, HANDLER, X86_VEC_NP, GONE + 1},
-	{"CS in an LDT that is not", KCODE | 4, INT32, KDATA, STACK0, HANDLER, X86_VEC_GP,
+	{"CS in an LDT that does not exist", KCODE | 4, INT32, KDATA, STACK0, HANDLER, X86_VEC_GP,
 	 (KCODE | 4) + 1},
 	{"null SS", KCODE, INT32, 0, STACK0, HANDLER, X86_VEC_TS, 1},
 	{"SS beyond the GDT", KCODE, INT32, 0x100, STACK0, HANDLER, X86_VEC_TS, 0x101},
@@ -185,19 +174,17 @@ END_TEST
 
 START_TEST(task_gate_stops)
 {
-	struct engine_exception e;
-
 	set_gate(X86_VEC_DF, 0xf8, 0, TASK);
 	ck_assert(!deliver(X86_VEC_DF, true, CORE_SOURCE_EXCEPTION));
 	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_UNABLE);
 	memset(&vm.stop, 0, sizeof(vm.stop));
 	set_gate(0x80, 0xf8, 0, TASK | 0x60);
-	ck_assert_int_eq(RUN("\xcd\x80", &e), CORE_DONE_STOPPED);
+	ck_assert_int_eq(RUN("\xcd\x80", &raised), CORE_DONE_STOPPED);
 	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_UNABLE);
 }
 END_TEST
 
-/* RF of an interrupt's frame is what it was. */
+/* The frame of an interrupt has the RF of the interrupted code. */
 START_TEST(rf_in_frames)
 {
 	set_gate(20, KCODE, HANDLER, INT32);
@@ -210,38 +197,26 @@ END_TEST
 
 START_TEST(nmi_blocks_until_iret)
 {
-	struct engine_exception e;
-
 	set_gate(2, KCODE, HANDLER, INT32);
 	ck_assert(deliver(2, false, CORE_SOURCE_NMI));
 	ck_assert(v.shadowed & CORE_VCPU_NMI_BLOCKED);
-	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_RETIRED);
+	RETIRES("\xcf");
 	ck_assert(!(v.shadowed & CORE_VCPU_NMI_BLOCKED));
 	ck_assert_uint_eq(regs.rip, CODE);
-	/* An interrupt of that vector is none, and even an IRET that faults unblocks. */
+	/* An external interrupt with vector 2 is no NMI, and even an IRET that faults unblocks NMIs. */
 	ck_assert(deliver(2, false, CORE_SOURCE_EXTERNAL));
 	ck_assert(!(v.shadowed & CORE_VCPU_NMI_BLOCKED));
 	v.shadowed |= CORE_VCPU_NMI_BLOCKED;
 	put32(regs.rsp + 4, 0);
-	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_FAULT);
+	FAULTS("\xcf", X86_VEC_GP, 0);
 	ck_assert(!(v.shadowed & CORE_VCPU_NMI_BLOCKED));
 }
-END_TEST
-
-static void push32(const uint32_t *word, unsigned int count)
-{
-	put_bytes(STACK, word, 4 * count);
-}
-
 START_TEST(iret_of_the_same_ring)
 {
 	const uint32_t frame[] = {0x1234, KCODE, X86_FL_IF | X86_FL_RF | X86_FL_IOPL | X86_FL_AC};
-	struct engine_exception e;
-
-	push32(frame, 3);
-	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_RETIRED);
-	ck_assert_uint_eq(regs.rip, 0x1234);
-	ck_assert_uint_eq(regs.rsp, STACK + 12);
+	put_bytes(STACK, frame, sizeof(frame));
+	RETIRES("\xcf");
+	EXPECT_AT(0x1234, STACK + 12);
 	ck_assert_uint_eq(regs.rflags, frame[2] | X86_FL_FIXED);
 }
 END_TEST
@@ -249,10 +224,8 @@ END_TEST
 START_TEST(iret_to_ring_3)
 {
 	const uint32_t frame[] = {0x1234, UCODE, X86_FL_IF, 0x15678, UDATA};
-	struct engine_exception e;
-
-	push32(frame, 5);
-	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_RETIRED);
+	put_bytes(STACK, frame, sizeof(frame));
+	RETIRES("\xcf");
 	ck_assert_uint_eq(v.cpl, 3);
 	ck_assert_uint_eq(regs.rsp, 0x15678);
 	ck_assert_uint_eq(sregs.ss.selector, UDATA);
@@ -262,14 +235,12 @@ START_TEST(iret_to_ring_3)
 }
 END_TEST
 
-/* Only SP is loaded there: what is above it is not hidden. */
+/* IRET loads only SP: bits 31:16 of ESP keep their value. */
 START_TEST(iret_to_a_stack_of_16_bits)
 {
 	const uint32_t frame[] = {0x1234, UCODE, X86_FL_IF, 0x95678, UDATA16};
-	struct engine_exception e;
-
-	push32(frame, 5);
-	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_RETIRED);
+	put_bytes(STACK, frame, sizeof(frame));
+	RETIRES("\xcf");
 	ck_assert_uint_eq(regs.rsp, (STACK & 0xffff0000) | 0x5678);
 }
 END_TEST
@@ -277,13 +248,10 @@ END_TEST
 START_TEST(iret_of_16_bits)
 {
 	const uint16_t frame[] = {0x1234, KCODE, X86_FL_CF | X86_FL_IF};
-	struct engine_exception e;
-
 	regs.rflags |= X86_FL_AC;
 	put_bytes(STACK, frame, sizeof(frame));
-	ck_assert_int_eq(RUN("\x66\xcf", &e), CORE_DONE_RETIRED);
-	ck_assert_uint_eq(regs.rip, 0x1234);
-	ck_assert_uint_eq(regs.rsp, STACK + 6);
+	RETIRES("\x66\xcf");
+	EXPECT_AT(0x1234, STACK + 6);
 	ck_assert_uint_eq(regs.rflags, X86_FL_FIXED | X86_FL_CF | X86_FL_IF | X86_FL_AC);
 }
 END_TEST
@@ -310,57 +278,45 @@ START_TEST(iret_that_faults)
 {
 	const uint32_t frame[] = {bad_iret[_i].eip, bad_iret[_i].cs, 2, STACK, bad_iret[_i].ss};
 	struct x86_regs before = regs;
-	struct engine_exception e;
-
-	push32(frame, 5);
-	ck_assert_msg(RUN("\xcf", &e) == CORE_DONE_FAULT, "%s", bad_iret[_i].name);
-	ck_assert_msg(e.vector == bad_iret[_i].vector, "%s: %u", bad_iret[_i].name, e.vector);
-	ck_assert_msg(e.error == bad_iret[_i].error, "%s: %#x", bad_iret[_i].name, e.error);
+	put_bytes(STACK, frame, sizeof(frame));
+	check_fault(bad_iret[_i].name, RUN("\xcf", &raised), bad_iret[_i].vector,
+		    bad_iret[_i].error);
 	ck_assert_mem_eq(&before, &regs, sizeof(regs));
 }
 END_TEST
 
 START_TEST(iret_beyond_the_stack)
 {
-	struct engine_exception e;
-
 	v.s.ss.limit = STACK + 10;
-	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, X86_VEC_SS);
-	ck_assert_uint_eq(e.error, 0);
-	/* A segment that grows down ends where others begin. */
+	FAULTS("\xcf", X86_VEC_SS, 0);
+	/* The limit of an expand-down segment is its lower bound. */
 	v.s.ss.limit = STACK;
 	v.s.ss.ar |= X86_AR_DC;
-	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, X86_VEC_SS);
+	FAULTS("\xcf", X86_VEC_SS, 0);
 }
 END_TEST
 
 START_TEST(iret_that_the_core_does_not_do)
 {
 	const uint32_t frame[] = {0, UCODE, X86_FL_VM, STACK, UDATA};
-	struct engine_exception e;
-
-	push32(frame, 5);
-	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_STOPPED);
+	put_bytes(STACK, frame, sizeof(frame));
+	ck_assert_int_eq(RUN("\xcf", &raised), CORE_DONE_STOPPED);
 	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_UNABLE);
 	memset(&vm.stop, 0, sizeof(vm.stop));
 	regs.rflags |= X86_FL_NT;
-	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_STOPPED);
+	ck_assert_int_eq(RUN("\xcf", &raised), CORE_DONE_STOPPED);
 	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_UNABLE);
 }
 END_TEST
 
 START_TEST(into)
 {
-	struct engine_exception e;
-
 	set_gate(X86_VEC_OF, KCODE, HANDLER, TRAP32 | 0x60);
-	ck_assert_int_eq(RUN("\xce", &e), CORE_DONE_RETIRED);
+	RETIRES("\xce");
 	ck_assert_uint_eq(regs.rip, CODE + 1);
 	regs.rip = CODE;
 	regs.rflags |= X86_FL_OF;
-	ck_assert_int_eq(RUN("\xce", &e), CORE_DONE_RETIRED);
+	RETIRES("\xce");
 	ck_assert_uint_eq(regs.rip, HANDLER);
 	ck_assert_uint_eq(get32(regs.rsp), CODE + 1);
 }
@@ -368,48 +324,40 @@ END_TEST
 
 START_TEST(sysenter_and_sysexit)
 {
-	struct engine_exception e;
-
 	still.sysenter_cs = KCODE;
 	still.sysenter_esp = 0xffffffff00000000ull | STACK0;
 	still.sysenter_eip = 0xffffffff00000000ull | HANDLER;
 	flat_ring(3);
-	ck_assert_int_eq(RUN("\x0f\x34", &e), CORE_DONE_RETIRED);
-	ck_assert_uint_eq(regs.rip, HANDLER);
-	ck_assert_uint_eq(regs.rsp, STACK0);
+	RETIRES("\x0f\x34");
+	EXPECT_AT(HANDLER, STACK0);
 	ck_assert_uint_eq(v.cpl, 0);
 	ck_assert_uint_eq(v.bits, 32);
 	ck_assert_uint_eq(sregs.cs.ar & (X86_AR_L | X86_AR_DB), X86_AR_DB);
 	regs.rdx = 0x1234;
 	regs.rcx = 0x5678;
-	ck_assert_int_eq(RUN("\x0f\x35", &e), CORE_DONE_RETIRED);
-	ck_assert_uint_eq(regs.rip, 0x1234);
-	ck_assert_uint_eq(regs.rsp, 0x5678);
+	RETIRES("\x0f\x35");
+	EXPECT_AT(0x1234, 0x5678);
 	ck_assert_uint_eq(sregs.cs.selector, UCODE);
 	ck_assert_uint_eq(sregs.ss.selector, UDATA);
 	ck_assert_uint_eq(v.bits, 32);
-	/* Not without a segment, and not from ring 3. */
-	ck_assert_int_eq(RUN("\x0f\x35", &e), CORE_DONE_FAULT);
+	/* SYSEXIT faults in ring 3, and SYSENTER without a code segment. */
+	FAULTS("\x0f\x35", X86_VEC_GP, 0);
 	still.sysenter_cs = 3;
-	ck_assert_int_eq(RUN("\x0f\x34", &e), CORE_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, X86_VEC_GP);
+	FAULTS("\x0f\x34", X86_VEC_GP, 0);
 }
 END_TEST
 
-/* SYSCALL is one of 64-bit mode here. */
+/* SYSCALL exists in 64-bit mode only. */
 START_TEST(no_syscall)
 {
-	struct engine_exception e;
-
 	v.s.efer |= X86_EFER_SCE;
 	core_vcpu_store(&v);
-	ck_assert_int_eq(RUN("\x0f\x05", &e), CORE_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, X86_VEC_UD);
+	FAULTS("\x0f\x05", X86_VEC_UD, 0);
 }
 END_TEST
 
-/* The engine hears of each byte of RAM that the core writes. */
-START_TEST(writes_are_told)
+/* The core reports each byte of RAM that it writes to the engine. */
+START_TEST(writes_are_reported)
 {
 	set_gate(20, KCODE, HANDLER, INT32);
 	v.s.ss.base = 0x100;
@@ -419,40 +367,21 @@ START_TEST(writes_are_told)
 	ck_assert_uint_eq(still.wrote_end, STACK + 0x100);
 	still.wrote = 0;
 	ck_assert(deliver(20, false, CORE_SOURCE_EXTERNAL));
-	/* The accessed bit is set by now. */
+	/* The accessed bit is set already. */
 	ck_assert_uint_eq(still.wrote, 1);
 	ck_assert_uint_eq(still.wrote_first, STACK + 0x100 - 24);
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("protected", flat_protect, still_destroy)
 {
-	Suite *suite = suite_create("protected");
-	TCase *tc = tcase_create("protected");
-
-	tcase_add_checked_fixture(tc, flat_protect, still_destroy);
-	tcase_add_test(tc, fault_in_ring_0);
-	tcase_add_test(tc, fault_from_ring_3);
-	tcase_add_test(tc, gate_of_16_bits);
-	tcase_add_test(tc, stack_in_a_tss_of_16_bits);
-	tcase_add_test(tc, conforming_handler_stays_in_ring_3);
-	tcase_add_loop_test(tc, delivery_that_faults, 0, ROW_COUNT(broken));
-	tcase_add_test(tc, tss_that_is_too_short);
-	tcase_add_test(tc, nothing_changes_when_all_fails);
-	tcase_add_test(tc, task_gate_stops);
-	tcase_add_test(tc, rf_in_frames);
-	tcase_add_test(tc, nmi_blocks_until_iret);
-	tcase_add_test(tc, iret_of_the_same_ring);
-	tcase_add_test(tc, iret_to_ring_3);
-	tcase_add_test(tc, iret_to_a_stack_of_16_bits);
-	tcase_add_test(tc, iret_of_16_bits);
-	tcase_add_loop_test(tc, iret_that_faults, 0, ROW_COUNT(bad_iret));
-	tcase_add_test(tc, iret_beyond_the_stack);
-	tcase_add_test(tc, iret_that_the_core_does_not_do);
-	tcase_add_test(tc, into);
-	tcase_add_test(tc, sysenter_and_sysexit);
-	tcase_add_test(tc, no_syscall);
-	tcase_add_test(tc, writes_are_told);
-	suite_add_tcase(suite, tc);
-	return suite;
+	TEST_ADD(tcase, fault_in_ring_0, fault_from_ring_3, gate_of_16_bits,
+		 stack_in_a_tss_of_16_bits, conforming_handler_stays_in_ring_3,
+		 tss_that_is_too_short, nothing_changes_when_all_fails, task_gate_stops,
+		 rf_in_frames, nmi_blocks_until_iret, iret_of_the_same_ring, iret_to_ring_3,
+		 iret_to_a_stack_of_16_bits, iret_of_16_bits, iret_beyond_the_stack,
+		 iret_that_the_core_does_not_do, into, sysenter_and_sysexit, no_syscall,
+		 writes_are_reported);
+	TEST_ROWS(tcase, delivery_that_faults, broken);
+	TEST_ROWS(tcase, iret_that_faults, bad_iret);
 }
