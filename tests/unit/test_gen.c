@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The packet generator against the manual's own scenarios (33.2.5.3, 33.3.7, 33.7).
+ * The packet generator, in the scenarios of the manual (33.2.5.3, 33.3.7, 33.7).
  *
- * A scenario is a script of what a processor does and the packets it must send,
- * both as text, so that a row can be laid beside the table it comes from.
+ * A scenario is a script of events and the packets that the processor must generate. Both are texts
+ * that can be compared with a table of the manual.
  */
 #include "lib/suite.h"
 #include "lib/scenario.h"
@@ -15,8 +15,8 @@
 	}
 
 /*
- * Script, one step a word: see lib/scenario.h. `on` enables with the CTL bits that
- * follow; the packets of enabling are shown only where `packets` begins with PSB.
+ * lib/scenario.h describes the words of the script. `on` sets TraceEn and the CTL bits that follow.
+ * The packets of enabling are part of `packets` only after `on` with an exclamation mark.
  */
 static const struct test_scenario filters[] = {
 	S("both ends are inside", TEST_ROW_PROVES("EN-FILTER-TAKEN"), "skl",
@@ -121,8 +121,8 @@ static const struct test_scenario others[] = {
 	  "PSB CBR(22) PIP(1000) PSBEND"),
 	S("DisTNT", TEST_ROW_PROVES("GEN-DISTNT CPUID-DISTNT CTL-DISTNT"), "spr",
 	  "on:os,br,notnt jcc call>2000 ret>ra jmpi>3000", "TIP(3000)"),
-	S("MODE.Exec tells IF where event trace is", TEST_ROW_PROVES("GEN-MODE-IF CPUID-EVENT"),
-	  "spr", "if cnt=100 on:os,br!", "CBR(14) MODE.Exec(5) TIP.PGE(1008)"),
+	S("MODE.Exec has IF with event trace", TEST_ROW_PROVES("GEN-MODE-IF CPUID-EVENT"), "spr",
+	  "if cnt=100 on:os,br!", "CBR(14) MODE.Exec(5) TIP.PGE(1008)"),
 	S("CBR event", TEST_ROW_PROVES("PKT-CBR"), "skl", "on:os,br cbr", "CBR(22)"),
 	S("STATUS while tracing", TEST_ROW_PROVES("STATUS-TRIGGEREN STATUS-CONTEXTEN"), "skl",
 	  "on:os,br status", "[status 7]"),
@@ -172,15 +172,10 @@ TABLE_TEST(others)
 #define ADD(table) \
 	tcase_add_loop_test(tcase, table##_row, 0, (int)(sizeof(table) / sizeof((table)[0])))
 
-Suite *test_suite(void)
+TEST_SUITE("gen", NULL, NULL)
 {
-	Suite *suite = suite_create("gen");
-	TCase *tcase = tcase_create("scenarios");
-
 	ADD(filters);
 	ADD(trace_stops);
 	ADD(compression);
 	ADD(others);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Insertions into a guest's trace (33.5.2.3): what is put in, and what the registers say
- * afterwards, when the buffer has room, ends, or may not be written at all.
+ * Insertions into a guest's trace (33.5.2.3): the packets and the registers afterwards. The buffer
+ * has room, becomes full, or cannot be written.
  */
 #include "lib/suite.h"
 #include "lib/ram.h"
@@ -76,7 +76,7 @@ static const struct vpt_pt_ops ops = {
 	.trigger = trigger,
 };
 
-/* A guest whose trace rests, 256 bytes after a PSB, in a single range of 4 KiB. */
+/* A guest that is not running. Its trace is 256 bytes past a PSB, in a single range of 4 KiB. */
 static void setup(void)
 {
 	memset(&m, 0, sizeof(m));
@@ -122,14 +122,15 @@ static void topa(uint64_t entry0, uint64_t entry1)
 	m.guest.output_mask_ptrs = 0x7f;
 }
 
-static void say(const char *name, const char *value)
+/* Append to the text of shown(). */
+static void append(const char *name, const char *value)
 {
 	size_t len = strlen(m.text);
 
 	snprintf(m.text + len, sizeof(m.text) - len, "%s%s%s", len ? " " : "", name, value);
 }
 
-static void say_packet(const struct vpt_packet *packet)
+static void append_packet(const struct vpt_packet *packet)
 {
 	static uint64_t last_ip;
 	char value[32] = "";
@@ -155,10 +156,10 @@ static void say_packet(const struct vpt_packet *packet)
 			 packet->flag ? ",NR" : "");
 		break;
 	}
-	say(vpt_pkt_name(packet->kind), value);
+	append(vpt_pkt_name(packet->kind), value);
 }
 
-/* What came since the last time, in the region that begins at REGION. */
+/* Return the packets since the last call as text. The region begins at REGION. */
 static const char *shown(void)
 {
 	struct vpt_parser parser = {0};
@@ -170,7 +171,7 @@ static const char *shown(void)
 		ck_assert_int_eq(
 			vpt_packet_read(&parser, m.ram + REGION + m.shown, end - m.shown, &packet),
 			VPT_OK);
-		say_packet(&packet);
+		append_packet(&packet);
 		m.shown += packet.size;
 	}
 	return m.text;
@@ -189,7 +190,7 @@ static void event(enum vpt_event_kind kind, uint64_t from, uint64_t to)
 	vpt_pt_event(&m.pt, &e);
 }
 
-/* An operation at 1000 that is a branch to 3000. */
+/* Insert an operation at 1000 that branches to 3000. */
 static void insert(enum vpt_event_kind kind)
 {
 	ck_assert(begin(0, 0x1000));
@@ -236,7 +237,7 @@ START_TEST(branch)
 }
 END_TEST
 
-/* Two insertions are two visits of the guest. */
+/* Each insertion is one visit of the guest, with its own TIP.PGE and TIP.PGD. */
 START_TEST(again)
 {
 	insert(VPT_EV_JMP_INDIRECT);
@@ -259,7 +260,7 @@ START_TEST(psb_when_due)
 	vpt_insert_end(&m.pt, 0x1003, &m.guest);
 	ck_assert_str_eq(shown(), "PSB CBR(14) PIP(2000) MODE.TSX(0) PSBEND MODE.Exec(1) "
 				  "TIP.PGE(1000) FUP(1003) TIP.PGD()");
-	/* And when the period ends with it. */
+	/* The insertion ends the PSB period. */
 	m.guest.status = 3 | 2047ull << VPT_STATUS_PACKET_BYTE_CNT_SHIFT;
 	insert(VPT_EV_JMP);
 	ck_assert_str_eq(shown(), "CBR(14) MODE.Exec(1) TIP.PGE(1000) PSB CBR(14) PIP(2000,NR) "
@@ -269,48 +270,35 @@ START_TEST(psb_when_due)
 }
 END_TEST
 
-/* Not in the trace: no byte, and the same registers. */
-static void check_nothing(void)
-{
-	struct vpt_rtit before = m.guest;
+/* Configurations that filter the operation out, and STATUS afterwards. */
+static const struct {
+	uint64_t clear, set, cr3_match, status;
+} filters[] = {
+	{VPT_CTL_MASK(OS), 0, 0x2000, 1},
+	{0, VPT_CTL_MASK(CR3_FILTER), 0x7000, 1},
+	{0, 1ull << VPT_CTL_ADDR0_CFG_SHIFT, 0x2000, 2},
+};
 
+/* Nothing is written, and only STATUS changes. */
+START_TEST(filtered)
+{
+	struct vpt_rtit before;
+
+	m.guest.ctl = (m.guest.ctl & ~filters[_i].clear) | filters[_i].set;
+	m.guest.cr3_match = filters[_i].cr3_match;
+	m.guest.addr[0] = 0x8000;
+	m.guest.addr[1] = 0x8fff;
+	before = m.guest;
 	insert(VPT_EV_JMP_INDIRECT);
 	before.status = m.guest.status;
 	ck_assert_mem_eq(&m.guest, &before, sizeof(before));
 	ck_assert_uint_eq(byte_count(), 0x100);
-}
-
-START_TEST(filtered_by_cpl)
-{
-	m.guest.ctl &= ~VPT_CTL_MASK(OS);
-	check_nothing();
-	ck_assert_uint_eq(status(), 1);
+	ck_assert_uint_eq(status(), filters[_i].status);
 	TEST_PROVES("VMX-INSERT");
 }
 END_TEST
 
-START_TEST(filtered_by_cr3)
-{
-	m.guest.ctl |= VPT_CTL_MASK(CR3_FILTER);
-	m.guest.cr3_match = 0x7000;
-	check_nothing();
-	ck_assert_uint_eq(status(), 1);
-	TEST_PROVES("VMX-INSERT");
-}
-END_TEST
-
-START_TEST(filtered_by_ip)
-{
-	m.guest.ctl |= 1ull << VPT_CTL_ADDR0_CFG_SHIFT;
-	m.guest.addr[0] = 0x8000;
-	m.guest.addr[1] = 0x8fff;
-	check_nothing();
-	ck_assert_uint_eq(status(), 2);
-	TEST_PROVES("VMX-INSERT");
-}
-END_TEST
-
-/* Into the filter, and into context, by the emulated operation. */
+/* Row: the emulated operation enters the context, or the filter. */
 START_TEST(enters)
 {
 	if (_i) {
@@ -329,7 +317,7 @@ START_TEST(enters)
 }
 END_TEST
 
-/* A PSB+ that is owed is not lost by an operation outside of the trace. */
+/* A PSB+ that is due is written even if the operation is filtered out. */
 START_TEST(filtered_but_due)
 {
 	m.guest.ctl &= ~VPT_CTL_MASK(OS);
@@ -371,11 +359,12 @@ START_TEST(trace_stop)
 }
 END_TEST
 
-/* The bytes of an insertion, from a buffer where it had room. */
+/* Copy the bytes of an insertion into a buffer with room, and set up again. */
 static size_t bytes_of(uint8_t *bytes)
 {
 	size_t len;
 
+	setup();
 	insert(VPT_EV_JMP_INDIRECT);
 	len = offset();
 	memcpy(bytes, m.ram + REGION, len);
@@ -398,30 +387,38 @@ START_TEST(single_range_wraps)
 }
 END_TEST
 
-/* As many bytes before the end of an INT region as there are in an insertion. */
-START_TEST(topa_int)
+/*
+ * Row: the bytes from the offset to the end of the region. Insert into a region with these flags,
+ * and check the bytes in the region. Return true if the insertion filled the region.
+ */
+static bool fill(unsigned int flags, size_t room)
 {
 	uint8_t bytes[64];
-	size_t len = bytes_of(bytes), room = (size_t)_i;
+	size_t len = bytes_of(bytes), first = room < len ? room : len;
 
-	topa(REGION | INT, REGION + REGION_SIZE);
+	topa(REGION | flags, REGION + REGION_SIZE);
 	set_offset(REGION_SIZE - room);
 	insert(VPT_EV_JMP_INDIRECT);
-	if (room > len)
-		room = len;
-	ck_assert_mem_eq(m.ram + REGION + REGION_SIZE - (size_t)_i, bytes, room);
-	ck_assert_mem_eq(m.ram + REGION + REGION_SIZE, bytes + room, len - room);
-	ck_assert_uint_eq(m.pmis, (size_t)_i <= len);
+	ck_assert_mem_eq(m.ram + REGION + REGION_SIZE - room, bytes, first);
+	if (flags & STOP)
+		ck_assert_uint_eq(m.ram[REGION + REGION_SIZE], 0);
+	else
+		ck_assert_mem_eq(m.ram + REGION + REGION_SIZE, bytes + first, len - first);
+	ck_assert(flags & STOP ||
+		  offset() == (room <= len ? len - room : REGION_SIZE - room + len));
+	return room <= len;
+}
+
+START_TEST(topa_int)
+{
+	bool full = fill(INT, (size_t)_i);
+
+	ck_assert_uint_eq(m.pmis, full);
 	ck_assert_uint_eq((m.guest.output_mask_ptrs & 0xffffffff) >> VPT_MASK_PTRS_TABLE_SHIFT,
-			  (size_t)_i <= len);
-	ck_assert_uint_eq(offset(),
-			  (size_t)_i <= len ? len - room : REGION_SIZE - (size_t)_i + len);
+			  full);
 	ck_assert_uint_eq(status(), 3);
-	/* The same region without INT raises none. */
-	m.pmis = 0;
-	topa(REGION, REGION + REGION_SIZE);
-	set_offset(REGION_SIZE - (size_t)_i);
-	insert(VPT_EV_JMP_INDIRECT);
+	/* The same region without INT raises no PMI. */
+	(void)fill(0, (size_t)_i);
 	ck_assert_uint_eq(m.pmis, 0);
 	TEST_PROVES("VMX-INSERT TOPA-INT");
 }
@@ -429,21 +426,13 @@ END_TEST
 
 START_TEST(topa_stop)
 {
-	uint8_t bytes[64];
-	size_t len = bytes_of(bytes), room = (size_t)_i;
+	bool full = fill(STOP, (size_t)_i);
 
-	topa(REGION | STOP, REGION + REGION_SIZE);
-	set_offset(REGION_SIZE - room);
-	insert(VPT_EV_JMP_INDIRECT);
-	if (room > len)
-		room = len;
-	ck_assert_mem_eq(m.ram + REGION + REGION_SIZE - (size_t)_i, bytes, room);
-	ck_assert_uint_eq(m.ram[REGION + REGION_SIZE], 0);
 	ck_assert_uint_eq(m.guest.status & VPT_STATUS_MASK(STOPPED),
-			  (size_t)_i <= len ? VPT_STATUS_MASK(STOPPED) : 0);
+			  full ? VPT_STATUS_MASK(STOPPED) : 0);
 	ck_assert_uint_eq(m.guest.ctl, CTL | VPT_CTL_MASK(TOPA));
 	ck_assert_uint_eq(m.rises, m.falls);
-	ck_assert_uint_eq(begin(0, 0x1000), (size_t)_i > len);
+	ck_assert_uint_eq(begin(0, 0x1000), !full);
 	TEST_PROVES("VMX-INSERT TOPA-STOP");
 }
 END_TEST
@@ -459,7 +448,7 @@ START_TEST(topa_error)
 }
 END_TEST
 
-/* PIP alone. */
+/* Insert a PIP and no operation. */
 static void insert_pip(uint32_t controls)
 {
 	vpt_insert_pip(&m.pt, &m.guest, m.caps, &ops, NULL, controls, VMCS);
@@ -505,7 +494,7 @@ START_TEST(pip_conditions)
 }
 END_TEST
 
-/* FilterEn and TriggerEn are left alone, whatever they are. */
+/* Inserting a PIP keeps FilterEn and TriggerEn. */
 START_TEST(pip_keeps_status)
 {
 	m.guest.status &= ~7ull;
@@ -534,8 +523,8 @@ START_TEST(pip_fills)
 }
 END_TEST
 
-/* Would hardware with `match` let `cr3` through? */
-static bool lets_through(uint64_t match, uint64_t cr3, bool pae)
+/* Return true if a CR3 filter with @match passes @cr3. */
+static bool passes(uint64_t match, uint64_t cr3, bool pae)
 {
 	struct vpt_rtit rtit = {.cr3_match = match};
 	struct vpt_context ctx = {.cr3 = cr3, .pae = pae};
@@ -560,8 +549,8 @@ START_TEST(cr3_match)
 					vpt_insert_cr3_match(match, cr3s[b], shadow, pae & 1);
 
 				ck_assert_uint_eq(hardware & 0x1f, 0);
-				ck_assert_int_eq(lets_through(hardware, shadow, pae & 2),
-						 lets_through(match, cr3s[b], pae & 1));
+				ck_assert_int_eq(passes(hardware, shadow, pae & 2),
+						 passes(match, cr3s[b], pae & 1));
 			}
 		}
 	}
@@ -569,32 +558,17 @@ START_TEST(cr3_match)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("insert", setup, NULL)
 {
-	Suite *suite = suite_create("insert");
-	TCase *tcase = tcase_create("insert");
-
-	tcase_add_checked_fixture(tcase, setup, NULL);
-	tcase_add_test(tcase, no_branch);
-	tcase_add_loop_test(tcase, branch, 0, sizeof(branches) / sizeof(branches[0]));
-	tcase_add_test(tcase, again);
-	tcase_add_test(tcase, psb_when_due);
-	tcase_add_test(tcase, filtered_by_cpl);
-	tcase_add_test(tcase, filtered_by_cr3);
-	tcase_add_test(tcase, filtered_by_ip);
+	TEST_ADD(tcase, no_branch, again, psb_when_due, filtered_but_due, trace_stop,
+		 single_range_wraps, topa_error, pip, pip_fills);
+	TEST_ROWS(tcase, branch, branches);
+	TEST_ROWS(tcase, filtered, filters);
 	tcase_add_loop_test(tcase, enters, 0, 2);
-	tcase_add_test(tcase, filtered_but_due);
 	tcase_add_loop_test(tcase, not_running, 0, 3);
-	tcase_add_test(tcase, trace_stop);
-	tcase_add_test(tcase, single_range_wraps);
 	tcase_add_loop_test(tcase, topa_int, 1, 40);
 	tcase_add_loop_test(tcase, topa_stop, 1, 40);
-	tcase_add_test(tcase, topa_error);
-	tcase_add_test(tcase, pip);
-	tcase_add_loop_test(tcase, pip_conditions, 0, sizeof(pips) / sizeof(pips[0]));
+	TEST_ROWS(tcase, pip_conditions, pips);
 	tcase_add_loop_test(tcase, pip_keeps_status, 0, 8);
-	tcase_add_test(tcase, pip_fills);
 	tcase_add_loop_test(tcase, cr3_match, 0, 7);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The library against the reference of lib/outmodel.h: bytes, their order,
- * events and the output MSRs.
+ * Compare the library's output with the reference of lib/outmodel.h: bytes, their order, events and
+ * the output MSRs.
  *
- * First a fixed sequence of packets into every scheme, with what ends the region
- * made to fall on each byte of the sequence in turn. Then random tables, memory
- * and packets.
+ * The first test puts a fixed sequence of packets into each scheme. The region ends at each byte of
+ * the sequence in turn. The second test makes random tables, memory and packets.
  */
 #include "lib/outfix.h"
 #include "lib/outmodel.h"
@@ -16,11 +15,11 @@
 #define INT  0x04u
 #define STOP 0x10u
 
-/* Each length once, then in another order with the short ones between. */
+/* Each length once, then long and short packets in turn. */
 static const uint8_t lengths[] = {1,  2, 3,  4, 5,  6, 7,  8, 9,  10, 11, 12, 13, 14, 15, 16,
 				  16, 1, 15, 2, 14, 1, 13, 3, 12, 1,  11, 4,  10, 1,  9,  5};
 #define PACKETS (sizeof(lengths) / sizeof(lengths[0]))
-/* The sum of `lengths`, and how far back from the region's end a run starts. */
+/* The sum of `lengths`, and the largest distance from the start of a run to the region's end. */
 #define SEQUENCE 254
 #define FURTHEST (SEQUENCE + 4)
 #define MARGIN	 512
@@ -39,7 +38,7 @@ struct scheme {
 		uint64_t gpa;
 		size_t len;
 		bool read_only;
-	} ram[5]; /* besides the page of tables */
+	} ram[5]; /* in addition to the page of tables */
 };
 
 #define TABLE 0x10000u
@@ -108,7 +107,7 @@ static const struct scheme schemes[] = {
 /* clang-format on */
 #define SCHEMES ((int)(sizeof(schemes) / sizeof(schemes[0])))
 
-/* Library and reference, each with memory of its own that began the same. */
+/* The library and the reference. Each has its own memory, with equal contents at first. */
 struct duel {
 	struct outfix *fix;
 	struct guestmem mem;
@@ -175,14 +174,14 @@ static bool same_journal(const struct guestmem_journal *a, const struct guestmem
 	       (!a->count || !memcmp(a->gpa, b->gpa, a->count * sizeof(*a->gpa)));
 }
 
-/* libcheck's own asserts write to a pipe even when they hold: too slow for here. */
+/* libcheck's asserts write to a pipe even if they pass, which is too slow here. */
 #define demand(duel, cond, text)                                    \
 	do {                                                        \
 		if (!(cond))                                        \
 			ck_abort_msg("%s: %s", (duel)->what, text); \
 	} while (0)
 
-/* Events that both gave, and where both are now. */
+/* Compare the events that both reported, and both cursors. */
 static void compare(struct duel *duel, unsigned int events, unsigned int expected)
 {
 	struct vpt_rtit is = duel->rtit, should = duel->rtit;
@@ -196,7 +195,7 @@ static void compare(struct duel *duel, unsigned int events, unsigned int expecte
 	demand(duel, same_journal(&duel->fix->mem.reads, &duel->mem.reads), "table reads differ");
 }
 
-/* After a flush or the end: every byte, its place, and what was reported. */
+/* Compare all bytes, their addresses and the reports, after a flush or the end. */
 static void compare_memory(struct duel *duel)
 {
 	demand(duel, same_journal(&duel->fix->mem.committed, &duel->model.stored),
@@ -218,7 +217,7 @@ static void duel_put(struct duel *duel, const uint8_t *bytes, size_t len)
 		outmodel_put(&duel->model, bytes, len));
 }
 
-/* TraceEn falls: the registers keep where both agree that the cursor is. */
+/* Clear TraceEn: the registers keep the cursor, which is the same for both. */
 static void duel_end(struct duel *duel)
 {
 	vpt_output_sync(&duel->fix->out, &duel->rtit);
@@ -246,7 +245,7 @@ static struct duel *duel_scheme(const struct scheme *scheme, enum guestmem_map m
 	return duel;
 }
 
-/* The sequence, from `back` bytes before the end of the region on. */
+/* Put the sequence, starting @back bytes before the end of the region. */
 static void run(const struct scheme *scheme, enum guestmem_map map, uint64_t back, bool bytewise)
 {
 	struct duel *duel = duel_scheme(scheme, map);
@@ -264,7 +263,7 @@ static void run(const struct scheme *scheme, enum guestmem_map map, uint64_t bac
 
 		for (i = 0; i < len; i += step, n += step)
 			duel_put(duel, bytes + n, step);
-		/* Not after each: what is pending then is part of what is tested. */
+		/* Flush after some packets only, since pending bytes are part of the test. */
 		if (packet % 5 == 0) {
 			vpt_output_flush(&duel->fix->out);
 			compare_memory(duel);
@@ -275,7 +274,7 @@ static void run(const struct scheme *scheme, enum guestmem_map map, uint64_t bac
 	duel_free(duel);
 }
 
-/* Row: a scheme and a way that memory is mapped. */
+/* Row: a scheme, and how memory is mapped. */
 START_TEST(fill_at_every_byte)
 {
 	const struct scheme *scheme = &schemes[_i / GUESTMEM_MAP_MODES];
@@ -285,7 +284,7 @@ START_TEST(fill_at_every_byte)
 	for (back = 1; back <= FURTHEST && back <= scheme->size; back++) {
 		run(scheme, map, back, false);
 		run(scheme, map, back, true);
-		/* So that the early PMI is what falls on each byte. */
+		/* Let the early PMI fall on each byte. */
 		if (scheme->ecx == ONE) {
 			run(scheme, map, MARGIN + back, false);
 			run(scheme, map, MARGIN + back, true);
@@ -384,7 +383,7 @@ static void random_put(struct duel *duel, uint64_t *state)
 	}
 }
 
-/* What software does between two runs: go on, start over, or edit the tables. */
+/* Software may keep the registers, change the registers, or change the tables between two runs. */
 static void random_restart(struct duel *duel, uint64_t *state)
 {
 	duel_end(duel);
@@ -433,14 +432,9 @@ START_TEST(random_tables_and_packets)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("output_fill", NULL, NULL)
 {
-	Suite *suite = suite_create("output_fill");
-	TCase *tc = tcase_create("fill");
-
-	tcase_set_timeout(tc, 120);
-	tcase_add_loop_test(tc, fill_at_every_byte, 0, SCHEMES * GUESTMEM_MAP_MODES);
-	tcase_add_loop_test(tc, random_tables_and_packets, 0, SEEDS);
-	suite_add_tcase(suite, tc);
-	return suite;
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, fill_at_every_byte, 0, SCHEMES * GUESTMEM_MAP_MODES);
+	tcase_add_loop_test(tcase, random_tables_and_packets, 0, SEEDS);
 }

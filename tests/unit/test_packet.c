@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Packets to bytes, bytes to packets, and packets to text (33.4.2). */
+/* Write, read and format packets (33.4.2). */
 #include "lib/packets.h"
 #include "lib/suite.h"
 
@@ -64,7 +64,7 @@ static struct vpt_parser parser_in(unsigned int block)
 	return parser;
 }
 
-/* Read a copy that ends where its bytes do, so that ASan sees a byte too many. */
+/* Read a copy of exactly @len bytes, so that ASan reports a read beyond the end. */
 static enum vpt_status read_exact(struct vpt_parser *parser, const uint8_t *bytes, size_t len,
 				  struct vpt_packet *packet)
 {
@@ -125,7 +125,7 @@ START_TEST(reserved_bits_are_ignored)
 }
 END_TEST
 
-/* Bad bytes are bad, and their beginnings are bad or too short, never a packet. */
+/* Invalid bytes are refused. Each prefix of them is refused or too short, and never a packet. */
 START_TEST(bad_bytes)
 {
 	const struct vector *v = &bad_vectors[_i];
@@ -166,7 +166,7 @@ static void round_trip(const struct vpt_packet *packet, void *opaque)
 	ck_assert(test_packet_same(&got, packet));
 	ck_assert_uint_eq(got.size, len);
 
-	/* What follows doesn't change what is read. */
+	/* Bytes after the packet do not change the result. */
 	memset(full, 0xff, sizeof(full));
 	memcpy(full, buf, len);
 	parser = start;
@@ -187,7 +187,7 @@ static void stays_inside(const struct vpt_packet *p, void *opaque)
 		ck_assert_uint_eq(buf[i], 0xa5);
 }
 
-/* Nothing is written behind the buffer. */
+/* No byte is written behind the buffer. */
 START_TEST(every_packet_stays_inside)
 {
 	ck_assert_uint_gt(test_each_packet((enum vpt_pkt_kind)_i, stays_inside, NULL), 0);
@@ -200,18 +200,18 @@ START_TEST(every_packet_round_trips)
 }
 END_TEST
 
-/* What test_each_packet() gave, where it is easily forgotten. */
+/* The values that test_each_packet() made. All but the last three members are sets of bits. */
 struct seen {
-	unsigned int ip_bytes;	    /* sets, as are these: */
-	unsigned int cyc_bytes;	    /* lengths of CYC, */
-	unsigned int types;	    /* of CFE and BBP, */
-	unsigned int types_flag;    /* ... with IP, or of 4-byte items, */
-	uint64_t ids;		    /* of BIP and types of EVD, */
-	uint64_t ids_4;		    /* ... of 4-byte items, */
-	unsigned int bits, bits_ip; /* of PTW in bytes */
+	unsigned int ip_bytes;
+	unsigned int cyc_bytes;	    /* lengths of CYC */
+	unsigned int types;	    /* of CFE and BBP */
+	unsigned int types_flag;    /* likewise, with IP or of 4-byte items */
+	uint64_t ids;		    /* of BIP, and types of EVD */
+	uint64_t ids_4;		    /* likewise, of 4-byte items */
+	unsigned int bits, bits_ip; /* sizes of PTW in bytes, without and with IP */
 	bool vector[256];
-	uint64_t longest[VPT_PKT_MAX]; /* CYC's greatest value, by length */
-	uint64_t shortest[VPT_PKT_MAX];
+	uint64_t longest[VPT_PKT_MAX];	/* the greatest value of CYC by length */
+	uint64_t shortest[VPT_PKT_MAX]; /* the least value of CYC by length */
 };
 
 static void inspect(const struct vpt_packet *p, void *opaque)
@@ -245,9 +245,11 @@ static struct seen seen(enum vpt_pkt_kind kind)
 	return s;
 }
 
-/* Of what the round trips are made, here and in the comparisons with other readers. */
-START_TEST(each_packet_is_each)
+/* test_each_packet(), which many tests use, makes each value of these fields. */
+START_TEST(each_value_is_made)
 {
+	static const enum vpt_pkt_kind with_ip[] = {VPT_PKT_TIP, VPT_PKT_TIP_PGE, VPT_PKT_TIP_PGD,
+						    VPT_PKT_FUP};
 	struct seen s = seen(VPT_PKT_CYC);
 	unsigned int i;
 
@@ -258,10 +260,8 @@ START_TEST(each_packet_is_each)
 		ck_assert_uint_eq(s.shortest[i + 1], 1ull << (7 * i - 2));
 	}
 	ck_assert_uint_eq(s.longest[10], ~0ull);
-	ck_assert_uint_eq(seen(VPT_PKT_TIP).ip_bytes, 0x5f);
-	ck_assert_uint_eq(seen(VPT_PKT_TIP_PGE).ip_bytes, 0x5f);
-	ck_assert_uint_eq(seen(VPT_PKT_TIP_PGD).ip_bytes, 0x5f);
-	ck_assert_uint_eq(seen(VPT_PKT_FUP).ip_bytes, 0x5f);
+	for (i = 0; i < ARRAY_SIZE(with_ip); i++)
+		ck_assert_msg(seen(with_ip[i]).ip_bytes == 0x5f, "%s", vpt_pkt_name(with_ip[i]));
 	s = seen(VPT_PKT_CFE);
 	ck_assert_uint_eq(s.types & s.types_flag, ~0u);
 	for (i = 0; i < 256; i++)
@@ -280,7 +280,7 @@ START_TEST(each_packet_is_each)
 }
 END_TEST
 
-/* A fixed size in packets.def is the size of every packet of that kind. */
+/* A fixed size in packets.def is the size of each packet of that kind. */
 static void fixed_size(const struct vpt_packet *packet, void *opaque)
 {
 	const unsigned int *size = opaque;
@@ -306,57 +306,29 @@ START_TEST(sizes_and_names)
 }
 END_TEST
 
-/* One field out of its range. */
+/* Packets with one field out of range. */
+/* clang-format off */
+#define P(kind_, ...) {.kind = VPT_PKT_##kind_, __VA_ARGS__}
 static const struct vpt_packet unwritable[] = {
-	{.kind = VPT_PKT_COUNT},
-	{.kind = (enum vpt_pkt_kind)1000},
-	{.kind = VPT_PKT_TNT_8, .bits = 0},
-	{.kind = VPT_PKT_TNT_8, .bits = 7},
-	{.kind = VPT_PKT_TNT_8, .bits = 3, .value = 8},
-	{.kind = VPT_PKT_TNT_64, .bits = 0},
-	{.kind = VPT_PKT_TNT_64, .bits = 48},
-	{.kind = VPT_PKT_TNT_64, .bits = 255},
-	{.kind = VPT_PKT_TNT_64, .bits = 47, .value = 1ull << 47},
-	{.kind = VPT_PKT_TIP, .ip_bytes = 0, .value = 1},
-	{.kind = VPT_PKT_TIP, .ip_bytes = 1, .value = 0x10000},
-	{.kind = VPT_PKT_TIP_PGE, .ip_bytes = 2, .value = 1ull << 32},
-	{.kind = VPT_PKT_TIP_PGD, .ip_bytes = 3, .value = 1ull << 48},
-	{.kind = VPT_PKT_FUP, .ip_bytes = 4, .value = 1ull << 48},
-	{.kind = VPT_PKT_FUP, .ip_bytes = 5},
-	{.kind = VPT_PKT_FUP, .ip_bytes = 7},
-	{.kind = VPT_PKT_FUP, .ip_bytes = 8},
-	{.kind = VPT_PKT_PIP, .value = 1},
-	{.kind = VPT_PKT_PIP, .value = 0x10},
-	{.kind = VPT_PKT_PIP, .value = 1ull << 52},
-	{.kind = VPT_PKT_MODE_EXEC, .value = 8},
-	{.kind = VPT_PKT_MODE_TSX, .value = 4},
-	{.kind = VPT_PKT_CBR, .value = 0x100},
-	{.kind = VPT_PKT_TSC, .value = 1ull << 56},
-	{.kind = VPT_PKT_MTC, .value = 0x100},
-	{.kind = VPT_PKT_TMA, .value = 0x10000},
-	{.kind = VPT_PKT_TMA, .aux = 0x200},
-	{.kind = VPT_PKT_VMCS, .value = 0x800},
-	{.kind = VPT_PKT_VMCS, .value = 1ull << 52},
-	{.kind = VPT_PKT_PTW, .bits = 0},
-	{.kind = VPT_PKT_PTW, .bits = 16},
-	{.kind = VPT_PKT_PTW, .bits = 32, .value = 1ull << 32},
-	{.kind = VPT_PKT_MWAIT, .value = 0x100},
-	{.kind = VPT_PKT_MWAIT, .aux = 4},
-	{.kind = VPT_PKT_PWRE, .value = 0x100},
-	{.kind = VPT_PKT_PWRX, .value = 0x100},
-	{.kind = VPT_PKT_PWRX, .aux = 0x10},
-	{.kind = VPT_PKT_BBP, .value = 0x20},
-	{.kind = VPT_PKT_BIP, .bits = 64, .aux = 0x20},
-	{.kind = VPT_PKT_BIP, .bits = 32, .value = 1ull << 32},
-	{.kind = VPT_PKT_BIP, .bits = 8},
-	{.kind = VPT_PKT_CFE, .value = 0x20},
-	{.kind = VPT_PKT_CFE, .aux = 0x100},
-	{.kind = VPT_PKT_EVD, .aux = 0x40},
-	{.kind = VPT_PKT_TRIG, .aux = 0x200},
-	{.kind = VPT_PKT_TRIG, .value = 1},
-	{.kind = VPT_PKT_TRIG, .bits = 8, .value = 1},
-	{.kind = VPT_PKT_TRIG, .bits = 16, .value = 0x10000},
+	{.kind = VPT_PKT_COUNT}, {.kind = (enum vpt_pkt_kind)1000}, P(TNT_8, .bits = 0), P(TNT_8, .bits = 7),
+	P(TNT_8, .bits = 3, .value = 8), P(TNT_64, .bits = 0), P(TNT_64, .bits = 48),
+	P(TNT_64, .bits = 255), P(TNT_64, .bits = 47, .value = 1ull << 47),
+	P(TIP, .ip_bytes = 0, .value = 1), P(TIP, .ip_bytes = 1, .value = 0x10000),
+	P(TIP_PGE, .ip_bytes = 2, .value = 1ull << 32),
+	P(TIP_PGD, .ip_bytes = 3, .value = 1ull << 48), P(FUP, .ip_bytes = 4, .value = 1ull << 48),
+	P(FUP, .ip_bytes = 5), P(FUP, .ip_bytes = 7), P(FUP, .ip_bytes = 8), P(PIP, .value = 1),
+	P(PIP, .value = 0x10), P(PIP, .value = 1ull << 52), P(MODE_EXEC, .value = 8),
+	P(MODE_TSX, .value = 4), P(CBR, .value = 0x100), P(TSC, .value = 1ull << 56),
+	P(MTC, .value = 0x100), P(TMA, .value = 0x10000), P(TMA, .aux = 0x200),
+	P(VMCS, .value = 0x800), P(VMCS, .value = 1ull << 52), P(PTW, .bits = 0),
+	P(PTW, .bits = 16), P(PTW, .bits = 32, .value = 1ull << 32), P(MWAIT, .value = 0x100),
+	P(MWAIT, .aux = 4), P(PWRE, .value = 0x100), P(PWRX, .value = 0x100), P(PWRX, .aux = 0x10),
+	P(BBP, .value = 0x20), P(BIP, .bits = 64, .aux = 0x20),
+	P(BIP, .bits = 32, .value = 1ull << 32), P(BIP, .bits = 8), P(CFE, .value = 0x20),
+	P(CFE, .aux = 0x100), P(EVD, .aux = 0x40), P(TRIG, .aux = 0x200), P(TRIG, .value = 1),
+	P(TRIG, .bits = 8, .value = 1), P(TRIG, .bits = 16, .value = 0x10000),
 };
+/* clang-format on */
 
 START_TEST(out_of_range_is_not_written)
 {
@@ -367,8 +339,8 @@ START_TEST(out_of_range_is_not_written)
 }
 END_TEST
 
-/* All beginnings of two bytes, in each state, with each of these as a tail. */
-START_TEST(every_beginning_is_judged)
+/* Row: the block state. All pairs of first bytes, each followed by each of these tails. */
+START_TEST(every_two_bytes)
 {
 	static const uint8_t tails[] = {0x00, 0x01, 0x02, 0x82, 0xff};
 	static const unsigned int blocks[] = {0, 4, 8};
@@ -396,14 +368,14 @@ START_TEST(every_beginning_is_judged)
 			ck_assert_uint_le(got.size, VPT_PKT_MAX);
 		}
 	}
-	/* Each outcome is frequent, so none of the asserts above is idle. */
+	/* Each result is frequent, so each assertion above is exercised. */
 	ck_assert_uint_gt(counts[VPT_OK], 100000);
 	ck_assert_uint_gt(counts[VPT_E_EOS], 1000);
 	ck_assert_uint_gt(counts[VPT_E_BAD_PACKET], 10000);
 }
 END_TEST
 
-/* The second bytes that may follow 02 are those of the vectors. */
+/* Row: the byte behind 02. Exactly the opcodes of the vectors are valid. */
 START_TEST(extended_opcodes)
 {
 	const uint8_t buf[] = {0x02, (uint8_t)_i};
@@ -432,7 +404,7 @@ START_TEST(every_kind_has_a_vector)
 }
 END_TEST
 
-/* What each kind does to an open block. */
+/* Row: a kind of packet, which ends an open block or does not. */
 START_TEST(blocks)
 {
 	enum vpt_pkt_kind kind = (enum vpt_pkt_kind)_i;
@@ -451,7 +423,7 @@ START_TEST(blocks)
 		const struct vector *v = &vectors[i];
 		struct vpt_packet got;
 
-		/* In a block 100b in bits 2:0 is no TNT. */
+		/* In a block, 100b in bits 2:0 is a BIP and no TNT. */
 		if (v->packet.kind != kind || (v->bytes.b[0] & 7) == 4)
 			continue;
 		ck_assert_int_eq(read_exact(&parser, v->bytes.b, v->bytes.len, &got), VPT_OK);
@@ -465,7 +437,7 @@ START_TEST(blocks)
 }
 END_TEST
 
-/* Through the stream's own packets, not a parser that is set up for it. */
+/* The packets of the stream open and end the blocks. */
 START_TEST(block_in_a_stream)
 {
 	static const uint8_t stream[] = {
@@ -507,7 +479,7 @@ static bool pattern_at(const uint8_t *buf, size_t len, size_t at)
 	return true;
 }
 
-/* The definition, slowly: the first place, then the last of its run. */
+/* Find the first PSB pattern, and then the last one of its run. */
 static size_t find_psb_slowly(const uint8_t *buf, size_t len)
 {
 	size_t at = 0, end;
@@ -546,7 +518,7 @@ START_TEST(psb_is_found)
 }
 END_TEST
 
-/* A payload that ends like a PSB begins must not shift the packets after it. */
+/* Bytes before a PSB that look like its beginning must not move the position of the PSB. */
 START_TEST(psb_after_a_lookalike)
 {
 	uint8_t buf[64] = {0};
@@ -566,7 +538,7 @@ START_TEST(psb_after_a_lookalike)
 }
 END_TEST
 
-/* Cut texts end with a zero, touch nothing beyond it and report the whole length. */
+/* A truncated text ends with a zero, and the return value is the whole length. */
 START_TEST(format_cuts)
 {
 	static const char whole[] = "TIP.PGE   3: 0x401000";
@@ -593,72 +565,48 @@ START_TEST(format_cuts)
 }
 END_TEST
 
-/* Names and numbers of each payload, reserved values too. */
+/* The text of each payload, with reserved values. */
 /* clang-format off */
 static const struct {
 	const char *text;
 	struct vpt_packet packet;
 } texts[] = {
-	{"CFE       type 0x0", {.kind = VPT_PKT_CFE, .value = 0}},
-	{"CFE       INTR vector 0x0", {.kind = VPT_PKT_CFE, .value = 1}},
-	{"CFE       IRET", {.kind = VPT_PKT_CFE, .value = 2}},
-	{"CFE       SMI", {.kind = VPT_PKT_CFE, .value = 3}},
-	{"CFE       RSM", {.kind = VPT_PKT_CFE, .value = 4}},
-	{"CFE       SIPI vector 0x0", {.kind = VPT_PKT_CFE, .value = 5}},
-	{"CFE       INIT", {.kind = VPT_PKT_CFE, .value = 6}},
-	{"CFE       VMENTRY", {.kind = VPT_PKT_CFE, .value = 7}},
-	{"CFE       VMEXIT", {.kind = VPT_PKT_CFE, .value = 8}},
-	{"CFE       VMEXIT_INTR vector 0x0", {.kind = VPT_PKT_CFE, .value = 9}},
-	{"CFE       SHUTDOWN", {.kind = VPT_PKT_CFE, .value = 10}},
-	{"CFE       type 0xb", {.kind = VPT_PKT_CFE, .value = 11}},
-	{"CFE       UINTR vector 0x0", {.kind = VPT_PKT_CFE, .value = 12}},
-	{"CFE       UIRET", {.kind = VPT_PKT_CFE, .value = 13}},
-	{"CFE       type 0xe", {.kind = VPT_PKT_CFE, .value = 14}},
-	{"CFE       type 0xf", {.kind = VPT_PKT_CFE, .value = 15}},
-	{"CFE       type 0x10", {.kind = VPT_PKT_CFE, .value = 16}},
-	{"CFE       type 0x20", {.kind = VPT_PKT_CFE, .value = 32}},
-	{"CFE       type 0x21", {.kind = VPT_PKT_CFE, .value = 33}},
-	{"CFE       IRET vector 0x1f", {.kind = VPT_PKT_CFE, .value = 2, .aux = 31}},
-	{"BBP       type 0x0 8-byte", {.kind = VPT_PKT_BBP, .value = 0}},
-	{"BBP       GPR 8-byte", {.kind = VPT_PKT_BBP, .value = 1}},
-	{"BBP       type 0x2 8-byte", {.kind = VPT_PKT_BBP, .value = 2}},
-	{"BBP       type 0x3 8-byte", {.kind = VPT_PKT_BBP, .value = 3}},
-	{"BBP       PEBS-basic 8-byte", {.kind = VPT_PKT_BBP, .value = 4}},
-	{"BBP       PEBS-memory 8-byte", {.kind = VPT_PKT_BBP, .value = 5}},
-	{"BBP       type 0x6 8-byte", {.kind = VPT_PKT_BBP, .value = 6}},
-	{"BBP       type 0x7 8-byte", {.kind = VPT_PKT_BBP, .value = 7}},
-	{"BBP       LBR-0 8-byte", {.kind = VPT_PKT_BBP, .value = 8}},
-	{"BBP       LBR-1 8-byte", {.kind = VPT_PKT_BBP, .value = 9}},
-	{"BBP       LBR-2 8-byte", {.kind = VPT_PKT_BBP, .value = 10}},
-	{"BBP       type 0xb 8-byte", {.kind = VPT_PKT_BBP, .value = 11}},
-	{"BBP       type 0xc 8-byte", {.kind = VPT_PKT_BBP, .value = 12}},
-	{"BBP       type 0xd 8-byte", {.kind = VPT_PKT_BBP, .value = 13}},
-	{"BBP       type 0xe 8-byte", {.kind = VPT_PKT_BBP, .value = 14}},
-	{"BBP       type 0xf 8-byte", {.kind = VPT_PKT_BBP, .value = 15}},
-	{"BBP       XMM 8-byte", {.kind = VPT_PKT_BBP, .value = 16}},
-	{"BBP       type 0x11 8-byte", {.kind = VPT_PKT_BBP, .value = 17}},
-	{"EVD       PFA 0x7", {.kind = VPT_PKT_EVD, .value = 7, .aux = 0}},
-	{"EVD       VMXQ 0x7", {.kind = VPT_PKT_EVD, .value = 7, .aux = 1}},
-	{"EVD       VMXR 0x7", {.kind = VPT_PKT_EVD, .value = 7, .aux = 2}},
-	{"EVD       type 0x3 0x7", {.kind = VPT_PKT_EVD, .value = 7, .aux = 3}},
-	{"EVD       type 0x4 0x7", {.kind = VPT_PKT_EVD, .value = 7, .aux = 4}},
-	{"PWRX      last 0x0 deepest 0x0 wake interrupt", {.kind = VPT_PKT_PWRX, .aux = 0x1}},
-	{"PWRX      last 0x0 deepest 0x0 wake timer", {.kind = VPT_PKT_PWRX, .aux = 0x2}},
-	{"PWRX      last 0x0 deepest 0x0 wake store", {.kind = VPT_PKT_PWRX, .aux = 0x4}},
-	{"PWRX      last 0x0 deepest 0x0 wake hw", {.kind = VPT_PKT_PWRX, .aux = 0x8}},
-	{"PWRX      last 0x0 deepest 0x0 wake none", {.kind = VPT_PKT_PWRX, .aux = 0x10}},
-	{"PWRX      last 0x0 deepest 0x0 wake interrupt timer store hw", {.kind = VPT_PKT_PWRX, .aux = 0x1f}},
-	{"PWRX      last 0x0 deepest 0x0 wake none", {.kind = VPT_PKT_PWRX, .aux = 0xf0}},
-	{"MODE.TSX  InTX=1 TXAbort=1", {.kind = VPT_PKT_MODE_TSX, .value = 3}},
-	{"MODE.Exec 16-bit IF", {.kind = VPT_PKT_MODE_EXEC, .value = 4}},
-	{"MODE.Exec CS.L+CS.D IF", {.kind = VPT_PKT_MODE_EXEC, .value = 7}},
-	{"MODE.Exec 16-bit", {.kind = VPT_PKT_MODE_EXEC, .value = 8}},
-	{"CBR       7", {.kind = VPT_PKT_CBR, .value = 7}},
-	{"CYC       5", {.kind = VPT_PKT_CYC, .value = 5}},
-	{"CYC       18446744073709551615", {.kind = VPT_PKT_CYC, .value = ~0ull}},
-	{"BIP       20: 0x0", {.kind = VPT_PKT_BIP, .aux = 0x20}},
-	{"PWRE      state 0xf sub 0x1", {.kind = VPT_PKT_PWRE, .value = 0x1f1}},
-	{"PWRX      last 0xf deepest 0x1 wake none", {.kind = VPT_PKT_PWRX, .value = 0x1f1}},
+#define T(text_, kind_, ...) {text_, {.kind = VPT_PKT_##kind_, .value = __VA_ARGS__}}
+	T("CFE       type 0x0", CFE, 0), T("CFE       INTR vector 0x0", CFE, 1),
+	T("CFE       IRET", CFE, 2), T("CFE       SMI", CFE, 3), T("CFE       RSM", CFE, 4),
+	T("CFE       SIPI vector 0x0", CFE, 5), T("CFE       INIT", CFE, 6),
+	T("CFE       VMENTRY", CFE, 7), T("CFE       VMEXIT", CFE, 8),
+	T("CFE       VMEXIT_INTR vector 0x0", CFE, 9), T("CFE       SHUTDOWN", CFE, 10),
+	T("CFE       type 0xb", CFE, 11), T("CFE       UINTR vector 0x0", CFE, 12),
+	T("CFE       UIRET", CFE, 13), T("CFE       type 0xe", CFE, 14),
+	T("CFE       type 0xf", CFE, 15), T("CFE       type 0x10", CFE, 16),
+	T("CFE       type 0x20", CFE, 32), T("CFE       type 0x21", CFE, 33),
+	T("CFE       IRET vector 0x1f", CFE, 2, .aux = 31), T("BBP       type 0x0 8-byte", BBP, 0),
+	T("BBP       GPR 8-byte", BBP, 1), T("BBP       type 0x2 8-byte", BBP, 2),
+	T("BBP       type 0x3 8-byte", BBP, 3), T("BBP       PEBS-basic 8-byte", BBP, 4),
+	T("BBP       PEBS-memory 8-byte", BBP, 5), T("BBP       type 0x6 8-byte", BBP, 6),
+	T("BBP       type 0x7 8-byte", BBP, 7), T("BBP       LBR-0 8-byte", BBP, 8),
+	T("BBP       LBR-1 8-byte", BBP, 9), T("BBP       LBR-2 8-byte", BBP, 10),
+	T("BBP       type 0xb 8-byte", BBP, 11), T("BBP       type 0xc 8-byte", BBP, 12),
+	T("BBP       type 0xd 8-byte", BBP, 13), T("BBP       type 0xe 8-byte", BBP, 14),
+	T("BBP       type 0xf 8-byte", BBP, 15), T("BBP       XMM 8-byte", BBP, 16),
+	T("BBP       type 0x11 8-byte", BBP, 17), T("EVD       PFA 0x7", EVD, 7, .aux = 0),
+	T("EVD       VMXQ 0x7", EVD, 7, .aux = 1), T("EVD       VMXR 0x7", EVD, 7, .aux = 2),
+	T("EVD       type 0x3 0x7", EVD, 7, .aux = 3),
+	T("EVD       type 0x4 0x7", EVD, 7, .aux = 4),
+	T("PWRX      last 0x0 deepest 0x0 wake interrupt", PWRX, 0, .aux = 0x1),
+	T("PWRX      last 0x0 deepest 0x0 wake timer", PWRX, 0, .aux = 0x2),
+	T("PWRX      last 0x0 deepest 0x0 wake store", PWRX, 0, .aux = 0x4),
+	T("PWRX      last 0x0 deepest 0x0 wake hw", PWRX, 0, .aux = 0x8),
+	T("PWRX      last 0x0 deepest 0x0 wake none", PWRX, 0, .aux = 0x10),
+	T("PWRX      last 0x0 deepest 0x0 wake interrupt timer store hw", PWRX, 0, .aux = 0x1f),
+	T("PWRX      last 0x0 deepest 0x0 wake none", PWRX, 0, .aux = 0xf0),
+	T("MODE.TSX  InTX=1 TXAbort=1", MODE_TSX, 3), T("MODE.Exec 16-bit IF", MODE_EXEC, 4),
+	T("MODE.Exec CS.L+CS.D IF", MODE_EXEC, 7), T("MODE.Exec 16-bit", MODE_EXEC, 8),
+	T("CBR       7", CBR, 7), T("CYC       5", CYC, 5),
+	T("CYC       18446744073709551615", CYC, ~0ull),
+	T("BIP       20: 0x0", BIP, 0, .aux = 0x20), T("PWRE      state 0xf sub 0x1", PWRE, 0x1f1),
+	T("PWRX      last 0xf deepest 0x1 wake none", PWRX, 0x1f1),
 };
 /* clang-format on */
 
@@ -672,7 +620,7 @@ START_TEST(format_payload)
 }
 END_TEST
 
-/* A name alone has no blanks after it, even where the buffer ends among them. */
+/* The text of a packet without payload has no trailing blanks, however small the buffer is. */
 START_TEST(format_cuts_names)
 {
 	const struct vpt_packet packet = {.kind = VPT_PKT_PSB};
@@ -686,7 +634,7 @@ END_TEST
 
 START_TEST(format_of_nonsense)
 {
-	/* Fields that no packet has must not lead out of a table. */
+	/* Invalid fields must not index beyond a table. */
 	char text[512];
 
 	for (unsigned int kind = 0; kind <= VPT_PKT_COUNT; kind++) {
@@ -709,43 +657,23 @@ START_TEST(format_of_nonsense)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("packet", NULL, NULL)
 {
-	Suite *suite = suite_create("packet");
-	TCase *tc = tcase_create("vectors");
-
-	tcase_add_loop_test(tc, vector_writes, 0, ARRAY_SIZE(vectors));
-	tcase_add_loop_test(tc, vector_reads, 0, ARRAY_SIZE(vectors));
-	tcase_add_loop_test(tc, vector_formats, 0, ARRAY_SIZE(vectors));
-	tcase_add_loop_test(tc, reserved_bits_are_ignored, 0, ARRAY_SIZE(read_vectors));
-	tcase_add_loop_test(tc, bad_bytes, 0, ARRAY_SIZE(bad_vectors));
-	suite_add_tcase(suite, tc);
-
-	tc = tcase_create("kinds");
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, every_packet_stays_inside, 0, VPT_PKT_COUNT);
-	tcase_add_loop_test(tc, every_packet_round_trips, 0, VPT_PKT_COUNT);
-	tcase_add_test(tc, each_packet_is_each);
-	tcase_add_loop_test(tc, sizes_and_names, 0, VPT_PKT_COUNT);
-	tcase_add_loop_test(tc, out_of_range_is_not_written, 0, ARRAY_SIZE(unwritable));
-	tcase_add_loop_test(tc, every_beginning_is_judged, 0, 3);
-	tcase_add_loop_test(tc, extended_opcodes, 0, 256);
-	tcase_add_loop_test(tc, every_kind_has_a_vector, 0, VPT_PKT_COUNT);
-	suite_add_tcase(suite, tc);
-
-	tc = tcase_create("stream");
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, blocks, 0, VPT_PKT_COUNT);
-	tcase_add_test(tc, block_in_a_stream);
-	tcase_add_loop_test(tc, psb_is_found, 0, 4);
-	tcase_add_loop_test(tc, psb_after_a_lookalike, 0, 8);
-	suite_add_tcase(suite, tc);
-
-	tc = tcase_create("format");
-	tcase_add_loop_test(tc, format_cuts, 0, 32);
-	tcase_add_loop_test(tc, format_payload, 0, sizeof(texts) / sizeof(texts[0]));
-	tcase_add_loop_test(tc, format_cuts_names, 1, 16);
-	tcase_add_test(tc, format_of_nonsense);
-	suite_add_tcase(suite, tc);
-	return suite;
+	TEST_ROWS(tcase, vector_writes, vectors);
+	TEST_ROWS(tcase, vector_reads, vectors);
+	TEST_ROWS(tcase, vector_formats, vectors);
+	TEST_ROWS(tcase, reserved_bits_are_ignored, read_vectors);
+	TEST_ROWS(tcase, bad_bytes, bad_vectors);
+	tcase_set_timeout(tcase, 60);
+	TEST_LOOP(tcase, VPT_PKT_COUNT, every_packet_stays_inside, every_packet_round_trips,
+		  sizes_and_names, every_kind_has_a_vector, blocks);
+	TEST_ROWS(tcase, out_of_range_is_not_written, unwritable);
+	tcase_add_loop_test(tcase, every_two_bytes, 0, 3);
+	tcase_add_loop_test(tcase, extended_opcodes, 0, 256);
+	tcase_add_loop_test(tcase, psb_is_found, 0, 4);
+	tcase_add_loop_test(tcase, psb_after_a_lookalike, 0, 8);
+	tcase_add_loop_test(tcase, format_cuts, 0, 32);
+	TEST_ROWS(tcase, format_payload, texts);
+	tcase_add_loop_test(tcase, format_cuts_names, 1, 16);
+	TEST_ADD(tcase, each_value_is_made, block_in_a_stream, format_of_nonsense);
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Packets against libipt's packet layer, an independent reading of the manual:
- * it reads what we write, we read what it writes, and on arbitrary bytes both
- * see the same packets.
+ * Compare packets with libipt's packet layer, an independent implementation of the manual. Each
+ * library reads the packets that the other one writes. Both read the same packets from any bytes.
  */
 #include "lib/packets.h"
 #include "lib/suite.h"
@@ -11,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libipt's side: an encoder and a decoder over the same 64 bytes. */
+/* libipt's encoder and decoder share these 64 bytes. */
 struct peer {
 	uint8_t buf[64];
 	struct pt_encoder *encoder;
@@ -45,7 +44,7 @@ static int peer_read(struct peer *peer, struct pt_packet *packet)
 	return pt_pkt_next(peer->decoder, packet, sizeof(*packet));
 }
 
-/* libipt 2.0.5 has none of the later packets. */
+/* Return the type of a kind in libipt 2.0.5, or 0 if libipt does not know the kind. */
 static enum pt_packet_type peer_type(enum vpt_pkt_kind kind)
 {
 	static const enum pt_packet_type types[VPT_PKT_COUNT] = {
@@ -68,8 +67,8 @@ static enum pt_packet_type peer_type(enum vpt_pkt_kind kind)
 }
 
 /*
- * A packet without what libipt 2.0.5 has no room for, MODE.Exec.IF and PWRX's timer
- * wake, and without PWRE.HW, which it takes for bit 3 (table 33-43: bit 7).
+ * Return the packet without the fields that libipt 2.0.5 lacks: MODE.Exec.IF and the timer wake of
+ * PWRX. PWRE.HW is cleared too: libipt reads bit 3 instead of bit 7 (table 33-43).
  */
 static struct vpt_packet known_to_peer(const struct vpt_packet *packet)
 {
@@ -84,145 +83,84 @@ static struct vpt_packet known_to_peer(const struct vpt_packet *packet)
 	return known;
 }
 
+/*
+ * The members of libipt's packets by type, the bits to compare, and the value for packet @p. libipt
+ * keeps reserved bits of MWAIT. Both leaves of MODE have their bits in the same place.
+ */
+/* clang-format off */
+#define ALL ~0ull
+#define MEMBERS(M)                                                             \
+	M(ppt_tnt_8, tnt.bit_size, ALL, p->bits)                               \
+	M(ppt_tnt_8, tnt.payload, ALL, p->value)                               \
+	M(ppt_tnt_64, tnt.bit_size, ALL, p->bits)                              \
+	M(ppt_tnt_64, tnt.payload, ALL, p->value)                              \
+	M(ppt_tip, ip.ipc, ALL, p->ip_bytes)                                   \
+	M(ppt_tip, ip.ip, ALL, p->value)                                       \
+	M(ppt_tip_pge, ip.ipc, ALL, p->ip_bytes)                               \
+	M(ppt_tip_pge, ip.ip, ALL, p->value)                                   \
+	M(ppt_tip_pgd, ip.ipc, ALL, p->ip_bytes)                               \
+	M(ppt_tip_pgd, ip.ip, ALL, p->value)                                   \
+	M(ppt_fup, ip.ipc, ALL, p->ip_bytes)                                   \
+	M(ppt_fup, ip.ip, ALL, p->value)                                       \
+	M(ppt_mode, mode.leaf, ALL, leaf_of(p))                                \
+	M(ppt_mode, mode.bits.exec.csl, ALL, p->value & 1)                     \
+	M(ppt_mode, mode.bits.exec.csd, ALL, p->value >> 1 & 1)                \
+	M(ppt_mode, mode.bits.tsx.intx, ALL, p->value & 1)                     \
+	M(ppt_mode, mode.bits.tsx.abrt, ALL, p->value >> 1 & 1)                \
+	M(ppt_pip, pip.cr3, ALL, p->value)                                     \
+	M(ppt_pip, pip.nr, ALL, p->flag)                                       \
+	M(ppt_vmcs, vmcs.base, ALL, p->value)                                  \
+	M(ppt_cbr, cbr.ratio, ALL, p->value & 0xff)                            \
+	M(ppt_tsc, tsc.tsc, ALL, p->value)                                     \
+	M(ppt_tma, tma.ctc, ALL, p->value & 0xffff)                            \
+	M(ppt_tma, tma.fc, ALL, p->aux)                                        \
+	M(ppt_mtc, mtc.ctc, ALL, p->value & 0xff)                              \
+	M(ppt_cyc, cyc.value, ALL, p->value)                                   \
+	M(ppt_mnt, mnt.payload, ALL, p->value)                                 \
+	M(ppt_exstop, exstop.ip, ALL, p->flag)                                 \
+	M(ppt_mwait, mwait.hints, 0xff, p->value & 0xffffffff)                 \
+	M(ppt_mwait, mwait.ext, 3, p->aux)                                     \
+	M(ppt_pwre, pwre.state, ALL, p->value >> 4 & 0xff)                     \
+	M(ppt_pwre, pwre.sub_state, ALL, p->value & 0xf)                       \
+	M(ppt_pwrx, pwrx.last, ALL, p->value >> 4 & 0xff)                      \
+	M(ppt_pwrx, pwrx.deepest, ALL, p->value & 0xf)                         \
+	M(ppt_pwrx, pwrx.interrupt, ALL, p->aux & 1)                           \
+	M(ppt_pwrx, pwrx.store, ALL, p->aux >> 2 & 1)                          \
+	M(ppt_pwrx, pwrx.autonomous, ALL, p->aux >> 3 & 1)                     \
+	M(ppt_ptw, ptw.payload, ALL, p->value)                                 \
+	M(ppt_ptw, ptw.plc, ALL, p->bits == 64)                                \
+	M(ppt_ptw, ptw.ip, ALL, p->flag)
+/* clang-format on */
+
+static enum pt_mode_leaf leaf_of(const struct vpt_packet *p)
+{
+	return p->kind == VPT_PKT_MODE_EXEC ? pt_mol_exec : pt_mol_tsx;
+}
+
 static void to_peer(const struct vpt_packet *p, struct pt_packet *q)
 {
 	memset(q, 0, sizeof(*q));
 	q->type = peer_type(p->kind);
-	switch (q->type) {
-	case ppt_tnt_8:
-	case ppt_tnt_64:
-		q->payload.tnt.bit_size = p->bits;
-		q->payload.tnt.payload = p->value;
-		break;
-	case ppt_tip:
-	case ppt_tip_pge:
-	case ppt_tip_pgd:
-	case ppt_fup:
-		q->payload.ip.ipc = (enum pt_ip_compression)p->ip_bytes;
-		q->payload.ip.ip = p->value;
-		break;
-	case ppt_mode:
-		if (p->kind == VPT_PKT_MODE_EXEC) {
-			q->payload.mode.leaf = pt_mol_exec;
-			q->payload.mode.bits.exec.csl = p->value & 1;
-			q->payload.mode.bits.exec.csd = p->value >> 1 & 1;
-		} else {
-			q->payload.mode.leaf = pt_mol_tsx;
-			q->payload.mode.bits.tsx.intx = p->value & 1;
-			q->payload.mode.bits.tsx.abrt = p->value >> 1 & 1;
-		}
-		break;
-	case ppt_pip:
-		q->payload.pip.cr3 = p->value;
-		q->payload.pip.nr = p->flag;
-		break;
-	case ppt_vmcs:
-		q->payload.vmcs.base = p->value;
-		break;
-	case ppt_cbr:
-		q->payload.cbr.ratio = (uint8_t)p->value;
-		break;
-	case ppt_tsc:
-		q->payload.tsc.tsc = p->value;
-		break;
-	case ppt_tma:
-		q->payload.tma.ctc = (uint16_t)p->value;
-		q->payload.tma.fc = p->aux;
-		break;
-	case ppt_mtc:
-		q->payload.mtc.ctc = (uint8_t)p->value;
-		break;
-	case ppt_cyc:
-		q->payload.cyc.value = p->value;
-		break;
-	case ppt_mnt:
-		q->payload.mnt.payload = p->value;
-		break;
-	case ppt_exstop:
-		q->payload.exstop.ip = p->flag;
-		break;
-	case ppt_mwait:
-		q->payload.mwait.hints = (uint32_t)p->value;
-		q->payload.mwait.ext = p->aux;
-		break;
-	case ppt_pwre:
-		q->payload.pwre.state = (uint8_t)(p->value >> 4);
-		q->payload.pwre.sub_state = p->value & 0xf;
-		break;
-	case ppt_pwrx:
-		q->payload.pwrx.last = (uint8_t)(p->value >> 4);
-		q->payload.pwrx.deepest = p->value & 0xf;
-		q->payload.pwrx.interrupt = p->aux & 1;
-		q->payload.pwrx.store = p->aux >> 2 & 1;
-		q->payload.pwrx.autonomous = p->aux >> 3 & 1;
-		break;
-	case ppt_ptw:
-		q->payload.ptw.payload = p->value;
-		q->payload.ptw.plc = p->bits == 64;
-		q->payload.ptw.ip = p->flag;
-		break;
-	default:
-		break;
-	}
+#define SET(type_, member, mask, value) \
+	if (q->type == (type_))         \
+		q->payload.member = (__typeof__(q->payload.member + 0))(value);
+	MEMBERS(SET)
+#undef SET
 }
 
-/* Member by member: padding and the union's rest are not the packet's. */
+/* Compare the members of the packet, but not the padding and the rest of the union. */
 static bool same_to_peer(const struct pt_packet *a, const struct pt_packet *b)
 {
-	if (a->type != b->type)
-		return false;
-#define SAME(member) (a->payload.member == b->payload.member)
-	switch (a->type) {
-	case ppt_tnt_8:
-	case ppt_tnt_64:
-		return SAME(tnt.bit_size) && SAME(tnt.payload);
-	case ppt_tip:
-	case ppt_tip_pge:
-	case ppt_tip_pgd:
-	case ppt_fup:
-		return SAME(ip.ipc) && SAME(ip.ip);
-	case ppt_mode:
-		if (!SAME(mode.leaf))
-			return false;
-		if (a->payload.mode.leaf == pt_mol_exec)
-			return SAME(mode.bits.exec.csl) && SAME(mode.bits.exec.csd);
-		return SAME(mode.bits.tsx.intx) && SAME(mode.bits.tsx.abrt);
-	case ppt_pip:
-		return SAME(pip.cr3) && SAME(pip.nr);
-	case ppt_vmcs:
-		return SAME(vmcs.base);
-	case ppt_cbr:
-		return SAME(cbr.ratio);
-	case ppt_tsc:
-		return SAME(tsc.tsc);
-	case ppt_tma:
-		return SAME(tma.ctc) && SAME(tma.fc);
-	case ppt_mtc:
-		return SAME(mtc.ctc);
-	case ppt_cyc:
-		return SAME(cyc.value);
-	case ppt_mnt:
-		return SAME(mnt.payload);
-	case ppt_exstop:
-		return SAME(exstop.ip);
-	case ppt_mwait:
-		/* libipt keeps the reserved bits. */
-		return !((a->payload.mwait.hints ^ b->payload.mwait.hints) & 0xff) &&
-		       !((a->payload.mwait.ext ^ b->payload.mwait.ext) & 3);
-	case ppt_pwre:
-		return SAME(pwre.state) && SAME(pwre.sub_state);
-	case ppt_pwrx:
-		return SAME(pwrx.last) && SAME(pwrx.deepest) && SAME(pwrx.interrupt) &&
-		       SAME(pwrx.store) && SAME(pwrx.autonomous);
-	case ppt_ptw:
-		return SAME(ptw.payload) && SAME(ptw.plc) && SAME(ptw.ip);
-	default:
-		return true;
-	}
+	bool same = a->type == b->type;
+
+#define SAME(type_, member, mask, value) \
+	same &= a->type != (type_) || !((a->payload.member ^ b->payload.member) & (mask));
+	MEMBERS(SAME)
 #undef SAME
+	return same;
 }
 
-/* libipt takes CYCs of up to nine bytes, 61 bits. */
+/* libipt reads CYCs of up to nine bytes, which have 61 bits. */
 static bool too_long_for_peer(const struct vpt_packet *p)
 {
 	return p->kind == VPT_PKT_CYC && (p->size > 9 || p->value >> 61);
@@ -239,13 +177,13 @@ static void compare(const struct vpt_packet *packet, void *opaque)
 
 	if (too_long_for_peer(packet))
 		return;
-	/* libipt reads what we write, */
+	/* libipt reads the packet that libvpt wrote. */
 	to_peer(packet, &want);
 	memset(peer->buf, 0, sizeof(peer->buf));
 	len = vpt_packet_write(peer->buf, packet);
 	ck_assert_int_eq(peer_read(peer, &read), (int)len);
 	ck_assert(same_to_peer(&read, &want));
-	/* and writes what we read, which are the same bytes. */
+	/* libipt writes the same bytes, and libvpt reads them. */
 	vpt_packet_write(ours, &known);
 	memset(peer->buf, 0, sizeof(peer->buf));
 	ck_assert_int_eq(pt_enc_sync_set(peer->encoder, 0), 0);
@@ -282,7 +220,7 @@ static bool reserved_to_peer(const struct vpt_packet *p)
 	return p->kind == VPT_PKT_TMA;
 }
 
-/* All beginnings of two bytes with random tails. */
+/* Row: a seed. All pairs of first bytes, followed by random bytes. */
 START_TEST(libipt_sees_the_same_packets)
 {
 	unsigned int same = 0, bad = 0;
@@ -328,17 +266,12 @@ START_TEST(libipt_sees_the_same_packets)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("packet-libipt", NULL, NULL)
 {
-	Suite *suite = suite_create("packet-libipt");
-	TCase *tc = tcase_create("libipt");
-
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tcase, 60);
 	for (int kind = 0; kind < VPT_PKT_COUNT; kind++) {
 		if (peer_type((enum vpt_pkt_kind)kind))
-			tcase_add_loop_test(tc, libipt_agrees, kind, kind + 1);
+			tcase_add_loop_test(tcase, libipt_agrees, kind, kind + 1);
 	}
-	tcase_add_loop_test(tc, libipt_sees_the_same_packets, 0, 8);
-	suite_add_tcase(suite, tc);
-	return suite;
+	tcase_add_loop_test(tcase, libipt_sees_the_same_packets, 0, 8);
 }

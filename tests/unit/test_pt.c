@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A whole trace unit: registers, generator and output at each other's edges. */
+/* A whole trace unit: how registers, packet generator and output act on each other. */
 #include "lib/suite.h"
 #include "lib/ram.h"
 
@@ -90,15 +90,15 @@ static void entry(unsigned int index, uint64_t value)
 
 static void write_msr(uint32_t msr, uint64_t value)
 {
-	ck_assert(vpt_pt_wrmsr(&m.pt, msr, value, VPT_ACCESS_GUEST, 0x1000, 0x1002) ==
-		  VPT_FAULT_NONE);
+	ck_assert_int_eq(vpt_pt_wrmsr(&m.pt, msr, value, VPT_ACCESS_GUEST, 0x1000, 0x1002),
+			 VPT_FAULT_NONE);
 }
 
 static uint64_t read_msr(uint32_t msr)
 {
 	uint64_t value = ~0ull;
 
-	ck_assert(vpt_pt_rdmsr(&m.pt, msr, &value) == VPT_FAULT_NONE);
+	ck_assert_int_eq(vpt_pt_rdmsr(&m.pt, msr, &value), VPT_FAULT_NONE);
 	return value;
 }
 
@@ -126,7 +126,21 @@ static unsigned int entry_index(void)
 	return (read_msr(VPT_MSR_OUTPUT_MASK_PTRS) & 0xffffffff) >> VPT_MASK_PTRS_TABLE_SHIFT;
 }
 
-/* Indirect jumps far apart: packets of seven bytes. */
+/* Check these bits of STATUS. */
+static void check_status(uint64_t mask, uint64_t bits)
+{
+	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & mask, bits);
+}
+
+/* A table of one region, which wraps. */
+static void start_region(uint64_t flags, uint64_t ctl)
+{
+	entry(0, REGION | flags);
+	entry(1, TABLE | END);
+	start_topa(ctl);
+}
+
+/* Report indirect jumps to distant targets: TIPs of seven bytes. */
 static void jumps(unsigned int count)
 {
 	static const uint64_t targets[2] = {0x7f0000001000, 0x550000002000};
@@ -140,19 +154,17 @@ static void jumps(unsigned int count)
 
 START_TEST(topa_stop)
 {
-	entry(0, REGION | STOP | INT);
-	entry(1, TABLE | END);
-	start_topa(0);
+	start_region(STOP | INT, 0);
 	jumps(2 * REGION_SIZE / 7);
 	ck_assert_uint_eq(offset(), REGION_SIZE);
 	ck_assert_uint_eq(entry_index(), 0);
 	ck_assert_uint_eq(read_msr(VPT_MSR_OUTPUT_BASE), TABLE);
-	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 0x34, 0x20);
+	check_status(0x34, 0x20);
 	ck_assert_uint_eq(m.pmis, 1);
 	ck_assert_uint_eq(m.status_at_pmi & 0x24, 0x20);
 	ck_assert_uint_eq(m.falls, 1);
 	ck_assert_uint_eq(m.status_at_fall & 0x24, 0x20);
-	/* Nothing comes behind the region, and clearing TraceEn adds nothing. */
+	/* No byte follows the region, and clearing TraceEn adds no packet. */
 	write_msr(VPT_MSR_CTL, 0);
 	ck_assert_uint_eq(m.ram[REGION + REGION_SIZE], 0);
 	ck_assert_uint_eq(offset(), REGION_SIZE);
@@ -163,25 +175,21 @@ END_TEST
 
 START_TEST(topa_int_and_wrap)
 {
-	entry(0, REGION | INT);
-	entry(1, TABLE | END);
-	start_topa(0);
+	start_region(INT, 0);
 	jumps(3 * REGION_SIZE / 7 + 10);
 	ck_assert_uint_ge(m.pmis, 3);
 	ck_assert_uint_eq(m.falls, 0);
-	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 0x80, 0);
+	check_status(0x80, 0);
 	TEST_PROVES("GEN-PEND-PMI");
 }
 END_TEST
 
 START_TEST(pending_pmi)
 {
-	entry(0, REGION | INT);
-	entry(1, TABLE | END);
-	start_topa(VPT_CTL_MASK(INJECT_PSB_PMI));
+	start_region(INT, VPT_CTL_MASK(INJECT_PSB_PMI));
 	jumps(REGION_SIZE / 7 + 10);
 	ck_assert_uint_ge(m.pmis, 1);
-	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 0x80, 0x80);
+	check_status(0x80, 0x80);
 	write_msr(VPT_MSR_CTL, 0);
 	m.pmis = 0;
 	start_topa(VPT_CTL_MASK(INJECT_PSB_PMI));
@@ -198,9 +206,9 @@ START_TEST(topa_error)
 	entry(0, REGION);
 	entry(1, REGION | 1 << 3);
 	start_topa(0);
-	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 0x34, 0x04);
+	check_status(0x34, 0x04);
 	jumps(REGION_SIZE / 7 + 10);
-	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 0x34, 0x10);
+	check_status(0x34, 0x10);
 	ck_assert_uint_eq(entry_index(), 1);
 	ck_assert_uint_eq(offset(), 0);
 	ck_assert_uint_eq(m.pt.out.why, VPT_OUT_ERR_ENTRY_RESERVED);
@@ -213,17 +221,15 @@ START_TEST(error_at_once)
 {
 	entry(0, REGION | 2);
 	start_topa(0);
-	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 0x34, 0x10);
+	check_status(0x34, 0x10);
 	ck_assert_uint_eq(m.rises, m.falls);
 	jumps(3);
 	ck_assert_uint_eq(m.ram[REGION], 0);
-	/* Repaired, and the bit cleared, the next run works. */
+	/* With a valid entry and STATUS.Error cleared, the next run works. */
 	write_msr(VPT_MSR_CTL, 0);
-	entry(0, REGION);
-	entry(1, TABLE | END);
 	write_msr(VPT_MSR_STATUS, 0);
-	start_topa(0);
-	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 0x34, 0x04);
+	start_region(0, 0);
+	check_status(0x34, 0x04);
 	ck_assert_uint_eq(m.ram[REGION], 0x02);
 	TEST_PROVES("STATUS-ERROR EN-TRIGGER");
 }
@@ -234,12 +240,12 @@ START_TEST(refused_memory)
 	write_msr(VPT_MSR_OUTPUT_BASE, 0x4000000);
 	write_msr(VPT_MSR_OUTPUT_MASK_PTRS, 0xfff);
 	write_msr(VPT_MSR_CTL, CTL_ALL | VPT_CTL_MASK(TRACE_EN));
-	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 0x34, 0x10);
+	check_status(0x34, 0x10);
 	ck_assert_uint_eq(m.pt.out.why, VPT_OUT_ERR_REGION_REFUSED);
 }
 END_TEST
 
-/* Bytes between PSBs in a single range, by reading the buffer back. */
+/* Return the number of bytes between the first two PSBs of the buffer. */
 static size_t psb_distance(size_t from, size_t end)
 {
 	size_t first = from + vpt_packet_find_psb(m.ram + from, end - from);
@@ -289,9 +295,7 @@ END_TEST
 START_TEST(byte_count_absent)
 {
 	setup_model("bdw");
-	entry(0, REGION);
-	entry(1, TABLE | END);
-	start_topa(0);
+	start_region(0, 0);
 	jumps(10);
 	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) >> 32, 0);
 	write_msr(VPT_MSR_CTL, 0);
@@ -302,17 +306,13 @@ END_TEST
 
 START_TEST(pending_psb)
 {
-	uint64_t status;
-
-	/* So close to the period that the packets of disabling cross it. */
+	/* The packets of disabling end the PSB period. */
 	start_single(VPT_CTL_MASK(INJECT_PSB_PMI), 0x3ffff);
 	m.pt.psb_bytes = m.pt.psb_period - 1;
 	write_msr(VPT_MSR_CTL, 0);
-	status = read_msr(VPT_MSR_STATUS);
-	ck_assert(VPT_STATUS_GET(status, PEND_PSB));
+	check_status(VPT_STATUS_MASK(PEND_PSB), VPT_STATUS_MASK(PEND_PSB));
 	start_single(VPT_CTL_MASK(INJECT_PSB_PMI), 0x3ffff);
-	status = read_msr(VPT_MSR_STATUS);
-	ck_assert(!VPT_STATUS_GET(status, PEND_PSB));
+	check_status(VPT_STATUS_MASK(PEND_PSB), 0);
 	ck_assert_uint_eq(vpt_packet_find_psb(m.ram + 0x80000, offset()), 0);
 	TEST_PROVES("GEN-PEND-PSB STATUS-PENDPSB");
 }
@@ -324,14 +324,16 @@ START_TEST(host_changes_settings)
 
 	start_single(0, 0x3ffff);
 	ctl = read_msr(VPT_MSR_CTL);
-	ck_assert(vpt_pt_wrmsr(&m.pt, VPT_MSR_CTL, ctl & ~VPT_CTL_MASK(OS), VPT_ACCESS_GUEST, 1,
-			       2) == VPT_FAULT_GP);
+	ck_assert_int_eq(
+		vpt_pt_wrmsr(&m.pt, VPT_MSR_CTL, ctl & ~VPT_CTL_MASK(OS), VPT_ACCESS_GUEST, 1, 2),
+		VPT_FAULT_GP);
 	end = offset();
-	ck_assert(vpt_pt_wrmsr(&m.pt, VPT_MSR_CTL, ctl & ~VPT_CTL_MASK(OS), VPT_ACCESS_HOST, 0x5000,
-			       0x5000) == VPT_FAULT_NONE);
-	/* FUP, TIP.PGD under the old settings; out of context under the new ones. */
+	ck_assert_int_eq(vpt_pt_wrmsr(&m.pt, VPT_MSR_CTL, ctl & ~VPT_CTL_MASK(OS), VPT_ACCESS_HOST,
+				      0x5000, 0x5000),
+			 VPT_FAULT_NONE);
+	/* FUP and TIP.PGD end the old settings. The new settings are out of context. */
 	ck_assert_uint_eq(m.ram[0x80000 + end] & 0x1f, 0x1d);
-	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 7, 5);
+	check_status(7, 5);
 	ck_assert_uint_eq(m.rises, 2);
 	TEST_PROVES("CTL-RESTART");
 }
@@ -355,7 +357,7 @@ START_TEST(warm_reset)
 }
 END_TEST
 
-START_TEST(flush_is_only_early)
+START_TEST(flush_writes_a_tnt_early)
 {
 	uint64_t before;
 
@@ -371,7 +373,7 @@ START_TEST(flush_is_only_early)
 }
 END_TEST
 
-/* On processors whose payloads are LIP, 32-bit code's IPs include the CS base. */
+/* If CPUID reports LIP payloads, the IPs of 32-bit code include the CS base. */
 START_TEST(linear_payloads)
 {
 	struct vpt_caps caps = *vpt_caps_model("skl");
@@ -398,7 +400,7 @@ START_TEST(linear_payloads)
 }
 END_TEST
 
-/* Without capabilities there is no PT, and nothing to trip over. */
+/* Without capabilities there are no MSRs, and events do nothing. */
 START_TEST(no_caps)
 {
 	const struct vpt_event event = {.kind = VPT_EV_RET, .from = 0x1000, .to = 0x2000};
@@ -408,8 +410,8 @@ START_TEST(no_caps)
 
 	vpt_pt_init(&pt, vpt_caps_model("no such model"), &ops, NULL);
 	for (msr = VPT_MSR_FIRST; msr <= VPT_MSR_LAST; msr++) {
-		ck_assert(vpt_pt_rdmsr(&pt, msr, &value) == VPT_FAULT_GP);
-		ck_assert(vpt_pt_wrmsr(&pt, msr, 0, VPT_ACCESS_GUEST, 0, 2) == VPT_FAULT_GP);
+		ck_assert_int_eq(vpt_pt_rdmsr(&pt, msr, &value), VPT_FAULT_GP);
+		ck_assert_int_eq(vpt_pt_wrmsr(&pt, msr, 0, VPT_ACCESS_GUEST, 0, 2), VPT_FAULT_GP);
 	}
 	vpt_pt_event(&pt, &event);
 	vpt_pt_tick(&pt, 0x2000);
@@ -431,29 +433,12 @@ START_TEST(unknown_event)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("pt", setup, NULL)
 {
-	Suite *suite = suite_create("pt");
-	TCase *tcase = tcase_create("edges");
-
-	tcase_add_checked_fixture(tcase, setup, NULL);
-	tcase_add_test(tcase, topa_stop);
-	tcase_add_test(tcase, topa_int_and_wrap);
-	tcase_add_test(tcase, pending_pmi);
-	tcase_add_test(tcase, topa_error);
-	tcase_add_test(tcase, error_at_once);
-	tcase_add_test(tcase, refused_memory);
+	TEST_ADD(tcase, topa_stop, topa_int_and_wrap, pending_pmi, topa_error, error_at_once,
+		 refused_memory, psb_between_tnts, byte_count, byte_count_absent, pending_psb,
+		 host_changes_settings, warm_reset, flush_writes_a_tnt_early, unknown_event,
+		 no_caps);
 	tcase_add_loop_test(tcase, psb_period, 0, 6);
-	tcase_add_test(tcase, psb_between_tnts);
-	tcase_add_test(tcase, byte_count);
-	tcase_add_test(tcase, byte_count_absent);
-	tcase_add_test(tcase, pending_psb);
-	tcase_add_test(tcase, host_changes_settings);
-	tcase_add_test(tcase, warm_reset);
-	tcase_add_test(tcase, flush_is_only_early);
 	tcase_add_loop_test(tcase, linear_payloads, 0, 2);
-	tcase_add_test(tcase, unknown_event);
-	tcase_add_test(tcase, no_caps);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

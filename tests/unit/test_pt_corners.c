@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Corners of the PT unit that no table of the manual describes: registers, ends, saved state. */
+/* Corner cases of the PT unit that no table of the manual describes: registers, ends, state. */
 #include "lib/guestmem.h"
 #include "lib/suite.h"
 
@@ -23,7 +23,7 @@ struct unit {
 	struct vpt_pt_ops ops;
 	struct vpt_pt pt;
 	struct vpt_context ctx;
-	size_t committed_at_end; /* bytes, as the trace ended last */
+	size_t committed_at_end; /* bytes, when TriggerEn fell last */
 };
 
 static struct unit u;
@@ -59,6 +59,19 @@ static void finish(void)
 	guestmem_free(&u.mem);
 }
 
+/* Save the state, load it into a new unit, and save again: the states must be equal. */
+static struct vpt_pt_state reload(const struct vpt_caps *caps)
+{
+	struct vpt_pt_state before, after;
+
+	vpt_pt_save(&u.pt, &before);
+	vpt_pt_init(&u.pt, caps, &u.ops, &u);
+	ck_assert_int_eq(vpt_pt_load(&u.pt, &before), VPT_OK);
+	vpt_pt_save(&u.pt, &after);
+	ck_assert_mem_eq(&before, &after, sizeof(before));
+	return before;
+}
+
 static void write_msr(uint32_t msr, uint64_t value)
 {
 	ck_assert_int_eq(vpt_pt_wrmsr(&u.pt, msr, value, VPT_ACCESS_GUEST, IP, IP + 2),
@@ -73,7 +86,7 @@ static uint64_t read_msr(uint32_t msr)
 	return value;
 }
 
-/* A single range of @room bytes, and a trace into it. */
+/* Trace into a single range of @room bytes. */
 static void start(uint64_t room, uint64_t ctl)
 {
 	write_msr(VPT_MSR_OUTPUT_BASE, RAM);
@@ -81,7 +94,7 @@ static void start(uint64_t room, uint64_t ctl)
 	write_msr(VPT_MSR_CTL, ctl);
 }
 
-/* Indirect jumps far apart: TIPs of seven bytes. */
+/* Report indirect jumps to distant targets: TIPs of seven bytes. */
 static void jumps(unsigned int count)
 {
 	struct vpt_event event = {.kind = VPT_EV_JMP_INDIRECT, .from = IP};
@@ -92,7 +105,7 @@ static void jumps(unsigned int count)
 	}
 }
 
-/* PacketByteCnt has 17 bits, and sticks at its maximum. */
+/* PacketByteCnt has 17 bits and saturates. */
 START_TEST(byte_count)
 {
 	struct vpt_caps caps = *vpt_caps_model("skl");
@@ -105,12 +118,11 @@ START_TEST(byte_count)
 	ck_assert_uint_lt(read_msr(VPT_MSR_STATUS) >> 32, 0x18000);
 	jumps(6000);
 	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) >> 32, 0x1ffff);
-	finish();
 	TEST_PROVES("STATUS-BYTECNT");
 }
 END_TEST
 
-/* A TraceStop: all bytes are reported before the trace is said to end. */
+/* At a TraceStop all bytes are reported before trigger() reports the end. */
 START_TEST(stop_commits)
 {
 	const struct vpt_event stop = {.kind = VPT_EV_JMP, .from = IP, .to = 0x5000};
@@ -124,7 +136,6 @@ START_TEST(stop_commits)
 	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 0x27, 0x22);
 	ck_assert_uint_gt(u.committed_at_end, 80);
 	ck_assert_uint_eq(u.committed_at_end, read_msr(VPT_MSR_OUTPUT_MASK_PTRS) >> 32);
-	finish();
 }
 END_TEST
 
@@ -141,11 +152,10 @@ START_TEST(rsm_while_stopped)
 	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS), VPT_STATUS_MASK(STOPPED));
 	vpt_pt_flush(&u.pt);
 	ck_assert_uint_eq(u.mem.committed.count, 0);
-	finish();
 }
 END_TEST
 
-/* In VMX operation without PT a guest cannot write CTL, but any other register. */
+/* If PT cannot be used in VMX operation, only writes to CTL raise #GP. */
 START_TEST(ctl_alone_is_locked)
 {
 	struct vpt_caps caps = *vpt_caps_model("spr");
@@ -159,11 +169,10 @@ START_TEST(ctl_alone_is_locked)
 	write_msr(VPT_MSR_CR3_MATCH, 0x5000);
 	ck_assert_uint_eq(read_msr(VPT_MSR_OUTPUT_BASE), RAM);
 	ck_assert_uint_eq(read_msr(VPT_MSR_CR3_MATCH), 0x5000);
-	finish();
 }
 END_TEST
 
-/* VMXOFF leaves a unit as it was before VMXON. */
+/* VMXOFF restores the state that the unit had before VMXON. */
 START_TEST(vmxoff_leaves_nothing)
 {
 	struct vpt_pt_state before, after;
@@ -175,37 +184,28 @@ START_TEST(vmxoff_leaves_nothing)
 	vpt_pt_vmxoff(&u.pt);
 	vpt_pt_save(&u.pt, &after);
 	ck_assert_mem_eq(&before, &after, sizeof(before));
-	finish();
 }
 END_TEST
 
-/* A state has the error that stopped the output, and a load restores it. */
+/* The state includes the error that stopped the output. */
 START_TEST(state_of_an_error)
 {
-	struct vpt_pt_state before, after;
-
 	setup(vpt_caps_model("skl"));
 	guestmem_poke64(&u.mem, RAM, RAM | 1 << 10); /* a reserved bit */
 	write_msr(VPT_MSR_OUTPUT_BASE, RAM);
 	write_msr(VPT_MSR_OUTPUT_MASK_PTRS, 0x7f);
 	write_msr(VPT_MSR_CTL, ON | VPT_CTL_MASK(TOPA));
 	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 0x34, VPT_STATUS_MASK(ERROR));
-	vpt_pt_save(&u.pt, &before);
-	ck_assert_uint_eq(before.error, VPT_OUT_ERR_ENTRY_RESERVED);
-	vpt_pt_init(&u.pt, vpt_caps_model("skl"), &u.ops, &u);
-	ck_assert_int_eq(vpt_pt_load(&u.pt, &before), VPT_OK);
+	ck_assert_uint_eq(reload(vpt_caps_model("skl")).error, VPT_OUT_ERR_ENTRY_RESERVED);
 	ck_assert_int_eq(u.pt.out.why, VPT_OUT_ERR_ENTRY_RESERVED);
-	vpt_pt_save(&u.pt, &after);
-	ck_assert_mem_eq(&before, &after, sizeof(before));
-	finish();
 }
 END_TEST
 
-/* A state has the last IP that a PSB makes 0, and the CS base that makes LIPs of IPs. */
+/* The state includes the last IP, which a PSB clears, and the CS base that LIPs include. */
 START_TEST(state_of_ips)
 {
 	struct vpt_caps caps = *vpt_caps_model("skl");
-	struct vpt_pt_state before, after;
+	struct vpt_pt_state state;
 
 	caps.l14_0_ecx |= 1u << 31;
 	setup(&caps);
@@ -214,40 +214,29 @@ START_TEST(state_of_ips)
 	u.ctx.cpl = 3;
 	start(0x1000, ON);
 	vpt_pt_flush(&u.pt);
-	vpt_pt_save(&u.pt, &before);
-	ck_assert_uint_eq(before.last_ip, 0);
-	ck_assert_uint_eq(before.ip_base, 0x10000);
-	vpt_pt_init(&u.pt, &caps, &u.ops, &u);
-	ck_assert_int_eq(vpt_pt_load(&u.pt, &before), VPT_OK);
-	vpt_pt_save(&u.pt, &after);
-	ck_assert_mem_eq(&before, &after, sizeof(before));
-	finish();
+	state = reload(&caps);
+	ck_assert_uint_eq(state.last_ip, 0);
+	ck_assert_uint_eq(state.ip_base, 0x10000);
 }
 END_TEST
 
-/* A state has both addresses of each range that there can be. */
+/* The state includes both addresses of each of the most ranges that a processor can have. */
 START_TEST(state_of_ranges)
 {
 	struct vpt_caps caps = *vpt_caps_model("skl");
-	struct vpt_pt_state before, after;
 	unsigned int i;
 
 	caps.l14_1_eax = (caps.l14_1_eax & ~7u) | VPT_MAX_RANGES;
 	setup(&caps);
 	for (i = 0; i < 2 * VPT_MAX_RANGES; i++)
 		write_msr(VPT_MSR_ADDR0_A + i, 0x1000 * (i + 1));
-	vpt_pt_save(&u.pt, &before);
-	vpt_pt_init(&u.pt, &caps, &u.ops, &u);
-	ck_assert_int_eq(vpt_pt_load(&u.pt, &before), VPT_OK);
+	(void)reload(&caps);
 	for (i = 0; i < 2 * VPT_MAX_RANGES; i++)
 		ck_assert_uint_eq(read_msr(VPT_MSR_ADDR0_A + i), 0x1000 * (i + 1));
-	vpt_pt_save(&u.pt, &after);
-	ck_assert_mem_eq(&before, &after, sizeof(before));
-	finish();
 }
 END_TEST
 
-/* Thirteen TIPs of five bytes, each good, of which the last one ends behind the state. */
+/* Load a state of deferred TIPs that are valid, but whose last TIP ends behind the array. */
 START_TEST(state_of_tips)
 {
 	const struct vpt_pt_options options = {.defer_tips = true};
@@ -268,27 +257,12 @@ START_TEST(state_of_tips)
 	state.tips = at;
 	ck_assert_uint_eq(state.tips, VPT_DEFER_BYTES + 1);
 	ck_assert_int_eq(vpt_pt_load(&u.pt, &state), VPT_E_INVAL);
-	finish();
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("pt_corners", NULL, finish)
 {
-	Suite *suite = suite_create("pt_corners");
-	TCase *tcase = tcase_create("registers");
-
-	tcase_add_test(tcase, byte_count);
-	tcase_add_test(tcase, ctl_alone_is_locked);
-	suite_add_tcase(suite, tcase);
-
-	tcase = tcase_create("ends");
-	tcase_add_test(tcase, stop_commits);
-	tcase_add_test(tcase, rsm_while_stopped);
-	tcase_add_test(tcase, vmxoff_leaves_nothing);
-	tcase_add_test(tcase, state_of_an_error);
-	tcase_add_test(tcase, state_of_ips);
-	tcase_add_test(tcase, state_of_ranges);
-	tcase_add_test(tcase, state_of_tips);
-	suite_add_tcase(suite, tcase);
-	return suite;
+	TEST_ADD(tcase, byte_count, ctl_alone_is_locked, stop_commits, rsm_while_stopped,
+		 vmxoff_leaves_nothing, state_of_an_error, state_of_ips, state_of_ranges,
+		 state_of_tips);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The quick paths of near branches against vpt_pt_event(): random branches, the same packets and
- * the same state after each.
+ * Compare the quick paths of near branches with vpt_pt_event(). After each random branch the packets
+ * and the state must be equal.
  */
 #include "lib/guestmem.h"
 #include "lib/suite.h"
@@ -55,7 +55,7 @@ static void free_unit(struct unit *u)
 	free(u);
 }
 
-/* Report a branch by its quick path where there is one. Returns whether the path took it. */
+/* Report a branch by its quick path. Return false if there is none or the path declines. */
 static bool quick(struct vpt_pt *pt, const struct vpt_event *event)
 {
 	switch (event->kind) {
@@ -82,7 +82,7 @@ static uint64_t random_of(uint64_t *seed, uint64_t below)
 	return (*seed >> 33) % below;
 }
 
-/* IPs that differ from the one before in any of their four words, canonical or not. */
+/* Return an IP that differs from @ip in any of its 16-bit words. It may not be canonical. */
 static uint64_t next_ip(uint64_t ip, uint64_t *seed)
 {
 	switch (random_of(seed, 8)) {
@@ -146,7 +146,7 @@ static const uint64_t controls[] = {
 	VPT_CTL_MASK(TSC_EN) | VPT_CTL_MASK(CYC_EN),
 };
 
-/* Row: a configuration. In the first two every kind takes its quick path now and then. */
+/* Row: a configuration. In the first two, branches of each kind take the quick path. */
 START_TEST(same_packets)
 {
 	struct unit *a = new_unit(controls[_i]), *b = new_unit(controls[_i]);
@@ -185,7 +185,7 @@ START_TEST(same_packets)
 }
 END_TEST
 
-/* vpt_pt_cond() is vpt_pt_event() of a conditional branch, traced or not. */
+/* Compare vpt_pt_cond() with vpt_pt_event(), for branches that are traced or not. */
 START_TEST(cond)
 {
 	struct unit *a = new_unit(controls[_i]), *b = new_unit(controls[_i]);
@@ -220,7 +220,7 @@ START_TEST(cond)
 }
 END_TEST
 
-/* vpt_event_cond() fills in a branch, and leaves nothing of what was there. */
+/* vpt_event_cond() sets all members of the event. */
 START_TEST(cond_is_whole)
 {
 	struct vpt_event event;
@@ -240,18 +240,9 @@ START_TEST(cond_is_whole)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("quick", NULL, NULL)
 {
-	const int rows = (int)(sizeof(controls) / sizeof(controls[0]));
-	Suite *suite = suite_create("quick");
-	TCase *tcase = tcase_create("against events");
-
-	tcase_add_loop_test(tcase, same_packets, 0, rows);
-	tcase_add_loop_test(tcase, cond, 0, rows);
-	suite_add_tcase(suite, tcase);
-
-	tcase = tcase_create("shape");
+	TEST_ROWS(tcase, same_packets, controls);
+	TEST_ROWS(tcase, cond, controls);
 	tcase_add_loop_test(tcase, cond_is_whole, 0, 2);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The MSR rules: every row below on every model. What a model is to do is worked
- * out here, from the raw words of its CPUID leaves, never by asking the library.
+ * The rules of the RTIT MSRs: each row below on each model. The expected result is computed here from
+ * the raw words of the model's CPUID leaves, without the library.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define BIT(n)	     (1ull << (n))
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Numbers and bits as the manual prints them, so that spec/ is tested as well. */
+/* Numbers and bits are those that the manual prints, so that shared/spec is tested too. */
 enum {
 	BASE = 0x560,
 	MASK = 0x561,
@@ -48,7 +48,7 @@ struct model {
 	struct vpt_caps caps;
 };
 
-/* Sets that no processor we know of has; "sparse" maps no encoding 0. */
+/* Capabilities that no known processor has. The maps of "sparse" lack encoding 0. */
 static const struct model custom[] = {
 	{"all", {1, 0x1ff, 0x8000000f, 0xffff0004, 0xffffffff, 2, 160, 0, 0, 52, 57, 20, 1}},
 	{"sparse", {1, 0x0f, 0x7, 0x42480003, 0x802a4a50, 2, 160, 0, 0, 46, 57, 20, 1}},
@@ -56,9 +56,9 @@ static const struct model custom[] = {
 	{"single", {0, 0, 0x4, 0, 0, 0, 0, 0, 0, 32, 48, 20, 0}},
 	{"fabric", {0, 0, 0x8, 0, 0, 0, 0, 0, 0, 40, 48, 20, 0}},
 	{"fabric-filter", {1, 0x5, 0x8, 0x1, 0, 0, 0, 0, 0, 40, 48, 20, 0}},
-	/* Contradicts itself, and must not lead beyond the registers there are. */
+	/* More ranges than there are registers. */
 	{"seven-ranges", {1, 0x4, 0x5, 0x7, 0, 0, 0, 0, 0, 46, 48, 20, 0}},
-	/* Counts and maps without the capability they belong to count for nothing. */
+	/* Counts and maps have no effect without their capability. */
 	{"orphans", {1, 0, 0x5, 0xffff0004, 0xffffffff, 0, 0, 0, 0, 46, 48, 20, 0}},
 	{"no-pt", {0, 0, 0, 0, 0, 0, 0, 0, 0, 46, 48, 20, 0}},
 };
@@ -79,14 +79,15 @@ static struct model model_at(size_t i)
 }
 
 /*
- * What makes a value legal, in terms of CPUID: terms that must all hold, with
- * alternatives between '|'.
- *   bN cN    bit N of 14H.0 EBX, ECX
- *   mN yN pN the map of MTC periods, cycle thresholds, PSB frequencies has N
- *   rN       address range N is there
- *   wN       bit N is below MAXPHYADDR
- *   l57      57-bit linear addresses
- *   -        nothing makes it so
+ * A need is the condition on CPUID under which a value is legal. All terms must hold, and '|'
+ * separates alternatives.
+ *
+ *   `bN` `cN`       Bit N of 14H.0 EBX, ECX is set.
+ *   `mN` `yN` `pN`  The map of MTC periods, cycle thresholds, PSB frequencies has N.
+ *   `rN`            Address range N exists.
+ *   `wN`            Bit N is below MAXPHYADDR.
+ *   `l57`           Linear addresses have 57 bits.
+ *   `-`             The value is never legal.
  */
 static bool atom_holds(const struct vpt_caps *c, char kind, unsigned int n)
 {
@@ -147,14 +148,14 @@ struct row {
 	const char *tag;
 	enum op op;
 	uint32_t msr;
-	uint64_t ctl;	  /* CTL beforehand */
-	uint64_t before;  /* the register beforehand, if it is not CTL */
-	uint64_t value;	  /* what is written */
-	const char *need; /* when it is legal; else #GP and nothing changed */
-	uint64_t after;	  /* the register then, or what is read */
+	uint64_t ctl;	  /* CTL before the access */
+	uint64_t before;  /* the register before the access, unless it is CTL */
+	uint64_t value;	  /* written by the access */
+	const char *need; /* when the access is legal; otherwise #GP and no change */
+	uint64_t after;	  /* the register after the access, or the value read */
 };
 
-/* The shapes most rows have: refused, or stored as written. */
+/* Most rows are refused, or store the value as written. */
 /* clang-format off */
 #define WR(tag, msr, value, need) { tag, GUEST_WR, msr, 0, 0, value, need, value }
 #define WR_AS(tag, msr, before, value, need, after) \
@@ -164,23 +165,23 @@ struct row {
 	{ tag, GUEST_WR, msr, ctl, before, value, need, value }
 #define RD(tag, msr, ctl, before, need) { tag, READ, msr, ctl, before, 0, need, before }
 
+#define LOCKED(msr, ctl, before, value) TRACING("MSR-TRACEEN-LOCK", msr, ctl, before, value, "-")
+#define CANON(msr, value, need) WR("MSR-ADDR-CANONICAL", msr, value, need)
+
 static const struct row rows[] = {
 	/* CTL, table 33-6. */
 #define CTL_BIT(bit, need, tag) WR(#tag, CTL, BIT(bit), need),
 #define CTL_NEVER(bits, tag)	WR(#tag, CTL, bits, "-"),
 #include "../../guest/lib/rtit_ctl.tbl"
-	WR("MSR-CTL", CTL, 0, ""),
-	WR("MSR-CTL", CTL, ~0ull, "-"),
+	WR("MSR-CTL", CTL, 0, ""), WR("MSR-CTL", CTL, ~0ull, "-"),
 	WR("MSR-CTL", CTL, OS | USER | TSC | BRANCH | BIT(11), ""),
 	WR("CTL-TRACEEN", CTL, EN | OS | USER | TSC | BRANCH | BIT(11), "c2"),
-	WR("CTL-TRACEEN", CTL, EN | TOPA, "c0"),
-	WR("CTL-TRACEEN", CTL, EN | FABRIC, "c3"),
+	WR("CTL-TRACEEN", CTL, EN | TOPA, "c0"), WR("CTL-TRACEEN", CTL, EN | FABRIC, "c3"),
 	WR("CTL-TRACEEN", CTL, EN | FABRIC | TOPA, "c3 c0"),
 	WR("CTL-CYCEN", CTL, BIT(1) | TSC, "b1"),
 	WR("CTL-FUPONPTW", CTL, BIT(5) | BIT(12), "b4"),
 	WR("CTL-FABRICEN", CTL, FABRIC | TOPA, "c3 c0"),
-	WR("CTL-MTCFREQ", CTL, MTC_FREQ(1), "b3 m1"),
-	WR("CTL-MTCFREQ", CTL, MTC_FREQ(3), "b3 m3"),
+	WR("CTL-MTCFREQ", CTL, MTC_FREQ(1), "b3 m1"), WR("CTL-MTCFREQ", CTL, MTC_FREQ(3), "b3 m3"),
 	WR("CTL-MTCFREQ", CTL, MTC_FREQ(9), "b3 m9"),
 	WR("CTL-MTCFREQ", CTL, MTC_FREQ(10), "b3 m10"),
 	WR("CTL-MTCFREQ", CTL, MTC_FREQ(15), "b3 m15"),
@@ -191,20 +192,15 @@ static const struct row rows[] = {
 	WR("CTL-CYCTHRESH", CTL, CYC_THRESH(12), "b1 y12"),
 	WR("CTL-CYCTHRESH", CTL, CYC_THRESH(13), "b1 y13"),
 	WR("CTL-CYCTHRESH", CTL, CYC_THRESH(15) | BIT(1), "b1 y15"),
-	WR("CTL-PSBFREQ", CTL, PSB_FREQ(1), "b1 p1"),
-	WR("CTL-PSBFREQ", CTL, PSB_FREQ(5), "b1 p5"),
+	WR("CTL-PSBFREQ", CTL, PSB_FREQ(1), "b1 p1"), WR("CTL-PSBFREQ", CTL, PSB_FREQ(5), "b1 p5"),
 	WR("CTL-PSBFREQ", CTL, PSB_FREQ(6), "b1 p6"),
 	WR("CTL-PSBFREQ", CTL, PSB_FREQ(15), "b1 p15"),
 	WR("CTL-ENCODING", CTL, MTC_FREQ(3) | CYC_THRESH(2) | PSB_FREQ(3), "b3 m3 b1 y2 p3"),
 	WR("CTL-ENCODING", CTL, MTC_FREQ(3) | CYC_THRESH(14) | PSB_FREQ(3), "b3 m3 b1 y14 p3"),
-	WR("CTL-ADDRCFG", CTL, ADDR_CFG(0, 1), "r0"),
-	WR("CTL-ADDRCFG", CTL, ADDR_CFG(0, 2), "r0"),
-	WR("CTL-ADDRCFG", CTL, ADDR_CFG(1, 1), "r1"),
-	WR("CTL-ADDRCFG", CTL, ADDR_CFG(1, 2), "r1"),
-	WR("CTL-ADDRCFG", CTL, ADDR_CFG(2, 1), "r2"),
-	WR("CTL-ADDRCFG", CTL, ADDR_CFG(2, 2), "r2"),
-	WR("CTL-ADDRCFG", CTL, ADDR_CFG(3, 1), "r3"),
-	WR("CTL-ADDRCFG", CTL, ADDR_CFG(3, 2), "r3"),
+	WR("CTL-ADDRCFG", CTL, ADDR_CFG(0, 1), "r0"), WR("CTL-ADDRCFG", CTL, ADDR_CFG(0, 2), "r0"),
+	WR("CTL-ADDRCFG", CTL, ADDR_CFG(1, 1), "r1"), WR("CTL-ADDRCFG", CTL, ADDR_CFG(1, 2), "r1"),
+	WR("CTL-ADDRCFG", CTL, ADDR_CFG(2, 1), "r2"), WR("CTL-ADDRCFG", CTL, ADDR_CFG(2, 2), "r2"),
+	WR("CTL-ADDRCFG", CTL, ADDR_CFG(3, 1), "r3"), WR("CTL-ADDRCFG", CTL, ADDR_CFG(3, 2), "r3"),
 	WR("CTL-ADDRCFG", CTL, ADDR_CFG(0, 1) | ADDR_CFG(1, 2), "r0 r1"),
 	WR("CTL-ADDRCFG-RESERVED", CTL, ADDR_CFG(0, 3), "-"),
 	WR("CTL-ADDRCFG-RESERVED", CTL, ADDR_CFG(0, 4), "-"),
@@ -213,20 +209,17 @@ static const struct row rows[] = {
 	WR("CTL-ADDRCFG-RESERVED", CTL, ADDR_CFG(2, 3), "-"),
 	WR("CTL-ADDRCFG-RESERVED", CTL, ADDR_CFG(3, 3), "-"),
 	WR("CTL-ADDRCFG-RESERVED", CTL, ADDR_CFG(0, 1) | ADDR_CFG(1, 3), "-"),
-	WR("MSR-RESERVED", CTL, BIT(18), "-"),
-	WR("MSR-RESERVED", CTL, BIT(28) | OS, "-"),
-	WR("MSR-RESERVED", CTL, BIT(54), "-"),
-	WR("MSR-RESERVED", CTL, BIT(63), "-"),
+	WR("MSR-RESERVED", CTL, BIT(18), "-"), WR("MSR-RESERVED", CTL, BIT(28) | OS, "-"),
+	WR("MSR-RESERVED", CTL, BIT(54), "-"), WR("MSR-RESERVED", CTL, BIT(63), "-"),
 
-	/* An output has to be there when TraceEn is set, not before. */
-	WR("CTL-NO-OUTPUT", CTL, OS, ""),
-	WR("CTL-NO-OUTPUT", CTL, EN | OS, "c2"),
+	/* The output must be supported when TraceEn becomes set. */
+	WR("CTL-NO-OUTPUT", CTL, OS, ""), WR("CTL-NO-OUTPUT", CTL, EN | OS, "c2"),
 	WR("CTL-NO-OUTPUT", CTL, EN | OS | TOPA, "c0"),
 	WR("CTL-NO-OUTPUT", CTL, EN | OS | FABRIC, "c3"),
 	HOST("CTL-NO-OUTPUT", CTL, 0, EN | OS, "c2"),
 	HOST("CTL-NO-OUTPUT", CTL, EN | TOPA, EN | OS, "c2"),
 
-	/* CTL while TraceEn is set. */
+	/* Writes to CTL while TraceEn is set. */
 	TRACING("CTL-SAME-VALUE", CTL, EN | TOPA | OS, 0, EN | TOPA | OS, "c0"),
 	TRACING("CTL-SAME-VALUE", CTL, EN | OS, 0, EN | OS, "c2"),
 	TRACING("CTL-SAME-VALUE", CTL, EN | FABRIC, 0, EN | FABRIC, "c3"),
@@ -251,52 +244,42 @@ static const struct row rows[] = {
 	HOST("MSR-RESERVED", CTL, 0, MTC_FREQ(3), "b3 m3"),
 
 	/* STATUS, table 33-7. */
-	WR("MSR-STATUS", STATUS, 0, ""),
-	WR("MSR-STATUS", STATUS, ~0ull, "-"),
+	WR("MSR-STATUS", STATUS, 0, ""), WR("MSR-STATUS", STATUS, ~0ull, "-"),
 	WR_AS("STATUS-FILTEREN", STATUS, 0, BIT(0), "", 0),
 	WR_AS("STATUS-FILTEREN", STATUS, BIT(0), 0, "", BIT(0)),
 	WR_AS("STATUS-CONTEXTEN", STATUS, 0, BIT(1), "", 0),
 	WR_AS("STATUS-CONTEXTEN", STATUS, BIT(1), 0, "", BIT(1)),
 	WR_AS("STATUS-TRIGGEREN", STATUS, 0, BIT(2), "", 0),
 	WR_AS("STATUS-TRIGGEREN", STATUS, BIT(2), 0, "", BIT(2)),
-	WR_AS("STATUS-RO", STATUS, 0, 0x7, "", 0),
-	WR_AS("STATUS-RO", STATUS, 0x7, 0, "", 0x7),
+	WR_AS("STATUS-RO", STATUS, 0, 0x7, "", 0), WR_AS("STATUS-RO", STATUS, 0x7, 0, "", 0x7),
 	WR_AS("STATUS-RO", STATUS, 0x5, 0x2, "", 0x5),
 	WR_AS("STATUS-RO", STATUS, 0x3, 0x37, "", 0x33),
 	WR_AS("STATUS-RO", STATUS, 0x33, 0x4, "", 0x3),
 	{ "STATUS-RO", HOST_WR, STATUS, 0, 0, 0x7, "", 0x7 },
 	{ "STATUS-RO", HOST_WR, STATUS, 0, 0x7, 0, "", 0 },
 	{ "STATUS-RO", HOST_WR, STATUS, EN | TOPA, 0x5, 0x2, "", 0x2 },
-	WR("STATUS-ERROR", STATUS, BIT(4), ""),
-	WR_AS("STATUS-ERROR", STATUS, BIT(4), 0, "", 0),
-	WR("STATUS-STOPPED", STATUS, BIT(5), ""),
-	WR_AS("STATUS-STOPPED", STATUS, BIT(5), 0, "", 0),
+	WR("STATUS-ERROR", STATUS, BIT(4), ""), WR_AS("STATUS-ERROR", STATUS, BIT(4), 0, "", 0),
+	WR("STATUS-STOPPED", STATUS, BIT(5), ""), WR_AS("STATUS-STOPPED", STATUS, BIT(5), 0, "", 0),
 	WR("STATUS-STOPPED", STATUS, BIT(5) | BIT(4), ""),
 	WR("STATUS-PENDPSB", STATUS, BIT(6), "b6"),
 	WR("STATUS-PENDPMI", STATUS, BIT(7), "b6"),
 	WR("STATUS-PENDPMI", STATUS, BIT(7) | BIT(6), "b6"),
 	WR_AS("STATUS-PENDPMI", STATUS, BIT(7) | BIT(6), BIT(6), "b6", BIT(6)),
-	WR("STATUS-BYTECNT", STATUS, BIT(32), "b1"),
-	WR("STATUS-BYTECNT", STATUS, BIT(48), "b1"),
+	WR("STATUS-BYTECNT", STATUS, BIT(32), "b1"), WR("STATUS-BYTECNT", STATUS, BIT(48), "b1"),
 	WR("STATUS-BYTECNT", STATUS, 0x1ffffull << 32, "b1"),
 	WR("STATUS-BYTECNT", STATUS, 0x20000ull << 32, "-"),
 	WR_AS("STATUS-BYTECNT", STATUS, 0x1ffffull << 32 | 0x7, 0, "", 0x7),
-	WR("MSR-RESERVED", STATUS, BIT(3), "-"),
-	WR("MSR-RESERVED", STATUS, BIT(63), "-"),
-	WR("MSR-RESERVED", STATUS, 0x7 | BIT(3), "-"),
-	HOST("MSR-RESERVED", STATUS, 0, BIT(3), "-"),
+	WR("MSR-RESERVED", STATUS, BIT(3), "-"), WR("MSR-RESERVED", STATUS, BIT(63), "-"),
+	WR("MSR-RESERVED", STATUS, 0x7 | BIT(3), "-"), HOST("MSR-RESERVED", STATUS, 0, BIT(3), "-"),
 	HOST("MSR-RESERVED", STATUS, 0, BIT(6), "b6"),
 	HOST("MSR-RESERVED", STATUS, 0, BIT(49), "-"),
 
 	/* OUTPUT_BASE, table 33-8. */
 	WR("MSR-OUTPUT-BASE", BASE, 0, "c0|c2"),
 	WR_AS("MSR-OUTPUT-BASE", BASE, 0xfffff000, 0, "c0|c2", 0),
-	WR("MSR-BASE-LOW", BASE, 1, "-"),
-	WR("MSR-BASE-LOW", BASE, 0x40, "-"),
-	WR("MSR-BASE-LOW", BASE, 0x7f, "-"),
-	WR("MSR-BASE-LOW", BASE, 0x80, "c0|c2"),
-	WR("MSR-BASE-LOW", BASE, 0x81, "-"),
-	WR("MSR-BASE-LOW", BASE, 0xf80, "c0|c2"),
+	WR("MSR-BASE-LOW", BASE, 1, "-"), WR("MSR-BASE-LOW", BASE, 0x40, "-"),
+	WR("MSR-BASE-LOW", BASE, 0x7f, "-"), WR("MSR-BASE-LOW", BASE, 0x80, "c0|c2"),
+	WR("MSR-BASE-LOW", BASE, 0x81, "-"), WR("MSR-BASE-LOW", BASE, 0xf80, "c0|c2"),
 	WR("MSR-BASE-LOW", BASE, 0xfff, "-"),
 	TRACING("MSR-BASE-LOW", BASE, TOPA, 0, 0xf80, "c0|c2"),
 	WR("MSR-BASE-LOW", BASE, 0x1000, "c0|c2"),
@@ -312,8 +295,7 @@ static const struct row rows[] = {
 	WR("MSR-BASE-WIDTH", BASE, BIT(46), "c0|c2 w46"),
 	WR("MSR-BASE-WIDTH", BASE, BIT(51), "c0|c2 w51"),
 	WR("MSR-BASE-WIDTH", BASE, BIT(52) - 0x80, "c0|c2 w51"),
-	WR("MSR-BASE-WIDTH", BASE, BIT(52), "-"),
-	WR("MSR-BASE-WIDTH", BASE, BIT(63), "-"),
+	WR("MSR-BASE-WIDTH", BASE, BIT(52), "-"), WR("MSR-BASE-WIDTH", BASE, BIT(63), "-"),
 	WR("MSR-BASE-WIDTH", BASE, ~0x7full, "-"),
 	HOST("MSR-BASE-WIDTH", BASE, EN | TOPA, BIT(52), "-"),
 	HOST("MSR-BASE-LOW", BASE, EN | TOPA, 1, "-"),
@@ -332,64 +314,40 @@ static const struct row rows[] = {
 	{ "MSR-MASK-LOW", HOST_WR, MASK, EN | TOPA, 0x7f, 0x80, "c0|c2", 0xff },
 
 	/* CR3_MATCH. */
-	WR("MSR-CR3-MATCH", CR3, 0, "b0"),
-	WR("MSR-CR3-MATCH", CR3, 0x1000, "b0"),
-	WR("MSR-CR3-MATCH", CR3, BIT(63), "b0"),
-	WR("MSR-CR3-MATCH", CR3, ~0x1full, "b0"),
-	WR("MSR-CR3-LOW", CR3, 1, "-"),
-	WR("MSR-CR3-LOW", CR3, 0x10, "-"),
-	WR("MSR-CR3-LOW", CR3, 0x1f, "-"),
-	WR("MSR-CR3-LOW", CR3, 0x20, "b0"),
-	WR("MSR-CR3-LOW", CR3, 0x21, "-"),
-	WR("MSR-CR3-LOW", CR3, 0xfe0, "b0"),
-	WR("MSR-CR3-LOW", CR3, ~0ull, "-"),
-	HOST("MSR-CR3-LOW", CR3, EN | TOPA, 0x10, "-"),
+	WR("MSR-CR3-MATCH", CR3, 0, "b0"), WR("MSR-CR3-MATCH", CR3, 0x1000, "b0"),
+	WR("MSR-CR3-MATCH", CR3, BIT(63), "b0"), WR("MSR-CR3-MATCH", CR3, ~0x1full, "b0"),
+	WR("MSR-CR3-LOW", CR3, 1, "-"), WR("MSR-CR3-LOW", CR3, 0x10, "-"),
+	WR("MSR-CR3-LOW", CR3, 0x1f, "-"), WR("MSR-CR3-LOW", CR3, 0x20, "b0"),
+	WR("MSR-CR3-LOW", CR3, 0x21, "-"), WR("MSR-CR3-LOW", CR3, 0xfe0, "b0"),
+	WR("MSR-CR3-LOW", CR3, ~0ull, "-"), HOST("MSR-CR3-LOW", CR3, EN | TOPA, 0x10, "-"),
 
 	/* ADDRn_A and ADDRn_B. */
-	WR("MSR-ADDR", ADDR_A(0), 0, "r0"),
-	WR("MSR-ADDR", ADDR_A(0), 1, "r0"),
-	WR("MSR-ADDR", ADDR_B(0), 0x401000, "r0"),
-	WR("MSR-ADDR", ADDR_A(1), 0x401000, "r1"),
-	WR("MSR-ADDR", ADDR_B(1), 0x401fff, "r1"),
-	WR("MSR-ADDR", ADDR_A(2), 0x401000, "r2"),
-	WR("MSR-ADDR", ADDR_B(2), 0x401fff, "r2"),
-	WR("MSR-ADDR", ADDR_A(3), 0x401000, "r3"),
+	WR("MSR-ADDR", ADDR_A(0), 0, "r0"), WR("MSR-ADDR", ADDR_A(0), 1, "r0"),
+	WR("MSR-ADDR", ADDR_B(0), 0x401000, "r0"), WR("MSR-ADDR", ADDR_A(1), 0x401000, "r1"),
+	WR("MSR-ADDR", ADDR_B(1), 0x401fff, "r1"), WR("MSR-ADDR", ADDR_A(2), 0x401000, "r2"),
+	WR("MSR-ADDR", ADDR_B(2), 0x401fff, "r2"), WR("MSR-ADDR", ADDR_A(3), 0x401000, "r3"),
 	WR("MSR-ADDR", ADDR_B(3), 0x401fff, "r3"),
-	WR("MSR-ADDR-EXISTS", 0x588, 0, "-"),
-	WR("MSR-ADDR-EXISTS", 0x58d, 0, "-"),
-	WR("MSR-ADDR-CANONICAL", ADDR_A(0), 0x00007fffffffffff, "r0"),
-	WR("MSR-ADDR-CANONICAL", ADDR_A(0), 0x0000800000000000, "r0 l57"),
-	WR("MSR-ADDR-CANONICAL", ADDR_B(0), 0x0001000000000000, "r0 l57"),
-	WR("MSR-ADDR-CANONICAL", ADDR_B(0), 0x00ffffffffffffff, "r0 l57"),
-	WR("MSR-ADDR-CANONICAL", ADDR_A(0), 0x0100000000000000, "-"),
-	WR("MSR-ADDR-CANONICAL", ADDR_A(0), 0x7fffffffffffffff, "-"),
-	WR("MSR-ADDR-CANONICAL", ADDR_A(0), 0x8000000000000000, "-"),
-	WR("MSR-ADDR-CANONICAL", ADDR_A(0), 0xfeffffffffffffff, "-"),
-	WR("MSR-ADDR-CANONICAL", ADDR_B(0), 0xff00000000000000, "r0 l57"),
-	WR("MSR-ADDR-CANONICAL", ADDR_B(0), 0xffff7fffffffffff, "r0 l57"),
-	WR("MSR-ADDR-CANONICAL", ADDR_A(0), 0xffff800000000000, "r0"),
-	WR("MSR-ADDR-CANONICAL", ADDR_A(0), 0xffffffffffffffff, "r0"),
-	WR("MSR-ADDR-CANONICAL", ADDR_A(1), 0x0000800000000000, "r1 l57"),
-	WR("MSR-ADDR-CANONICAL", ADDR_B(3), 0x0100000000000000, "-"),
+	WR("MSR-ADDR-EXISTS", 0x588, 0, "-"), WR("MSR-ADDR-EXISTS", 0x58d, 0, "-"),
+	CANON(ADDR_A(0), 0x00007fffffffffff, "r0"), CANON(ADDR_A(0), 0x0000800000000000, "r0 l57"),
+	CANON(ADDR_B(0), 0x0001000000000000, "r0 l57"),
+	CANON(ADDR_B(0), 0x00ffffffffffffff, "r0 l57"), CANON(ADDR_A(0), 0x0100000000000000, "-"),
+	CANON(ADDR_A(0), 0x7fffffffffffffff, "-"), CANON(ADDR_A(0), 0x8000000000000000, "-"),
+	CANON(ADDR_A(0), 0xfeffffffffffffff, "-"), CANON(ADDR_B(0), 0xff00000000000000, "r0 l57"),
+	CANON(ADDR_B(0), 0xffff7fffffffffff, "r0 l57"), CANON(ADDR_A(0), 0xffff800000000000, "r0"),
+	CANON(ADDR_A(0), 0xffffffffffffffff, "r0"), CANON(ADDR_A(1), 0x0000800000000000, "r1 l57"),
+	CANON(ADDR_B(3), 0x0100000000000000, "-"),
 	HOST("MSR-ADDR-CANONICAL", ADDR_A(0), EN | TOPA, 0x8000000000000000, "-"),
-	/* A range that ends before it begins is nobody's error. */
+	/* A range may end before it begins. */
 	TRACING("MSR-ADDR", ADDR_B(0), ADDR_CFG(0, 1), 0x5000, 0x10, "r0"),
 
-	/* The lock: a guest can't, not even the same value; a host can. */
-	TRACING("MSR-TRACEEN-LOCK", STATUS, EN | TOPA, 0, BIT(4), "-"),
-	TRACING("MSR-TRACEEN-LOCK", STATUS, EN | TOPA, BIT(5), 0, "-"),
-	TRACING("MSR-TRACEEN-LOCK", STATUS, EN | TOPA, 0x7, 0x7, "-"),
-	TRACING("MSR-TRACEEN-LOCK", BASE, EN | TOPA, 0x1000, 0x2000, "-"),
-	TRACING("MSR-TRACEEN-LOCK", BASE, EN | TOPA, 0x1000, 0x1000, "-"),
-	TRACING("MSR-TRACEEN-LOCK", BASE, EN | FABRIC, 0x1000, 0x2000, "-"),
-	TRACING("MSR-TRACEEN-LOCK", MASK, EN | TOPA, 0x7f, 0xff, "-"),
-	TRACING("MSR-TRACEEN-LOCK", MASK, EN | TOPA, 0x7f, 0x7f, "-"),
-	TRACING("MSR-TRACEEN-LOCK", CR3, EN | TOPA, 0x1000, 0x2000, "-"),
-	TRACING("MSR-TRACEEN-LOCK", CR3, EN | TOPA, 0x1000, 0x1000, "-"),
-	TRACING("MSR-TRACEEN-LOCK", ADDR_A(0), EN | TOPA, 0, 0x1000, "-"),
-	TRACING("MSR-TRACEEN-LOCK", ADDR_B(0), EN | TOPA, 0, 0, "-"),
-	TRACING("MSR-TRACEEN-LOCK", ADDR_B(1), EN | TOPA, 0, 0x1000, "-"),
-	TRACING("MSR-TRACEEN-LOCK", ADDR_A(3), EN | TOPA, 0, 0x1000, "-"),
+	/* While TraceEn is set a guest cannot write any register, not even the same value. A host can. */
+	LOCKED(STATUS, EN | TOPA, 0, BIT(4)), LOCKED(STATUS, EN | TOPA, BIT(5), 0),
+	LOCKED(STATUS, EN | TOPA, 0x7, 0x7), LOCKED(BASE, EN | TOPA, 0x1000, 0x2000),
+	LOCKED(BASE, EN | TOPA, 0x1000, 0x1000), LOCKED(BASE, EN | FABRIC, 0x1000, 0x2000),
+	LOCKED(MASK, EN | TOPA, 0x7f, 0xff), LOCKED(MASK, EN | TOPA, 0x7f, 0x7f),
+	LOCKED(CR3, EN | TOPA, 0x1000, 0x2000), LOCKED(CR3, EN | TOPA, 0x1000, 0x1000),
+	LOCKED(ADDR_A(0), EN | TOPA, 0, 0x1000), LOCKED(ADDR_B(0), EN | TOPA, 0, 0),
+	LOCKED(ADDR_B(1), EN | TOPA, 0, 0x1000), LOCKED(ADDR_A(3), EN | TOPA, 0, 0x1000),
 	HOST("MSR-STATUS", STATUS, EN | TOPA, 0x37, ""),
 	HOST("MSR-STATUS", STATUS, EN | TOPA, 0x1ffffull << 32, "b1"),
 	HOST("MSR-OUTPUT-BASE", BASE, EN | TOPA, 0x2000, "c0|c2"),
@@ -398,11 +356,9 @@ static const struct row rows[] = {
 	HOST("MSR-ADDR", ADDR_A(0), EN | TOPA, 0x1000, "r0"),
 	HOST("MSR-ADDR", ADDR_B(3), EN | TOPA, 0x1000, "r3"),
 
-	/* Reads; tracing or not makes no difference. */
-	RD("MSR-CTL", CTL, 0, 0, ""),
-	RD("MSR-CTL", CTL, EN | TOPA | OS, EN | TOPA | OS, ""),
-	RD("MSR-STATUS", STATUS, 0, 0x37, ""),
-	RD("MSR-STATUS", STATUS, EN | TOPA, 0x7, ""),
+	/* Reads do not depend on TraceEn. */
+	RD("MSR-CTL", CTL, 0, 0, ""), RD("MSR-CTL", CTL, EN | TOPA | OS, EN | TOPA | OS, ""),
+	RD("MSR-STATUS", STATUS, 0, 0x37, ""), RD("MSR-STATUS", STATUS, EN | TOPA, 0x7, ""),
 	RD("MSR-OUTPUT-EXISTS", BASE, 0, 0x12345680, "c0|c2"),
 	RD("MSR-OUTPUT-EXISTS", BASE, EN | FABRIC, 0x1000, "c0|c2"),
 	RD("MSR-OUTPUT-EXISTS", MASK, 0, 0x7f, "c0|c2"),
@@ -416,19 +372,14 @@ static const struct row rows[] = {
 	RD("MSR-ADDR-EXISTS", ADDR_A(2), 0, 0x1000, "r2"),
 	RD("MSR-ADDR-EXISTS", ADDR_B(2), 0, 0x1000, "r2"),
 	RD("MSR-ADDR-EXISTS", ADDR_A(3), 0, 0x1000, "r3"),
-	RD("MSR-ADDR-EXISTS", ADDR_B(3), 0, 0x1000, "r3"),
-	RD("MSR-ADDR-EXISTS", 0x588, 0, 0, "-"),
-	RD("MSR-UNLISTED", 0x562, 0, 0, "-"),
-	RD("MSR-UNLISTED", 0x573, EN | TOPA, 0, "-"),
-	WR("MSR-UNLISTED", 0x56f, 0, "-"),
-	WR("MSR-UNLISTED", 0x57f, 0, "-"),
+	RD("MSR-ADDR-EXISTS", ADDR_B(3), 0, 0x1000, "r3"), RD("MSR-ADDR-EXISTS", 0x588, 0, 0, "-"),
+	RD("MSR-UNLISTED", 0x562, 0, 0, "-"), RD("MSR-UNLISTED", 0x573, EN | TOPA, 0, "-"),
+	WR("MSR-UNLISTED", 0x56f, 0, "-"), WR("MSR-UNLISTED", 0x57f, 0, "-"),
 	HOST("MSR-UNLISTED", 0x59f, 0, 0, "-"),
 };
 /* clang-format on */
 
-/* One check: an access to a state, and what has to come of it on one model. */
-
-/* Lives in memory that the forked tests share. */
+/* The number of checks, in memory that the forked tests share. */
 static unsigned long *checks;
 
 static uint64_t *reg_of(struct vpt_rtit *rtit, uint32_t msr)
@@ -449,7 +400,7 @@ static uint64_t *reg_of(struct vpt_rtit *rtit, uint32_t msr)
 	}
 }
 
-/* Registers no two of which are alike, so that a stray store shows. */
+/* All registers differ, so that a write to the wrong register is detected. */
 static struct vpt_rtit state_before(const struct row *row)
 {
 	struct vpt_rtit rtit = {0, 0x30, 0x7000, 0x127f, 0x8000, {0}};
@@ -506,6 +457,9 @@ static void check_on_all(const struct row *row)
 	}
 }
 
+/* Check a row, whose members are the arguments, on all models. */
+#define CHECK(...) check_on_all(&(struct row){__VA_ARGS__})
+
 START_TEST(rule)
 {
 	check_on_all(&rows[_i]);
@@ -537,12 +491,12 @@ START_TEST(every_field_has_a_row)
 }
 END_TEST
 
-/* Fields as tables 33-6 and 33-7 have them, to sweep all bits and encodings. */
+/* The fields of tables 33-6 and 33-7, for sweeps of all bits and encodings. */
 
 struct field {
 	unsigned int lo, width;
 	const char *need; /* for a value other than 0 */
-	char map;	  /* which map has the encodings; 'a': ADDRn_CFG; 0: all legal */
+	char map;	  /* the map of legal encodings, 'a' for ADDRn_CFG, 0 if all are legal */
 };
 
 /* clang-format off */
@@ -563,7 +517,7 @@ static uint64_t field_mask(const struct field *field)
 	return (BIT(field->width) - 1) << field->lo;
 }
 
-/* What must hold for the field to have this value: a need, in `text`. */
+/* Return the need of the field's value. @text may hold the need. */
 static const char *field_need(const struct field *field, unsigned int value, char text[16])
 {
 	if (value == 0)
@@ -595,7 +549,7 @@ static const char *bit_need(const struct field *fields, size_t count, unsigned i
 	return field ? field_need(field, (unsigned int)BIT(bit - field->lo), text) : "-";
 }
 
-/* Every bit of CTL on its own: alone, to a clear register, then into a running trace. */
+/* Row: a bit of CTL. Write the bit alone, and flip the bit while tracing. */
 START_TEST(ctl_bit)
 {
 	const uint64_t bit = BIT(_i), running = EN | FABRIC | TOPA | OS;
@@ -603,15 +557,14 @@ START_TEST(ctl_bit)
 	char text[16], flip[32];
 	const char *need = bit_need(ctl_fields, COUNT(ctl_fields), (unsigned int)_i, text);
 
-	check_on_all(&(struct row){"bit", GUEST_WR, CTL, 0, 0, bit, need, bit});
-	check_on_all(&(struct row){"bit", HOST_WR, CTL, 0, 0, bit, need, bit});
-	/* A guest can flip none but TraceEn; a host any that leaves something legal. */
-	check_on_all(&(struct row){"flip", GUEST_WR, CTL, running, 0, running ^ bit, off,
-				   running ^ bit});
+	CHECK("bit", GUEST_WR, CTL, 0, 0, bit, need, bit);
+	CHECK("bit", HOST_WR, CTL, 0, 0, bit, need, bit);
+	/* A guest can flip TraceEn only. A host can flip any bit if the result is legal. */
+	CHECK("flip", GUEST_WR, CTL, running, 0, running ^ bit, off, running ^ bit);
 	snprintf(flip, sizeof(flip), "%s %s", running & bit ? "" : need,
 		 bit == FABRIC ? "c0" : (bit == TOPA ? "c3" : "c3 c0"));
-	check_on_all(&(struct row){"flip", HOST_WR, CTL, running, 0, running ^ bit,
-				   flip + strspn(flip, " "), running ^ bit});
+	CHECK("flip", HOST_WR, CTL, running, 0, running ^ bit, flip + strspn(flip, " "),
+	      running ^ bit);
 	TEST_PROVES("MSR-RESERVED CTL-ADDRCFG-RESERVED MSR-TRACEEN-LOCK");
 }
 END_TEST
@@ -622,17 +575,16 @@ START_TEST(status_bit)
 	char text[16];
 	const char *need = bit_need(status_fields, COUNT(status_fields), (unsigned int)_i, text);
 
-	check_on_all(&(struct row){"bit", GUEST_WR, STATUS, 0, 0, bit, need, bit & ~read_only});
-	check_on_all(&(struct row){"bit", GUEST_WR, STATUS, 0, before, bit, need,
-				   before | (bit & ~read_only)});
-	check_on_all(&(struct row){"bit", HOST_WR, STATUS, 0, before, bit, need, bit});
-	check_on_all(&(struct row){"bit", HOST_WR, STATUS, EN | TOPA, before, bit, need, bit});
-	check_on_all(&(struct row){"bit", GUEST_WR, STATUS, EN | TOPA, before, bit, "-", 0});
+	CHECK("bit", GUEST_WR, STATUS, 0, 0, bit, need, bit & ~read_only);
+	CHECK("bit", GUEST_WR, STATUS, 0, before, bit, need, before | (bit & ~read_only));
+	CHECK("bit", HOST_WR, STATUS, 0, before, bit, need, bit);
+	CHECK("bit", HOST_WR, STATUS, EN | TOPA, before, bit, need, bit);
+	CHECK("bit", GUEST_WR, STATUS, EN | TOPA, before, bit, "-", 0);
 	TEST_PROVES("MSR-RESERVED STATUS-RO");
 }
 END_TEST
 
-/* Every encoding of every field of CTL that has more than one bit. */
+/* Row: an encoding, for each field of CTL with more than one bit. */
 START_TEST(ctl_encoding)
 {
 	unsigned int enc = (unsigned int)_i;
@@ -645,15 +597,15 @@ START_TEST(ctl_encoding)
 
 		if (ctl_fields[i].width == 1)
 			continue;
-		check_on_all(&(struct row){"enc", GUEST_WR, CTL, 0, 0, value, need, value});
-		check_on_all(&(struct row){"enc", GUEST_WR, CTL, EN | TOPA, 0, value, need, value});
-		check_on_all(&(struct row){"enc", HOST_WR, CTL, OS, 0, value, need, value});
+		CHECK("enc", GUEST_WR, CTL, 0, 0, value, need, value);
+		CHECK("enc", GUEST_WR, CTL, EN | TOPA, 0, value, need, value);
+		CHECK("enc", HOST_WR, CTL, OS, 0, value, need, value);
 	}
 	TEST_PROVES("CTL-ENCODING CTL-ADDRCFG-RESERVED CAPS-ZERO-ENCODING CAPS-RANGES-MAX");
 }
 END_TEST
 
-/* Every number in and around the block, by its needs alone. */
+/* Return the need of an MSR number in and around the block of RTIT MSRs. */
 static const char *number_need(uint32_t msr, char text[16])
 {
 	switch (msr) {
@@ -680,9 +632,9 @@ START_TEST(number)
 	uint64_t zero = msr == MASK ? 0x7f : 0;
 	size_t i;
 
-	check_on_all(&(struct row){"number", READ, msr, 0, 0, 0, need, 0});
-	check_on_all(&(struct row){"number", GUEST_WR, msr, 0, 0, 0, need, zero});
-	check_on_all(&(struct row){"number", HOST_WR, msr, 0, 0, 0, need, zero});
+	CHECK("number", READ, msr, 0, 0, 0, need, 0);
+	CHECK("number", GUEST_WR, msr, 0, 0, 0, need, zero);
+	CHECK("number", HOST_WR, msr, 0, 0, 0, need, zero);
 	for (i = 0; i < MODELS; i++) {
 		struct model model = model_at(i);
 
@@ -698,7 +650,7 @@ static uint64_t mask_of(const struct vpt_caps *caps, const struct field *fields,
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		/* TraceEn is always there; it is its output that may not be. */
+		/* TraceEn always exists. Its need is that of an output. */
 		if (fields[i].lo == 0 || holds(caps, fields[i].need))
 			mask |= field_mask(&fields[i]);
 	}
@@ -710,7 +662,7 @@ START_TEST(masks)
 	struct model model = model_at((size_t)_i);
 	const struct vpt_caps *caps = &model.caps;
 
-	/* The masks of a set without PT are of no use to anyone. */
+	/* Without PT the masks have no meaning. */
 	if (!caps->l14_0_ebx && !caps->l14_0_ecx)
 		return;
 	ck_assert_uint_eq(vpt_rtit_ctl_mask(caps), mask_of(caps, ctl_fields, COUNT(ctl_fields)));
@@ -720,7 +672,6 @@ START_TEST(masks)
 }
 END_TEST
 
-/* Many fields at once: a CTL value is legal if each field's is and there is an output. */
 static uint64_t next_random(uint64_t *seed)
 {
 	*seed ^= *seed << 13;
@@ -729,6 +680,7 @@ static uint64_t next_random(uint64_t *seed)
 	return *seed;
 }
 
+/* Return true if all fields are legal and, with TraceEn, the output exists. */
 static bool ctl_legal(const struct vpt_caps *caps, uint64_t ctl)
 {
 	char text[16];
@@ -773,7 +725,7 @@ START_TEST(ctl_random)
 }
 END_TEST
 
-/* Widths no set may have: there is then no bit to be wrong, and no fault of ours. */
+/* Address widths of 0 and of 64 and more must not break the checks of addresses. */
 START_TEST(absurd_widths)
 {
 	static const uint8_t widths[] = {0, 64, 65, 255};
@@ -823,7 +775,7 @@ START_TEST(warm_reset)
 }
 END_TEST
 
-/* The forked tests' exit handlers run too: only the first process reports. */
+/* The forked tests run exit handlers too. Only the first process reports. */
 static pid_t reporter;
 
 static void report(void)
@@ -846,7 +798,7 @@ Suite *test_suite(void)
 	reporter = getpid();
 	atexit(report);
 
-	tcase_add_loop_test(rules, rule, 0, COUNT(rows));
+	TEST_ROWS(rules, rule, rows);
 	tcase_add_test(rules, every_field_has_a_row);
 	suite_add_tcase(suite, rules);
 
