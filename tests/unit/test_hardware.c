@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A trace that a processor makes, on its way to the file: with an engine whose
- * "processor" is the library's output, told what to put.
+ * Record a trace that a processor makes. The engine of these tests has fake MSRs, and the tests
+ * write the bytes of the trace.
  */
 #include "lib/suite.h"
 
@@ -120,7 +120,7 @@ static void open_tracer(enum trace_owner owner)
 	ck_assert_int_eq(tracer_init(&tracer, &c), 0);
 }
 
-/* Code at CODE, without paging; a buffer of one page. */
+/* Code is at CODE, paging is off, and the buffer has one page. */
 static void setup(void)
 {
 	ck_assert_int_eq(x86_mem_create(&mem, RAM), 0);
@@ -145,21 +145,43 @@ static void teardown(void)
 	unlink(path);
 }
 
-static void read_back(void)
+/* Finish the file and read it. Check the number of sessions and return them. */
+static const struct trace_period *read_back(size_t sessions)
 {
+	const struct trace_period *p;
 	char why[160];
+	size_t n;
 
 	ck_assert_int_eq(trace_writer_close(writer, 0), 0);
 	ck_assert_int_eq(trace_reader_open(path, &reader, why, sizeof(why)), 0);
+	p = trace_reader_sessions(reader, 0, &n);
+	ck_assert_uint_eq(n, sessions);
+	return p;
+}
+
+static void check_stream(const char *text)
+{
+	const uint8_t *stream;
+	size_t n;
+
+	stream = trace_reader_stream(reader, 0, &n);
+	ck_assert_uint_eq(n, strlen(text));
+	ck_assert_mem_eq(stream, text, n);
 }
 
 #define ON (VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) | VPT_CTL_MASK(BRANCH_EN))
 
+/* The guest writes CTL. */
 static enum vpt_fault wrmsr(uint64_t ctl)
 {
 	struct engine_report insn = {.event.from = CODE, .next = CODE + 2};
 
 	return tracer_wrmsr(&tracer, VPT_MSR_CTL, ctl, &insn);
+}
+
+static void write_ctl(uint64_t ctl)
+{
+	ck_assert_int_eq(wrmsr(ctl), VPT_FAULT_NONE);
 }
 
 /* The processor puts bytes into the guest's buffer. */
@@ -174,53 +196,42 @@ static void put(const void *bytes, size_t len)
 START_TEST(sessions_of_a_guest)
 {
 	const struct trace_period *p;
-	const uint8_t *stream;
-	size_t n;
 
 	open_tracer(TRACE_OWNER_GUEST);
-	ck_assert_int_eq(wrmsr(ON), VPT_FAULT_NONE);
+	write_ctl(ON);
 	ck_assert_uint_eq(msrs.ctl, ON);
 	put("abc", 3);
 	tracer_take(&tracer);
 	put("defg", 4);
-	ck_assert_int_eq(wrmsr(ON & ~VPT_CTL_MASK(TRACE_EN)), VPT_FAULT_NONE);
-	ck_assert_int_eq(wrmsr(ON), VPT_FAULT_NONE);
+	write_ctl(ON & ~VPT_CTL_MASK(TRACE_EN));
+	write_ctl(ON);
 	put("hi", 2);
 	tracer_close(&tracer, CODE);
-	read_back();
-
-	p = trace_reader_sessions(reader, 0, &n);
-	ck_assert_uint_eq(n, 2);
+	p = read_back(2);
 	ck_assert_uint_eq(p[0].start->ctl, ON);
 	ck_assert_uint_eq(p[0].start->output_mask_ptrs, 0xfff);
 	ck_assert_uint_eq(p[0].end->end, TRACE_END_DISABLED);
 	ck_assert_uint_eq(p[1].start->offset, 7);
 	ck_assert_uint_eq(p[1].end->end, TRACE_END_CLOSED);
-	stream = trace_reader_stream(reader, 0, &n);
-	ck_assert_uint_eq(n, 9);
-	ck_assert_mem_eq(stream, "abcdefghi", 9);
+	check_stream("abcdefghi");
 	ck_assert_uint_eq(trace_reader_gpa(reader, 0, 8), BUFFER + 8);
 	ck_assert_uint_eq(tracer.recorder.bytes, 9);
 }
 END_TEST
 
-/* As the processor has it, or KVM: neither is a session. */
+/* The processor or KVM refuses the write, or STATUS.Stopped is set: there is no session. */
 START_TEST(refused)
 {
-	size_t n;
-
 	open_tracer(TRACE_OWNER_GUEST);
 	ck_assert_int_eq(wrmsr(ON | 1ull << 63), VPT_FAULT_GP);
 	refuses = -EINVAL;
 	ck_assert_int_eq(wrmsr(ON), VPT_FAULT_GP);
 	refuses = 0;
 	msrs.status = VPT_STATUS_MASK(STOPPED);
-	ck_assert_int_eq(wrmsr(ON), VPT_FAULT_NONE);
-	ck_assert_int_eq(wrmsr(0), VPT_FAULT_NONE);
+	write_ctl(ON);
+	write_ctl(0);
 	ck_assert_int_eq(tracer.recorder.error, 0);
-	read_back();
-	trace_reader_sessions(reader, 0, &n);
-	ck_assert_uint_eq(n, 0);
+	read_back(0);
 }
 END_TEST
 
@@ -237,15 +248,12 @@ static const struct {
 START_TEST(why_a_session_ended)
 {
 	const struct trace_period *p;
-	size_t n;
 
 	open_tracer(TRACE_OWNER_GUEST);
-	ck_assert_int_eq(wrmsr(ends[_i].ctl), VPT_FAULT_NONE);
+	write_ctl(ends[_i].ctl);
 	msrs.status = ends[_i].status;
-	ck_assert_int_eq(wrmsr(0), VPT_FAULT_NONE);
-	read_back();
-	p = trace_reader_sessions(reader, 0, &n);
-	ck_assert_uint_eq(n, 1);
+	write_ctl(0);
+	p = read_back(1);
 	ck_assert_uint_eq(p[0].end->end, ends[_i].end);
 }
 END_TEST
@@ -254,41 +262,35 @@ START_TEST(a_full_region)
 {
 	const uint64_t entry = BUFFER | 1u << 4; /* STOP */
 	const struct trace_period *p;
-	size_t n;
 
 	ck_assert(x86_mem_write(&mem, 0x3000, &entry, sizeof(entry)));
 	msrs.output_base = 0x3000;
 	msrs.output_mask_ptrs = 0x7f;
 	open_tracer(TRACE_OWNER_GUEST);
-	ck_assert_int_eq(wrmsr(ON | VPT_CTL_MASK(TOPA)), VPT_FAULT_NONE);
+	write_ctl(ON | VPT_CTL_MASK(TOPA));
 	msrs.output_mask_ptrs = 0xff;
 	msrs.status = VPT_STATUS_MASK(STOPPED);
-	ck_assert_int_eq(wrmsr(0), VPT_FAULT_NONE);
-	read_back();
-	p = trace_reader_sessions(reader, 0, &n);
-	ck_assert_uint_eq(n, 1);
+	write_ctl(0);
+	p = read_back(1);
 	ck_assert_uint_eq(p[0].end->end, TRACE_END_TOPA_STOP);
 	ck_assert_uint_eq(p[0].end->offset, 4096);
 }
 END_TEST
 
-/* Two laps between two looks: the session is two, with a loss between them. */
+/* More than one buffer is written between two reads: two sessions with a loss between them. */
 START_TEST(a_loss)
 {
 	static const uint8_t lap[4096] = {[0 ... 4095] = 0x5a};
 	const struct trace_period *p;
-	size_t n;
 
 	open_tracer(TRACE_OWNER_GUEST);
-	ck_assert_int_eq(wrmsr(ON), VPT_FAULT_NONE);
+	write_ctl(ON);
 	put("abc", 3);
 	tracer_take(&tracer);
 	ck_assert(x86_mem_write(&mem, BUFFER, lap, sizeof(lap)));
 	msrs.output_mask_ptrs = 0xfff | 10ull << 32;
-	ck_assert_int_eq(wrmsr(0), VPT_FAULT_NONE);
-	read_back();
-	p = trace_reader_sessions(reader, 0, &n);
-	ck_assert_uint_eq(n, 2);
+	write_ctl(0);
+	p = read_back(2);
 	ck_assert_uint_eq(p[0].end->end, TRACE_END_LOST);
 	ck_assert_uint_eq(p[0].end->offset, 3);
 	ck_assert_uint_eq(p[1].start->offset, 3);
@@ -311,21 +313,21 @@ static size_t pages_at(uint64_t vaddr, uint64_t *first, uint8_t *byte)
 	return found;
 }
 
-/* As it was when its session began; new pages at its end; the buffer is no code. */
+/* Pages are recorded when a session begins and ends. The buffer is not recorded as code. */
 START_TEST(code)
 {
 	uint64_t first, second;
 	uint8_t byte;
 
 	open_tracer(TRACE_OWNER_GUEST);
-	ck_assert_int_eq(wrmsr(ON), VPT_FAULT_NONE);
+	write_ctl(ON);
 	put("abc", 3);
 	ck_assert(x86_mem_write(&mem, CODE, "\x90", 1));
 	ck_assert(x86_mem_write(&mem, CODE + 0x1000, "\xcc", 1));
-	ck_assert_int_eq(wrmsr(0), VPT_FAULT_NONE);
-	ck_assert_int_eq(wrmsr(ON), VPT_FAULT_NONE);
-	ck_assert_int_eq(wrmsr(0), VPT_FAULT_NONE);
-	read_back();
+	write_ctl(0);
+	write_ctl(ON);
+	write_ctl(0);
+	(void)read_back(2);
 
 	ck_assert_uint_eq(pages_at(CODE, &first, &byte), 2);
 	ck_assert_uint_eq(byte, 0x90);
@@ -340,8 +342,6 @@ START_TEST(a_host)
 {
 	static const uint8_t one[] = "one", two[] = "two";
 	const struct trace_period *p;
-	const uint8_t *stream;
-	size_t n;
 
 	open_tracer(TRACE_OWNER_HOST);
 	ck_assert_int_eq(tracer_host_write(&tracer, VPT_MSR_CR3_MATCH, 0x5000, CODE),
@@ -349,7 +349,7 @@ START_TEST(a_host)
 	ck_assert_int_eq(tracer_host_write(&tracer, VPT_MSR_CTL, ON, CODE), VPT_FAULT_NONE);
 	ck_assert(host_on);
 	ck_assert_uint_eq(msrs.cr3_match, 0x5000);
-	/* The guest has none of it. */
+	/* The guest cannot use PT. */
 	ck_assert_int_eq(wrmsr(ON), VPT_FAULT_GP);
 	host.piece[0].bytes = one;
 	host.piece[0].len = 3;
@@ -360,13 +360,8 @@ START_TEST(a_host)
 	host.status = VPT_STATUS_MASK(STOPPED);
 	tracer_close(&tracer, CODE);
 	ck_assert(!host_on);
-	read_back();
-
-	stream = trace_reader_stream(reader, 0, &n);
-	ck_assert_uint_eq(n, 6);
-	ck_assert_mem_eq(stream, "onetwo", 6);
-	p = trace_reader_sessions(reader, 0, &n);
-	ck_assert_uint_eq(n, 1);
+	p = read_back(1);
+	check_stream("onetwo");
 	ck_assert_uint_eq(p[0].start->cr3_match, 0x5000);
 	ck_assert_uint_eq(p[0].end->end, TRACE_END_TRACE_STOP);
 }
@@ -391,7 +386,10 @@ static size_t append(uint8_t *to, const struct vpt_packet *packet)
 	return len;
 }
 
-/* However the stream is cut: each CR3 once, none from what only looks like a PIP. */
+/*
+ * Row: the length of the pieces of the stream. Each CR3 is found once. A PIP before the PSB and bytes
+ * like those of a PIP in a FUP are ignored.
+ */
 START_TEST(spaces_by_pip)
 {
 	const struct vpt_packet psb = {.kind = VPT_PKT_PSB};
@@ -404,7 +402,7 @@ START_TEST(spaces_by_pip)
 	unsigned int i;
 
 	pip.value = 0x99000;
-	len += append(stream + len, &pip); /* before the first PSB: not known to be one */
+	len += append(stream + len, &pip); /* ignored: before the first PSB */
 	len += append(stream + len, &psb);
 	for (i = 1; i < 6; i++) {
 		pip.value = 0x1000 * (i % 3 + 1);
@@ -421,21 +419,10 @@ START_TEST(spaces_by_pip)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("hardware", setup, teardown)
 {
-	Suite *suite = suite_create("hardware");
-	TCase *tcase = tcase_create("hardware");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, sessions_of_a_guest);
-	tcase_add_test(tcase, refused);
-	tcase_add_loop_test(tcase, why_a_session_ended, 0, sizeof(ends) / sizeof(ends[0]));
-	tcase_add_test(tcase, a_full_region);
-	tcase_add_test(tcase, a_loss);
-	tcase_add_test(tcase, code);
-	tcase_add_test(tcase, a_host);
-	tcase_add_test(tcase, a_host_that_is_refused);
+	TEST_ADD(tcase, sessions_of_a_guest, refused, a_full_region, a_loss, code, a_host,
+		 a_host_that_is_refused);
+	TEST_ROWS(tcase, why_a_session_ended, ends);
 	tcase_add_loop_test(tcase, spaces_by_pip, 1, 40);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

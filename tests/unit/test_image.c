@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Memory images: their formats, hostile ones, and which image has the code of a CR3. */
+/* Memory images: their formats, hostile images, and which image has the code of a CR3. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@
 
 #define PAGES 64u
 #define PAGE  IMAGE_PAGE_BYTES
-#define BASE  0x3ffe0000ull /* bits of the pages are in two groups of kdump.c */
+#define BASE  0x3ffe0000ull /* its pages are in two groups of bits of kdump.c */
 #define RWU   7ull
 
 static uint8_t ram[PAGES * PAGE];
@@ -42,7 +42,7 @@ static void end(void)
 	unlink(path);
 }
 
-/* Some pages are zero, and so left out of most formats. */
+/* Some pages are zero. Most formats leave these out. */
 static void fill_ram(void)
 {
 	uint64_t state = 1;
@@ -50,7 +50,7 @@ static void fill_ram(void)
 
 	for (i = 0; i < sizeof(ram); i++) {
 		state = state * 6364136223846793005ull + 1442695040888963407ull;
-		/* Half of it compresses well. */
+		/* Half of the other pages compress well. */
 		ram[i] = i / PAGE % 5 == 3   ? 0
 			 : i / PAGE % 2 == 0 ? (uint8_t)(i / PAGE + 1)
 					     : (uint8_t)(state >> 56);
@@ -121,7 +121,7 @@ START_TEST(formats)
 }
 END_TEST
 
-START_TEST(lzo_is_said)
+START_TEST(lzo_is_reported)
 {
 	struct image_image *image;
 
@@ -163,31 +163,37 @@ START_TEST(paging_of_notes)
 }
 END_TEST
 
-START_TEST(refusals)
+/* Files that are refused: these bytes, and zeros up to the size. */
+static const struct {
+	const char *bytes;
+	size_t size;
+	uint64_t base;
+	int error;
+	const char *text;
+} refusals[] = {
+	{"", 0, 0, -EINVAL, "empty"},
+	{"", 100, 0, -EINVAL, "smaller than a page"},
+	{"", 2 * PAGE, 123, -EINVAL, "begins at a page"},
+	{"", 2 * PAGE, 1ull << 52, -EINVAL, "below 1 << 52"},
+	{"\177ELF\2\1\1", 2 * PAGE, 0, -EINVAL, "not a core"},
+	{"\177ELF\2\1\1", 2 * PAGE, PAGE, -EINVAL, "no base"},
+	{"\177ELF\2\1\1", 20, 0, -EINVAL, "cut short"},
+	{"KDUMP   ", 2 * PAGE, 0, -ENOTSUP, "another machine"},
+	{"makedumpfile", 2 * PAGE, 0, -EINVAL, "flattened"},
+};
+
+START_TEST(refused_files)
 {
 	uint8_t bytes[2 * PAGE] = {0};
 
-	put(bytes, 0);
-	refused(0, -EINVAL, "empty");
-	put(bytes, 100);
-	refused(0, -EINVAL, "smaller than a page");
-	put(bytes, sizeof(bytes));
-	refused(123, -EINVAL, "begins at a page");
-	refused(1ull << 52, -EINVAL, "below 1 << 52");
-	memcpy(bytes, "\177ELF\2\1\1", 7);
-	put(bytes, sizeof(bytes));
-	refused(0, -EINVAL, "not a core");
-	refused(PAGE, -EINVAL, "no base");
-	put(bytes, 20);
-	refused(0, -EINVAL, "cut short");
-	memset(bytes, 0, sizeof(bytes));
-	memcpy(bytes, "KDUMP   ", 8);
-	put(bytes, sizeof(bytes));
-	refused(0, -ENOTSUP, "another machine");
-	memset(bytes, 0, sizeof(bytes));
-	memcpy(bytes, "makedumpfile", 13);
-	put(bytes, sizeof(bytes));
-	refused(0, -EINVAL, "flattened");
+	memcpy(bytes, refusals[_i].bytes, strlen(refusals[_i].bytes));
+	put(bytes, refusals[_i].size);
+	refused(refusals[_i].base, refusals[_i].error, refusals[_i].text);
+}
+END_TEST
+
+START_TEST(refused_names)
+{
 	unlink(path);
 	refused(0, -ENOENT, "No such file");
 	strcpy(path, "/");
@@ -195,7 +201,7 @@ START_TEST(refusals)
 }
 END_TEST
 
-/* Bytes of the headers change: whatever is made of them, nothing is read beyond what is there. */
+/* Change bytes of the headers. No read may go beyond the file. */
 START_TEST(hostile)
 {
 	enum imagefile_format format = (enum imagefile_format)(_i % IMAGEFILE_FORMATS);
@@ -220,7 +226,7 @@ START_TEST(hostile)
 
 		for (k = 0; k < 8; k++) {
 			state = state * 6364136223846793005ull + 1442695040888963407ull;
-			/* Headers, and where descriptors and pieces are. */
+			/* Offsets in the headers, and anywhere in the file. */
 			at[k] = (state >> 40) % (k & 1 ? n : 512);
 			was[k] = bytes[at[k]];
 			bytes[at[k]] = (uint8_t)(k & 2 ? state >> 20 : 0xff);
@@ -241,7 +247,7 @@ START_TEST(hostile)
 }
 END_TEST
 
-/* The tables of 4-level paging at @table that map one page at @vaddr. Takes three more pages. */
+/* Write 4-level page tables at @table that map one page at @vaddr. They have four pages. */
 static void map4(uint64_t table, uint64_t vaddr, uint64_t physical)
 {
 	unsigned int shift;
@@ -263,7 +269,7 @@ static void mark(uint64_t physical, const char *text)
 #define CR3   0x1000ull
 #define VADDR 0xffffffff81000000ull
 
-/* Returns the text at VADDR in an address space of the set, "" if there is none. */
+/* Return the text at VADDR in an address space of the set, or "" if the page is not mapped. */
 static const char *code_at(struct image_set *set, bool non_root, uint64_t vmcs)
 {
 	const struct trace_code_source source = image_set_source(set);
@@ -282,15 +288,24 @@ static const char *code_at(struct image_set *set, bool non_root, uint64_t vmcs)
 	return page ? (const char *)page : "";
 }
 
+static struct image_use use_as(enum image_side side)
+{
+	return (struct image_use){.side = side,
+				  .vmcs = TRACE_SPACE_ANY_VMCS,
+				  .paging = IMAGE_PAGINGS,
+				  .cr3 = TRACE_SOURCE_NONE};
+}
+
+/* Write an image whose page at VADDR has this text, and add the image to the set. */
 static void add(struct image_set *set, enum image_side side, uint64_t vmcs, const char *text)
 {
-	const struct image_use use = {
-		.side = side, .vmcs = vmcs, .paging = IMAGE_PAGINGS, .cr3 = TRACE_SOURCE_NONE};
+	struct image_use use = use_as(side);
 
+	use.vmcs = vmcs;
 	memset(ram, 0, sizeof(ram));
 	map4(CR3, VADDR, 0x8000);
 	mark(0x8000, text);
-	/* Images before it stay as they are: nothing of them has been read yet. */
+	/* Earlier images keep their file: they are read later. */
 	unlink(path);
 	write_image(IMAGEFILE_RAW, &whole);
 	ck_assert_int_eq(image_set_add(set, open_image(0), &use), 0);
@@ -305,7 +320,7 @@ START_TEST(which_image)
 	ck_assert_str_eq(code_at(set, false, TRACE_SPACE_ANY_VMCS), "no image");
 	ck_assert_str_eq(code_at(set, true, 0x9000), "no image");
 	ck_assert_str_eq(code_at(set, true, 0x7000), "one guest");
-	/* Nothing says which guest it is: there is one image. */
+	/* An unknown guest gets the only image of a guest. */
 	ck_assert_str_eq(code_at(set, true, TRACE_SPACE_ANY_VMCS), "one guest");
 	add(set, IMAGE_GUEST, TRACE_SPACE_ANY_VMCS, "any guest");
 	ck_assert_str_eq(code_at(set, true, 0xa000), "any guest");
@@ -330,7 +345,7 @@ START_TEST(which_image)
 }
 END_TEST
 
-/* EPT at @table: guest-physical pages 0 to 31 are at @to and behind it. */
+/* Write an EPT at @table that maps guest-physical pages 0 to 31 to @to and the pages behind it. */
 static void map_ept(uint64_t table, uint64_t to)
 {
 	uint64_t entry, i;
@@ -351,7 +366,7 @@ static void map_ept(uint64_t table, uint64_t to)
 #define EPTP (EPT | 0x5e)
 #define HPA  0x20000ull
 
-/* A host's memory with its own CR3, and a guest of the same CR3 in the upper half of it. */
+/* Write an image of a host with a guest in its upper half. Both have the same CR3. */
 static void fill_host(uint64_t eptp, size_t at)
 {
 	static uint8_t guest[0x10000];
@@ -369,15 +384,12 @@ static void fill_host(uint64_t eptp, size_t at)
 
 START_TEST(guest_in_host)
 {
-	struct image_use use = {.side = IMAGE_HOST,
-				.vmcs = TRACE_SPACE_ANY_VMCS,
-				.paging = IMAGE_PAGINGS,
-				.cr3 = TRACE_SOURCE_NONE};
+	struct image_use use = use_as(IMAGE_HOST);
 	struct image_set *set = image_set_new();
 	uint64_t eptps[IMAGE_EPTPS_MAX], decoy = 0x5e;
 	struct image_image *image;
 
-	/* A decoy, an EPTP of a table that maps nothing, comes before it. */
+	/* A decoy precedes the EPTP: an EPTP of a table that maps nothing. */
 	fill_host(EPTP, 0x7d4);
 	memcpy(ram + VMCS + 0x100, &decoy, sizeof(decoy));
 	write_image(IMAGEFILE_RAW, &whole);
@@ -388,11 +400,11 @@ START_TEST(guest_in_host)
 	ck_assert_int_eq(image_set_add(set, image, &use), 0);
 	ck_assert_str_eq(code_at(set, false, VMCS), "host");
 	ck_assert_str_eq(code_at(set, true, VMCS), "guest");
-	/* Without an EPT the guest runs on page tables of its host's. */
+	/* Without an EPT the guest runs on page tables of its host. */
 	ck_assert_str_eq(code_at(set, true, 0xf000), "host");
 	image_set_free(set);
 
-	/* The EPTP is told, and no VMCS is needed. */
+	/* With a given EPTP no VMCS is needed. */
 	set = image_set_new();
 	fill_host(0, 0x10);
 	use.side = IMAGE_GUEST;
@@ -404,13 +416,10 @@ START_TEST(guest_in_host)
 }
 END_TEST
 
-/* A region full of EPTPs of tables that point to themselves: few are tried, and all fail. */
+/* A VMCS full of EPTPs of tables that point to themselves. Few EPTPs are tried, and all fail. */
 START_TEST(hostile_vmcs)
 {
-	const struct image_use use = {.side = IMAGE_HOST,
-				      .vmcs = TRACE_SPACE_ANY_VMCS,
-				      .paging = IMAGE_PAGINGS,
-				      .cr3 = TRACE_SOURCE_NONE};
+	struct image_use use = use_as(IMAGE_HOST);
 	struct image_set *set = image_set_new();
 	uint64_t eptp = 0x3005e, self = 0x30000 | RWU;
 	size_t i;
@@ -430,7 +439,7 @@ END_TEST
 START_TEST(guesses)
 {
 	static const struct {
-		enum image_paging told;
+		enum image_paging given;
 		const char *note, *at;
 	} rows[] = {
 		{IMAGE_PAGINGS, NULL, "all"},
@@ -441,14 +450,13 @@ START_TEST(guesses)
 		{IMAGE_PAGINGS, "NUMBER(pgtable_l5_enabled)=1\n", ""},
 		{IMAGE_LEVELS4, "NUMBER(pgtable_l5_enabled)=1\n", "all"},
 	};
-	const struct image_use use = {.side = IMAGE_ALL,
-				      .vmcs = TRACE_SPACE_ANY_VMCS,
-				      .paging = rows[_i].told,
-				      .cr3 = CR3};
+	struct image_use use = use_as(IMAGE_ALL);
 	struct image_set *set = image_set_new();
 	struct imagefile i = whole;
 	struct trace_code_source source;
 
+	use.paging = rows[_i].given;
+	use.cr3 = CR3;
 	memset(ram, 0, sizeof(ram));
 	map4(CR3, VADDR, 0x8000);
 	mark(0x8000, "all");
@@ -462,7 +470,7 @@ START_TEST(guesses)
 }
 END_TEST
 
-/* Ranges of an open file, as record reads a process: they overlap, and one has a hole. */
+/* An image of ranges of an open file. Some ranges overlap, and a page has a hole. */
 START_TEST(ranges)
 {
 	const struct image_range all[] = {{0x8000, 0x2000, 0x1000},
@@ -497,7 +505,7 @@ static void put_ip(struct trace_writer *w, enum vpt_pkt_kind kind, uint64_t ip)
 	put_packet(w, &(struct vpt_packet){.kind = kind, .ip_bytes = VPT_IP_FULL, .value = ip});
 }
 
-/* A guest executes five bytes of NOPs, up to an event. */
+/* Write the packets of a guest that executes five NOPs up to an event. */
 static void put_visit(struct trace_writer *w, uint64_t vmcs, uint64_t cr3, uint64_t ip)
 {
 	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_VMCS, .value = vmcs});
@@ -507,9 +515,9 @@ static void put_visit(struct trace_writer *w, uint64_t vmcs, uint64_t cr3, uint6
 	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_TIP_PGD});
 }
 
-#define PART 0x11000ull /* a CR3 of which not all is mapped that is executed */
+#define PART 0x11000ull /* a CR3 that does not map all executed pages */
 
-/* Two guests, whose spaces have no code: one is in memory, one in part. */
+/* Spaces of two guests without code. The memory has all code of the first one only. */
 static const struct trace_space two[] = {
 	{.id = 0xf000000001000, .cr3 = CR3, .vmcs = VMCS, .flags = 5, .vm = 0},
 	{.id = 0xf000000002000, .cr3 = PART, .vmcs = 0xf000, .flags = 5, .vm = 1},
@@ -528,7 +536,7 @@ static struct trace_writer *write_packets(const char *file, bool part)
 	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_PSB});
 	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_MODE_EXEC, .value = 1});
 	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_PSBEND});
-	/* The second visit is an error, behind which nothing decodes: there is no PSB. */
+	/* The second visit is an error. No PSB follows, so nothing behind it is decoded. */
 	if (part) {
 		put_visit(w, 0xf000, PART, VADDR);
 		put_visit(w, 0xf000, PART, VADDR + PAGE);
@@ -541,49 +549,66 @@ static struct trace_writer *write_packets(const char *file, bool part)
 	return w;
 }
 
-static uint64_t count_insns(struct trace_reader *r, unsigned int *errors)
+/* Check that the file has 50 instructions, with no error. */
+static void check_insns(struct trace_reader *r)
 {
 	struct decode_flow *flow;
 	struct decode_item item;
 	uint64_t n = 0;
 
-	*errors = 0;
 	ck_assert_int_eq(decode_flow_open(r, 0, DECODE_FLOW_BLOCKS, &flow), 0);
 	do {
 		ck_assert_int_eq(decode_flow_next(flow, &item), 0);
+		ck_assert_int_ne(item.kind, DECODE_ITEM_ERROR);
 		n += item.insns;
-		*errors += item.kind == DECODE_ITEM_ERROR;
 	} while (item.kind != DECODE_ITEM_END);
 	decode_flow_close(flow);
-	return n;
+	ck_assert_uint_eq(n, 50);
 }
 
-/* vpt record: the file gets the code of the guest that is there, and the other is left out. */
+static struct trace_reader *open_file(const char *file)
+{
+	struct trace_reader *r;
+	char why[256];
+
+	ck_assert_msg(!trace_reader_open(file, &r, why, sizeof(why)), "%s", why);
+	return r;
+}
+
+/*
+ * Write the packets and the code that vpt record finds for the guests. Check how many guests have
+ * their code, and read the file.
+ */
+static struct trace_reader *record(const char *file, bool part, const struct cli_record_guests *in,
+				   unsigned int guests)
+{
+	struct trace_writer *w = write_packets(file, part);
+	struct cli_record_sum sum = {0};
+
+	ck_assert_int_eq(trace_writer_spaces(w, two, 2), 0);
+	ck_assert_int_eq(cli_record_guests(in, w, file, &sum), 0);
+	ck_assert_uint_eq(sum.guest_code, guests);
+	ck_assert_int_eq(trace_writer_close(w, 0), 0);
+	return open_file(file);
+}
+
+/* vpt record writes the code of the guest whose pages are all in memory, and no other code. */
 START_TEST(recorded)
 {
 	const struct cli_record_guests in = {
 		.where = CLI_RECORD_KCORE, .memory = path, .spaces = two, .nspaces = 2};
-	struct cli_record_sum sum = {0};
 	const struct trace_code *code;
 	const struct trace_space *spaces;
 	struct trace_reader *r;
-	unsigned int errors;
-	char file[80], why[256];
+	char file[80];
 	size_t n;
-	struct trace_writer *w;
 
 	fill_host(EPTP, 0x7d4);
 	memset(ram + HPA + 0x8000, 0x90, PAGE);
 	map4(PART, VADDR, HPA + 0x8000);
 	write_image(IMAGEFILE_ELF, &whole);
 	snprintf(file, sizeof(file), "%s.vpt", path);
-	w = write_packets(file, true);
-	ck_assert_int_eq(trace_writer_spaces(w, two, 2), 0);
-	ck_assert_int_eq(cli_record_guests(&in, w, file, &sum), 0);
-	ck_assert_uint_eq(sum.guest_code, 1);
-	ck_assert_int_eq(trace_writer_close(w, 0), 0);
-
-	ck_assert_int_eq(trace_reader_open(file, &r, why, sizeof(why)), 0);
+	r = record(file, true, &in, 1);
 	code = trace_reader_code(r, 0, &n);
 	ck_assert_uint_eq(n, 1);
 	ck_assert(code->page->cr3 == two[0].id && code->page->vaddr == VADDR);
@@ -592,16 +617,15 @@ START_TEST(recorded)
 	ck_assert_uint_eq(n, 2);
 	ck_assert_uint_eq(spaces[0].flags, TRACE_SPACE_NON_ROOT);
 	ck_assert_uint_eq(spaces[1].flags, TRACE_SPACE_NON_ROOT | TRACE_SPACE_NO_CODE);
-	ck_assert_uint_eq(count_insns(r, &errors), 50);
-	ck_assert_uint_eq(errors, 0);
+	check_insns(r);
 	trace_reader_close(r);
 	unlink(file);
 }
 END_TEST
 
 /*
- * The same with this process as the VMM of both guests: the machine's memory is of no use, and the
- * largest mapping here, 2.75 GiB and a page, is the guests' RAM with a hole.
+ * This process is the VMM of both guests, and the machine's memory has no code. The largest mapping
+ * of the process has 2.75 GiB and a page. It is the guests' RAM, with a hole in the address space.
  */
 START_TEST(in_process)
 {
@@ -613,18 +637,15 @@ START_TEST(in_process)
 				       .vmms = vmms,
 				       .nvmms = 1};
 	const size_t bytes = 0xb0000000 + PAGE;
-	struct cli_record_sum sum = {0};
 	const struct trace_code *code;
-	struct trace_writer *w;
 	struct trace_reader *r;
-	unsigned int errors;
-	char file[80], why[256];
+	char file[80];
 	uint8_t *guest;
 	size_t n;
 
 	memset(ram, 0, sizeof(ram));
 	write_image(IMAGEFILE_RAW, &whole);
-	/* Its code is behind the hole, as q35 has it. */
+	/* The code is behind the hole, like on the q35 machine. */
 	map4(CR3, VADDR, 1ull << 32);
 	guest = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -632,17 +653,11 @@ START_TEST(in_process)
 	memcpy(guest, ram, sizeof(ram));
 	memset(guest + 0x80000000, 0x90, PAGE);
 	snprintf(file, sizeof(file), "%s.vpt", path);
-	w = write_packets(file, false);
-	ck_assert_int_eq(trace_writer_spaces(w, two, 2), 0);
-	ck_assert_int_eq(cli_record_guests(&in, w, file, &sum), 0);
-	/* Of the other one nothing is executed, and so nothing is missing. */
-	ck_assert_uint_eq(sum.guest_code, 2);
-	ck_assert_int_eq(trace_writer_close(w, 0), 0);
-	ck_assert_int_eq(trace_reader_open(file, &r, why, sizeof(why)), 0);
+	/* The second guest executes nothing, so none of its code is missing. */
+	r = record(file, false, &in, 2);
 	code = trace_reader_code(r, 0, &n);
 	ck_assert(n == 1 && !memcmp(code->bytes, guest + 0x80000000, PAGE));
-	ck_assert_uint_eq(count_insns(r, &errors), 50);
-	ck_assert_uint_eq(errors, 0);
+	check_insns(r);
 	trace_reader_close(r);
 	unlink(file);
 	munmap(guest, bytes);
@@ -690,7 +705,7 @@ START_TEST(vmm_maps)
 }
 END_TEST
 
-/* The host's CR3 is the guest's, and the file tells of no spaces: the images tell them apart. */
+/* Host and guest have the same CR3, and the file has no spaces. The images distinguish them. */
 START_TEST(no_spaces)
 {
 	struct decode_by_cr3 *by_cr3 = decode_by_cr3_new(false);
@@ -700,14 +715,12 @@ START_TEST(no_spaces)
 	struct trace_reader *r;
 	struct decode_flow *flow;
 	struct decode_item item;
-	char file[80], why[256], text[64];
-	struct trace_writer *w;
+	char file[80], text[64];
 
 	add(set, IMAGE_GUEST, TRACE_SPACE_ANY_VMCS, "\x90\x90\x90\x90\x90");
 	snprintf(file, sizeof(file), "%s.vpt", path);
-	w = write_packets(file, false);
-	ck_assert_int_eq(trace_writer_close(w, 0), 0);
-	ck_assert_int_eq(trace_reader_open(file, &r, why, sizeof(why)), 0);
+	ck_assert_int_eq(trace_writer_close(write_packets(file, false), 0), 0);
+	r = open_file(file);
 	source = image_set_source(set);
 	trace_reader_set_source(r, &source);
 	ck_assert_int_eq(decode_flow_open(r, 0, DECODE_FLOW_BLOCKS, &flow), 0);
@@ -728,29 +741,14 @@ START_TEST(no_spaces)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("image", begin, end)
 {
-	Suite *suite = suite_create("image");
-	TCase *files = tcase_create("files"), *sets = tcase_create("sets");
-
-	tcase_add_checked_fixture(files, begin, end);
-	tcase_add_loop_test(files, formats, 0, IMAGEFILE_LZO);
-	tcase_add_test(files, lzo_is_said);
-	tcase_add_loop_test(files, paging_of_notes, 0, sizeof(notes) / sizeof(notes[0]));
-	tcase_add_test(files, refusals);
-	tcase_add_loop_test(files, hostile, 0, 3 * IMAGEFILE_FORMATS);
-	tcase_add_test(files, ranges);
-	suite_add_tcase(suite, files);
-	tcase_add_checked_fixture(sets, begin, end);
-	tcase_add_test(sets, which_image);
-	tcase_add_test(sets, guest_in_host);
-	tcase_add_test(sets, hostile_vmcs);
-	tcase_add_loop_test(sets, guesses, 0, 7);
-	tcase_add_test(sets, recorded);
-	tcase_add_test(sets, in_process);
-	tcase_add_loop_test(sets, vmm_layouts, 0, 5);
-	tcase_add_test(sets, vmm_maps);
-	tcase_add_test(sets, no_spaces);
-	suite_add_tcase(suite, sets);
-	return suite;
+	tcase_add_loop_test(tcase, formats, 0, IMAGEFILE_LZO);
+	TEST_ROWS(tcase, paging_of_notes, notes);
+	TEST_ROWS(tcase, refused_files, refusals);
+	tcase_add_loop_test(tcase, hostile, 0, 3 * IMAGEFILE_FORMATS);
+	tcase_add_loop_test(tcase, guesses, 0, 7);
+	tcase_add_loop_test(tcase, vmm_layouts, 0, 5);
+	TEST_ADD(tcase, lzo_is_reported, refused_names, ranges, which_image, guest_in_host,
+		 hostile_vmcs, recorded, in_process, vmm_maps, no_spaces);
 }

@@ -10,7 +10,7 @@
 #define PAGES 16u
 #define ROOM  (PAGES * IMAGE_PAGE_BYTES)
 
-/* Entries: bits that are set in most of them. */
+/* Bits of entries. */
 #define P    1ull
 #define RWU  7ull
 #define PS   0x80ull
@@ -56,7 +56,7 @@ static const struct row rows[] = {
 	{"flat", IMAGE_FLAT, 0, 0x1234, {{0}}, IMAGE_MAPPED, 0x1234, 0},
 	{"flat, above 4 GiB", IMAGE_FLAT, 0, 1ull << 32, {{0}}, IMAGE_NOT_CANONICAL, 0, 0},
 
-	/* PCID, and whatever the low bits say */
+	/* CR3 has a PCID. */
 	{"4 levels, 4 KiB", IMAGE_LEVELS4, 0x1fff, 0x0000123456789abc,
 	 {{0x1000, 0x24, 0x2000 | RWU}, {0x2000, 0xd1, 0x3000 | RWU}, {0x3000, 0xb3, 0x4000 | RWU},
 	  {0x4000, 0x189, 0x000f00000abcd000 | RWU}}, IMAGE_MAPPED, 0x000f00000abcdabc, 4},
@@ -183,7 +183,7 @@ START_TEST(shapes)
 }
 END_TEST
 
-/* Tables of any bytes: a walk ends after five entries, and what it gives is in range. */
+/* Tables of random bytes: a walk reads at most five entries, and its result is valid. */
 START_TEST(random_tables)
 {
 	static struct memory memory;
@@ -212,18 +212,13 @@ START_TEST(random_tables)
 		ck_assert(result <= IMAGE_NOT_CANONICAL && physical < 1ull << 52);
 		seen |= 1u << result;
 	}
-	/* All but bits that only a whole entry has. */
+	/* Other results need bits that these entries rarely have. */
 	ck_assert(seen & 1u << IMAGE_MAPPED && seen & 1u << IMAGE_OUTSIDE);
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("image_walk", NULL, NULL)
 {
-	Suite *suite = suite_create("image_walk");
-	TCase *walk = tcase_create("walk");
-
-	tcase_add_loop_test(walk, shapes, 0, sizeof(rows) / sizeof(rows[0]));
-	tcase_add_loop_test(walk, random_tables, 0, 8);
-	suite_add_tcase(suite, walk);
-	return suite;
+	TEST_ROWS(tcase, shapes, rows);
+	tcase_add_loop_test(tcase, random_tables, 0, 8);
 }

@@ -35,7 +35,7 @@
  *   `guest-code`    0 nop; 1 nop; 2 nop; 3 jnz 0; 5 jmp rax; 7 cpuid; b wrmsr; f mov cr3;
  *                   20 nop, iretq. `own-code` is at OWN_CODE: 0 nop; 1 jnz 0; 3 nop; 4 cpuid.
  *
- * The instruction at the IP, or what happens there:
+ * The instruction or the event at the IP:
  *
  *   `step`          An instruction of one byte. `fall` is a Jcc that is not taken, `jnz:0` one
  *                   that is; `jump:7` is an indirect JMP.
@@ -54,7 +54,7 @@
  *   `own`           It has its own trace; `host-ctl` loads CTL at the exit.
  *   `conceal` `exit-conceal` `ip:f` `guest-cr3:5000` `user`
  *   `to-guest` `to-host`   Save the output of one side, and load that of the other.
- *   `mark` `lost`   The log of what came between is lost.
+ *   `mark` `lost`   The records between these words are lost.
  *   `context`       The log repeats the context, though the context is the same.
  */
 #define LOOP	 "step jnz:0 step fall "
@@ -71,7 +71,7 @@
 static const struct {
 	const char *name, *script, *model;
 	size_t streams, sessions;
-	/* In the trace, with the WRMSR that clears TraceEn, unless that is concealed. */
+	/* Instructions in the trace. The WRMSR that clears TraceEn counts unless it is concealed. */
 	uint64_t retired;
 	unsigned int entries; /* VM entries that sessions of the host record */
 } logs[] = {
@@ -85,7 +85,7 @@ static const struct {
 	 22, 2},
 	{"guest only", OF_GUEST "own at:0 " ROUND "jump:0 " ROUND "jump:0 step", "skl", 1, 2, 18,
 	 0},
-	/* The guest loads CR3. The next entry's PSB or no packet reports it. */
+	/* The guest loads CR3. The PSB of the next VM entry or no packet reports the load. */
 	{"guest only, CR3",
 	 OF_GUEST "own ip:f at:3 enter guest-code cr3=5000 guest-code jump:7 exit:a " EXITED
 		  "jump:0 ip:0 guest-cr3:5000 " ROUND,
@@ -94,7 +94,7 @@ static const struct {
 	{"guest only, user",
 	 "no-os " OF_GUEST "own user at:0 " ROUND "jump:0 guest-cr3:5000 " ROUND, "skl", 1, 2, 18,
 	 0},
-	/* The host traces itself, and two guests do, each to a buffer of its own. */
+	/* The host and two guests trace themselves, each to its own buffer. */
 	{"everyone",
 	 BEGIN "jump:11 " SIDES("0") SIDES("1") SIDES("0") SIDES("1") SIDES("0")
 		 SIDES("1") "vmptrld:0 " FINISH,
@@ -119,7 +119,7 @@ static const struct {
 	{"concealed",
 	 "conceal ip:4000 " BEGIN "jump:0 " CONCEALED CONCEALED "step fall fail " FINISH, "skl", 1,
 	 1, 28, 2},
-	/* A guest that executes nothing has no code either. */
+	/* A guest without instructions has no code. */
 	{"concealed exit",
 	 "exit-conceal ip:4000 " BEGIN "jump:0 step fall enter exit:12 " EXITED FINISH, "skl", 1, 1,
 	 8, 1},
@@ -156,23 +156,40 @@ static void switch_output(struct synthlog *m, struct saved *from, const struct s
 	synthlog_msr(m, VPT_MSR_OUTPUT_MASK_PTRS, to->ptrs);
 }
 
+/* Play the word if it has this name. */
+#define WORD(name, action)                 \
+	do {                               \
+		if (!strcmp(word, name)) { \
+			action;            \
+			return true;       \
+		}                          \
+	} while (0)
+
 static bool play_code(struct synthlog *m, const char *word)
 {
-	if (!strcmp(word, "host-code")) {
-		synthlog_code(m, CODE, "90 75 fd 0f 01 c3 ff e0 0f 30 ff e0 0f 22 d8 ff e0");
-		synthlog_code(m, CODE + 0x11, "0f c7 30 ff e0 cd 80 ff e0");
-		synthlog_code(m, CODE + 0x20, "90 48 cf");
-		synthlog_code(m, CODE + 0x30, "90 75 fd ff e0");
-	} else if (!strcmp(word, "guest-code")) {
-		synthlog_code(m, CODE,
-			      "90 90 90 75 fb ff e0 0f a2 ff e0 0f 30 ff e0 0f 22 d8 ff e0");
-		synthlog_code(m, CODE + 0x20, "90 48 cf");
-	} else if (!strcmp(word, "own-code")) {
-		synthlog_code(m, OWN_CODE, "90 75 fd 90 0f a2");
-	} else {
-		return false;
+	static const struct {
+		const char *word;
+		uint64_t at;
+		const char *hex;
+	} code[] = {
+		{"host-code", CODE, "90 75 fd 0f 01 c3 ff e0 0f 30 ff e0 0f 22 d8 ff e0"},
+		{"host-code", CODE + 0x11, "0f c7 30 ff e0 cd 80 ff e0"},
+		{"host-code", CODE + 0x20, "90 48 cf"},
+		{"host-code", CODE + 0x30, "90 75 fd ff e0"},
+		{"guest-code", CODE, "90 90 90 75 fb ff e0 0f a2 ff e0 0f 30 ff e0 0f 22 d8 ff e0"},
+		{"guest-code", CODE + 0x20, "90 48 cf"},
+		{"own-code", OWN_CODE, "90 75 fd 90 0f a2"},
+	};
+	bool known = false;
+	int i;
+
+	for (i = 0; i < COUNT(code); i++) {
+		if (!strcmp(word, code[i].word)) {
+			synthlog_code(m, code[i].at, code[i].hex);
+			known = true;
+		}
 	}
-	return true;
+	return known;
 }
 
 /* Play an instruction or an event. @a and @b are the numbers of the word. */
@@ -180,41 +197,23 @@ static bool play_insn(struct script *t, const char *word, uint64_t a, uint64_t b
 {
 	struct synthlog *m = t->m;
 
-	if (!strcmp(word, "step"))
-		synthlog_step(m, 1);
-	else if (!strcmp(word, "fall"))
-		synthlog_cond(m, 2, false, 0);
-	else if (!strcmp(word, "jnz"))
-		synthlog_cond(m, 2, true, CODE + a);
-	else if (!strcmp(word, "jump"))
-		synthlog_jump(m, 2, CODE + a);
-	else if (!strcmp(word, "on"))
-		synthlog_ctl(m, t->ctl);
-	else if (!strcmp(word, "off"))
-		synthlog_ctl(m, 0);
-	else if (!strcmp(word, "cr3"))
-		synthlog_cr3(m, a);
-	else if (!strcmp(word, "vmptrld"))
-		synthlog_vmptrld(m, 3, a ? VMCS1 : VMCS0);
-	else if (!strcmp(word, "int"))
-		synthlog_int(m, 2, (uint8_t)a, CODE + b);
-	else if (!strcmp(word, "far"))
-		synthlog_far(m, 2, CODE + a, (uint8_t)b);
-	else if (!strcmp(word, "enter"))
-		synthlog_enter(m, &t->g);
-	else if (!strcmp(word, "fail"))
-		synthlog_fail_early(m);
-	else if (!strcmp(word, "fail-late"))
-		synthlog_fail_late(m, &t->g, CODE + a);
-	else if (!strcmp(word, "event"))
-		synthlog_event(m, (uint8_t)a, CODE + b, 0);
-	else if (!strcmp(word, "inject"))
-		synthlog_inject_int(m, (uint8_t)a, CODE + b);
-	else if (!strcmp(word, "exit"))
-		synthlog_exit(m, (uint32_t)a, CODE + 0x30, 0x1000);
-	else
-		return false;
-	return true;
+	WORD("step", synthlog_step(m, 1));
+	WORD("fall", synthlog_cond(m, 2, false, 0));
+	WORD("jnz", synthlog_cond(m, 2, true, CODE + a));
+	WORD("jump", synthlog_jump(m, 2, CODE + a));
+	WORD("on", synthlog_ctl(m, t->ctl));
+	WORD("off", synthlog_ctl(m, 0));
+	WORD("cr3", synthlog_cr3(m, a));
+	WORD("vmptrld", synthlog_vmptrld(m, 3, a ? VMCS1 : VMCS0));
+	WORD("int", synthlog_int(m, 2, (uint8_t)a, CODE + b));
+	WORD("far", synthlog_far(m, 2, CODE + a, (uint8_t)b));
+	WORD("enter", synthlog_enter(m, &t->g));
+	WORD("fail", synthlog_fail_early(m));
+	WORD("fail-late", synthlog_fail_late(m, &t->g, CODE + a));
+	WORD("event", synthlog_event(m, (uint8_t)a, CODE + b, 0));
+	WORD("inject", synthlog_inject_int(m, (uint8_t)a, CODE + b));
+	WORD("exit", synthlog_exit(m, (uint32_t)a, CODE + 0x30, 0x1000));
+	return false;
 }
 
 static struct synthlog_guest guest(uint64_t vmcs)
@@ -226,28 +225,15 @@ static struct synthlog_guest guest(uint64_t vmcs)
 /* Play a word about the guest of the next VM entry. */
 static bool play_guest(struct script *t, const char *word, uint64_t a)
 {
-	if (!strcmp(word, "guest")) {
-		t->g = guest(a ? VMCS1 : VMCS0);
-	} else if (!strcmp(word, "own")) {
-		t->g.controls = GUEST_OWN;
-		t->g.guest_ctl = t->ctl;
-	} else if (!strcmp(word, "host-ctl")) {
-		t->g.controls |= VPT_VMX_ENTRY_LOAD_CTL;
-		t->g.host_ctl = t->ctl;
-	} else if (!strcmp(word, "conceal")) {
-		t->g.controls |= VPT_VMX_CONCEAL;
-	} else if (!strcmp(word, "exit-conceal")) {
-		t->g.controls |= VPT_VMX_EXIT_CONCEAL;
-	} else if (!strcmp(word, "ip")) {
-		t->g.ip = CODE + a;
-	} else if (!strcmp(word, "guest-cr3")) {
-		t->g.cr3 = a;
-	} else if (!strcmp(word, "user")) {
-		t->g.cpl = 3;
-	} else {
-		return false;
-	}
-	return true;
+	WORD("guest", t->g = guest(a ? VMCS1 : VMCS0));
+	WORD("own", (t->g.controls = GUEST_OWN, t->g.guest_ctl = t->ctl));
+	WORD("host-ctl", (t->g.controls |= VPT_VMX_ENTRY_LOAD_CTL, t->g.host_ctl = t->ctl));
+	WORD("conceal", t->g.controls |= VPT_VMX_CONCEAL);
+	WORD("exit-conceal", t->g.controls |= VPT_VMX_EXIT_CONCEAL);
+	WORD("ip", t->g.ip = CODE + a);
+	WORD("guest-cr3", t->g.cr3 = a);
+	WORD("user", t->g.cpl = 3);
+	return false;
 }
 
 /* Play a word about the processor and its log. */
@@ -255,34 +241,19 @@ static bool play_setting(struct script *t, const char *word, uint64_t a)
 {
 	struct saved *own = &t->own[t->g.vmcs == VMCS1];
 
-	if (!strcmp(word, "at")) {
-		t->m->ip = CODE + a;
-	} else if (!strcmp(word, "output")) {
-		synthlog_output(t->m, a);
-	} else if (!strcmp(word, "match")) {
-		synthlog_msr(t->m, VPT_MSR_CR3_MATCH, 0x1000);
-		t->ctl |= VPT_CTL_MASK(CR3_FILTER);
-	} else if (!strcmp(word, "no-os")) {
-		t->ctl &= ~VPT_CTL_MASK(OS);
-	} else if (!strcmp(word, "no-user")) {
-		t->ctl &= ~VPT_CTL_MASK(USER);
-	} else if (!strcmp(word, "event-en")) {
-		t->ctl |= VPT_CTL_MASK(EVENT_EN);
-	} else if (!strcmp(word, "to-guest")) {
-		switch_output(t->m, &t->host, own);
-	} else if (!strcmp(word, "to-host")) {
-		switch_output(t->m, own, &t->host);
-	} else if (!strcmp(word, "context")) {
-		memset(t->m->context, 0xff, sizeof(t->m->context));
-	} else if (!strcmp(word, "mark")) {
-		t->mark = t->m->len;
-	} else if (!strcmp(word, "lost")) {
-		t->m->len = t->mark;
-		synthlog_on(t->m);
-	} else {
-		return false;
-	}
-	return true;
+	WORD("at", t->m->ip = CODE + a);
+	WORD("output", synthlog_output(t->m, a));
+	WORD("match",
+	     (synthlog_msr(t->m, VPT_MSR_CR3_MATCH, 0x1000), t->ctl |= VPT_CTL_MASK(CR3_FILTER)));
+	WORD("no-os", t->ctl &= ~VPT_CTL_MASK(OS));
+	WORD("no-user", t->ctl &= ~VPT_CTL_MASK(USER));
+	WORD("event-en", t->ctl |= VPT_CTL_MASK(EVENT_EN));
+	WORD("to-guest", switch_output(t->m, &t->host, own));
+	WORD("to-host", switch_output(t->m, own, &t->host));
+	WORD("context", memset(t->m->context, 0xff, sizeof(t->m->context)));
+	WORD("mark", t->mark = t->m->len);
+	WORD("lost", (t->m->len = t->mark, synthlog_on(t->m)));
+	return false;
 }
 
 static void play(void *opaque, char *word)
@@ -316,7 +287,7 @@ static void play_log(struct synthlog *m, const char *script)
 	words_play(script, play, &t);
 }
 
-/* Each in both orders of TRIGGER and instruction. */
+/* Each log is made in both orders of TRIGGER and instruction records. */
 #define EACH_LOG (2 * COUNT(logs))
 
 static int log_number(const char *name)
@@ -392,7 +363,7 @@ static struct trace_reader *read_back(const struct bed *b)
 	return r;
 }
 
-static void say_difference(const struct oracle_diff *d, char *text, size_t size)
+static void format_difference(const struct oracle_diff *d, char *text, size_t size)
 {
 	const struct oracle_diff_line *e = &d->expected[0], *g = &d->decoded[0];
 
@@ -418,6 +389,20 @@ static unsigned int count_entries(const struct trace_reader *r, unsigned int vcp
 	return n;
 }
 
+/* Compare the trace of each vCPU with the log. */
+static void compare_all(struct trace_reader *r, struct oracle_comparison *sum)
+{
+	unsigned int v;
+
+	for (v = 0; v < trace_reader_info(r)->vcpus; v++)
+		ck_assert_int_eq(oracle_compare(r, v, sum), 0);
+}
+
+static void write_file(const struct bed *b)
+{
+	ck_assert_int_eq(import_write(b->import, b->path), 0);
+}
+
 START_TEST(verifies)
 {
 	struct import_config c = config(logs[_i / 2].model);
@@ -435,15 +420,14 @@ START_TEST(verifies)
 	import_streams(b.import, &n);
 	ck_assert_uint_eq(n, logs[_i / 2].streams);
 	ck_assert_uint_eq(import_stray(b.import), 0);
-	ck_assert_int_eq(import_write(b.import, b.path), 0);
+	write_file(&b);
 	ck_assert_uint_eq(import_no_code(b.import), 0);
 	r = read_back(&b);
-	for (v = 0; v < trace_reader_info(r)->vcpus; v++) {
-		ck_assert_int_eq(oracle_compare(r, v, &sum), 0);
+	compare_all(r, &sum);
+	for (v = 0; v < trace_reader_info(r)->vcpus; v++)
 		entries += count_entries(r, v);
-	}
 	if (sum.mismatches)
-		say_difference(&sum.diff, text, sizeof(text));
+		format_difference(&sum.diff, text, sizeof(text));
 	ck_assert_msg(!sum.mismatches, "%s: %s", logs[_i / 2].name, text);
 	ck_assert_uint_eq(sum.errors, 0);
 	ck_assert_uint_eq(sum.shortfalls.n, 0);
@@ -458,7 +442,7 @@ START_TEST(verifies)
 }
 END_TEST
 
-/* What is wanted of a log, and what comes of it. */
+/* The part of the log to import, and the streams and instructions that result. */
 static const struct {
 	uint64_t first, last;
 	bool host, guest;
@@ -483,7 +467,6 @@ START_TEST(cut)
 	struct oracle_comparison sum = {0};
 	struct trace_reader *r;
 	struct bed b;
-	unsigned int v;
 	size_t n;
 
 	c.first = cuts[_i].first;
@@ -501,11 +484,10 @@ START_TEST(cut)
 		tear_down(&b);
 		return;
 	}
-	ck_assert_int_eq(import_write(b.import, b.path), 0);
+	write_file(&b);
 	r = read_back(&b);
 	ck_assert_uint_eq(trace_reader_info(r)->vcpus, n);
-	for (v = 0; v < n; v++)
-		ck_assert_int_eq(oracle_compare(r, v, &sum), 0);
+	compare_all(r, &sum);
 	ck_assert_uint_eq(sum.mismatches, 0);
 	ck_assert_uint_eq(sum.retired - sum.skipped, cuts[_i].retired);
 	oracle_comparison_free(&sum);
@@ -514,7 +496,7 @@ START_TEST(cut)
 }
 END_TEST
 
-/* The trace against what is in the buffers. */
+/* import_same() compares a stream with the bytes of a buffer. */
 START_TEST(against)
 {
 	struct import_config c = config("skl");
@@ -549,7 +531,7 @@ START_TEST(against)
 }
 END_TEST
 
-/* TSC offsets of VMCSs are told from where they count on. */
+/* TSC offsets of VMCSs are recorded with the offset from which they apply. */
 START_TEST(vmcs)
 {
 	struct import_config c = config("skl");
@@ -561,7 +543,7 @@ START_TEST(vmcs)
 
 	set_up(&b, log_number("two VMs"));
 	open_import(&b, &c);
-	ck_assert_int_eq(import_write(b.import, b.path), 0);
+	write_file(&b);
 	r = read_back(&b);
 	at = trace_reader_vmcs(r, 0, &n);
 	ck_assert_uint_eq(n, 2);
@@ -587,7 +569,7 @@ START_TEST(vmcs)
 }
 END_TEST
 
-/* Import whatever bytes these are: no harm is done, and the file that comes of it reads. */
+/* Import arbitrary bytes. The import may fail, but a file that is written must be readable. */
 static void import_anything(const uint8_t *bytes, size_t len, const char *path)
 {
 	struct import_config c = config("skl");
@@ -617,7 +599,7 @@ static void import_anything(const uint8_t *bytes, size_t len, const char *path)
 	import_close(import);
 }
 
-/* A log that is cut off imports as far as it goes, and what there is verifies. */
+/* The complete records of a truncated log are imported, and the file verifies. */
 START_TEST(cut_off)
 {
 	struct import_config c = config("skl");
@@ -631,7 +613,6 @@ START_TEST(cut_off)
 		struct trace_reader *r;
 		struct import_log log;
 		char why[160];
-		unsigned int v;
 
 		if (!import_log_open(&log, b.in.bytes, len))
 			continue;
@@ -643,8 +624,7 @@ START_TEST(cut_off)
 		}
 		ck_assert_int_eq(trace_reader_open(b.path, &r, why, sizeof(why)), 0);
 		ck_assert(!trace_reader_extent(r)->closed && trace_reader_extent(r)->cut);
-		for (v = 0; v < trace_reader_info(r)->vcpus; v++)
-			ck_assert_int_eq(oracle_compare(r, v, &sum), 0);
+		compare_all(r, &sum);
 		ck_assert_msg(!sum.mismatches, "cut at %zu", len);
 		oracle_comparison_free(&sum);
 		trace_reader_close(r);
@@ -654,7 +634,7 @@ START_TEST(cut_off)
 }
 END_TEST
 
-/* Every bit of records is wrong once; of pages of code, not all. */
+/* Flip each byte of the records and some bytes of the pages of code. */
 START_TEST(flipped)
 {
 	struct bed b;
@@ -713,7 +693,7 @@ static const struct {
 	enum import_side side;
 } silent[] = {{"guest only", IMPORT_GUEST}, {"host only", IMPORT_HOST}};
 
-/* If a session has no bytes, the side is that of the context behind the edge. */
+/* Without TRACE records, the context behind the edge gives the side of a session. */
 START_TEST(no_bytes)
 {
 	struct import_config c = config("skl");
@@ -745,7 +725,7 @@ START_TEST(no_bytes)
 }
 END_TEST
 
-/* A log that was off for a while tells of TriggerEn once more. */
+/* A log that was off for a time repeats the record of TriggerEn when it resumes. */
 START_TEST(off_for_a_while)
 {
 	struct import_config c = config("skl");
@@ -761,7 +741,7 @@ START_TEST(off_for_a_while)
 	s = import_sessions(b.import, &n);
 	ck_assert_uint_eq(n, 2);
 	ck_assert(!s[0].ended && s[1].ended);
-	ck_assert_int_eq(import_write(b.import, b.path), 0);
+	write_file(&b);
 	r = read_back(&b);
 	ck_assert_int_eq(oracle_compare(r, 0, &sum), 0);
 	ck_assert_uint_eq(sum.mismatches, 0);
@@ -772,21 +752,12 @@ START_TEST(off_for_a_while)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("import", NULL, NULL)
 {
-	Suite *suite = suite_create("import");
-	TCase *tc = tcase_create("import");
-
-	tcase_set_timeout(tc, 120);
-	tcase_add_loop_test(tc, verifies, 0, EACH_LOG);
-	tcase_add_loop_test(tc, cut, 0, COUNT(cuts));
-	tcase_add_test(tc, against);
-	tcase_add_test(tc, vmcs);
-	tcase_add_test(tc, cut_off);
-	tcase_add_test(tc, flipped);
-	tcase_add_loop_test(tc, wrong_record, 0, COUNT(wrong));
-	tcase_add_loop_test(tc, no_bytes, 0, 2 * COUNT(silent));
-	tcase_add_test(tc, off_for_a_while);
-	suite_add_tcase(suite, tc);
-	return suite;
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, verifies, 0, EACH_LOG);
+	TEST_ROWS(tcase, cut, cuts);
+	TEST_ADD(tcase, against, vmcs, cut_off, flipped, off_for_a_while);
+	TEST_ROWS(tcase, wrong_record, wrong);
+	tcase_add_loop_test(tcase, no_bytes, 0, 2 * COUNT(silent));
 }

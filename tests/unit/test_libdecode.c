@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The flow decoder, by cases: code, packets and what a processor ran. tests/libdecode/README.md
- * describes the files. Each case is decoded with its packets pushed as a whole and in pieces of
- * each size. Once more only the instructions are counted, as libvptdecode does without callbacks.
+ * Cases for the flow decoder: code, packets and the executed instructions. tests/libdecode/README.md
+ * describes the files. Each case is decoded with its packets pushed as a whole and in pieces of each
+ * size. Another test only counts instructions, like libvptdecode without callbacks.
  */
 #include "lib/suite.h"
 
@@ -27,7 +27,7 @@ START_TEST(as_a_whole)
 }
 END_TEST
 
-/* Counts alone: block by block and with tracelets, new and cached, as a whole and byte by byte. */
+/* Count instructions block by block or with tracelets, as a whole or byte by byte. */
 START_TEST(counts_alone)
 {
 	const struct flow_case *c = &cases[_i];
@@ -62,15 +62,8 @@ START_TEST(in_pieces)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("libdecode", NULL, NULL)
 {
-	Suite *s = suite_create("libdecode");
-	TCase *t = tcase_create("cases");
-
 	ncases = flow_cases_read("tests/libdecode", cases, CASES_MAX);
-	tcase_add_loop_test(t, as_a_whole, 0, (int)ncases);
-	tcase_add_loop_test(t, counts_alone, 0, (int)ncases);
-	tcase_add_loop_test(t, in_pieces, 0, (int)ncases);
-	suite_add_tcase(s, t);
-	return s;
+	TEST_LOOP(tcase, (int)ncases, as_a_whole, counts_alone, in_pieces);
 }

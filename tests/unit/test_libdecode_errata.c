@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Random walks by processors with errata. The packets of a walk are correct. An erratum is applied
- * to them (tests/lib/erratum.h), and the stream is decoded for a processor that has it: the
- * instructions must be those that were executed. For a processor without errata they must not be.
- * The correct stream must be decoded for the processor with the erratum, too.
+ * Random walks by processors with errata. A walk makes correct packets, and the test applies an
+ * erratum to the packets (tests/lib/erratum.h). Decoding for a processor with the erratum must return
+ * the executed instructions. Decoding for a processor without errata must fail. The correct stream
+ * must also be decoded for the processor with the erratum.
  *
- * TEST_ERRATA_SEEDS=FIRST-LAST tests these seeds. Else there are as many as it takes for CONFIGS in
- * which the condition of the erratum arises.
+ * TEST_ERRATA_SEEDS=FIRST-LAST tests these seeds. The default is to test seeds until the condition of
+ * the erratum arose in CONFIGS walks.
  */
 #include "lib/suite.h"
 
@@ -32,10 +32,10 @@ struct machine {
 static const struct row {
 	enum dec_erratum_bit erratum;
 	int way;
-	unsigned int same; /* configurations of 100 that may decode alike without it */
+	unsigned int same; /* percentage of walks that may decode correctly without the erratum */
 	struct machine machine[MACHINES];
 } rows[] = {
-	/* A PSB+ where decoding begins, and that is all. */
+	/* The erratum may have no effect but a PSB+ where decoding begins. */
 	{DEC_ERRATUM_BIT_BDM70,
 	 0,
 	 5,
@@ -51,9 +51,9 @@ static const struct row {
 	 {{"skl", {6, 0x5e}}, {"icx", {6, 0x6a}}, {"spr", {6, 0xcf}}}},
 	{DEC_ERRATUM_BIT_APL12, 0, 0, {{"skl", {6, 0x5c}}, {"skl", {6, 0x5f}}}},
 	{DEC_ERRATUM_BIT_APL11, 0, 0, {{"skl", {6, 0x5c}}, {"skl", {6, 0x7a}}, {"spr", {6, 0x97}}}},
-	/* Nothing but the count of cycles depends on it: a PSB+ begins the time anew. */
+	/* Only the count of cycles depends on the erratum, and a PSB+ restarts the time. */
 	{DEC_ERRATUM_BIT_SKL168, ERRATUM_TIME, 100, {{"skl", {6, 0x5e}}, {"skl", {6, 0x4e}}}},
-	/* The byte may be a PAD. */
+	/* The wrong byte may be a PAD. */
 	{DEC_ERRATUM_BIT_SKZ84,
 	 0,
 	 10,
@@ -67,7 +67,7 @@ static bool is_one_of(const struct row *row, uint32_t errata)
 	return errata >> row->erratum & 1;
 }
 
-/* What no model up to Skylake has, and Goldmont has even less. */
+/* Remove the features that no model up to Skylake has. */
 static void restrict_to_old(struct walk_config *config)
 {
 	config->caps_ebx = 0;
@@ -76,7 +76,7 @@ static void restrict_to_old(struct walk_config *config)
 			 VPT_CTL_MASK(PWR_EVT_EN) | VPT_CTL_MASK(INJECT_PSB_PMI));
 }
 
-/* One or two ranges that filter. */
+/* Set one or two filter ranges. */
 static void filter(struct walk_config *config, uint64_t seed)
 {
 	const unsigned int shift = VPT_CTL_ADDR0_CFG_SHIFT;
@@ -109,7 +109,7 @@ static void provoke(struct walk_config *config, enum dec_erratum_bit erratum, ui
 		config->ctl |= VPT_CTL_MASK(OS);
 		break;
 	case DEC_ERRATUM_BIT_SKD010:
-		/* Else CALLs are missed before tracing resumes, and their RETs end decoding. */
+		/* Otherwise a RET may be compressed whose CALL was not traced, which ends decoding. */
 		if (seed & 2)
 			config->ctl |= VPT_CTL_MASK(DIS_RETC);
 		break;
@@ -144,16 +144,16 @@ static void configure(struct walk_config *config, const struct row *row,
 	do {
 		walk_random_config(config, any += 1000003);
 	} while (strcmp(config->model, machine->model));
-	/* The trace as it is sent; buffers and deferred TIPs have tests of their own. */
+	/* Trace into a stream. Buffers and deferred TIPs have their own tests. */
 	config->layout = WALK_STREAM;
 	config->regions = 0;
 	config->options.buffer_bytes = 0;
 	config->options.defer_tips = false;
-	/* With less a CYC can follow another one, which SKD007 looks like. */
+	/* With fewer bits, consecutive CYCs look like SKD007. */
 	config->options.cyc_bits = 0;
 	config->ctl &= ~VPT_CTL_MASK(DIS_TNT);
 	config->ctl |= VPT_CTL_MASK(BRANCH_EN);
-	/* In front of a WRMSR packets do not tell these from one that clears TraceEn. */
+	/* Before a WRMSR, the packets of these events look like those of clearing TraceEn. */
 	config->extras &= ~(uint32_t)(WALK_SMI | WALK_XSAVES);
 	config->vmx = WALK_NO_VMX;
 	config->insns = seed % 8 ? 500 + (unsigned int)(seed % 1500) : 20000;
@@ -165,7 +165,7 @@ static void configure(struct walk_config *config, const struct row *row,
 
 struct seen {
 	unsigned int arises, correct, same; /* configurations */
-	unsigned int most;		    /* that are decoded without the erratum */
+	unsigned int most;		    /* correct streams to decode at most */
 };
 
 static void report(const struct row *row, uint64_t seed, const char *what,
@@ -178,7 +178,7 @@ static void report(const struct row *row, uint64_t seed, const char *what,
 		     (unsigned long long)config->ctl, config->extras, config->vmx, why);
 }
 
-/* Decode in all ways, the slow ones for some seeds only. */
+/* Decode in all ways. Some seeds skip the slow ways. */
 static void must_agree(const struct row *row, uint64_t seed, const char *what,
 		       const struct walk_config *config, const struct walk_result *walk,
 		       const struct erratum_stream *s, const struct erratum_cpu *cpu)
@@ -269,14 +269,8 @@ START_TEST(all_errata)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("libdecode_errata", NULL, NULL)
 {
-	Suite *s = suite_create("libdecode_errata");
-	TCase *t = tcase_create("errata");
-
-	tcase_set_timeout(t, 0);
-	tcase_add_loop_test(t, walks, 0, ROWS);
-	tcase_add_loop_test(t, all_errata, 0, ROWS);
-	suite_add_tcase(s, t);
-	return s;
+	tcase_set_timeout(tcase, 0);
+	TEST_LOOP(tcase, ROWS, walks, all_errata);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * libvptdecode on random packets and random code, most of which do not fit. A decoder with runs,
+ * Run libvptdecode on random packets and random code, which mostly do not match. A decoder with runs,
  * one with tracelets and one that gets the stream in pieces must count the same.
  */
 #include "lib/suite.h"
+#include "lib/randcode.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -13,72 +14,20 @@
 #define CODE  0x401000u
 #define PAGES 5u
 
-static uint64_t seed;
 static uint8_t page[PAGES][VPTD_PAGE];
 static bool missing[PAGES];
-static bool twins; /* two pages are one, of which only a decoder without runs is told */
+static bool
+	twins; /* two pages are equal, and only decoders without runs get the same key for both */
 static struct {
 	uint8_t bytes[8192];
 	size_t len;
-	uint32_t model; /* of the processor, with its errata; 0: none */
+	uint32_t model; /* of the processor, for its errata; 0: none */
 } trace;
-
-static unsigned int below(unsigned int n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (unsigned int)((seed * 0x2545f4914f6cdd1dull >> 33) % n);
-}
-
-/* Branches of each kind, and the size of the displacement that ends them. */
-static const struct {
-	const char *bytes;
-	uint8_t len, disp;
-} insns[] = {
-	{"\x90", 1, 0},
-	{"\x74\x00", 2, 1},
-	{"\x75\x00", 2, 1},
-	{"\xeb\x00", 2, 1},
-	{"\xe8\x00\x00\x00", 5, 4},
-	{"\xe9\x00\x00\x00", 5, 4},
-	{"\xc3", 1, 0},
-	{"\xc3", 1, 0},
-	{"\xff\xe0", 2, 0},
-	{"\xff\xd0", 2, 0},
-	{"\x0f\x05", 2, 0},
-	{"\x0f\x22\xd8", 3, 0},
-	{"\xcd\x80", 2, 0},
-	{"\x48\xcf", 2, 0},
-	{"\x0f\x30", 2, 0},
-	{"\x0f\x01\xc2", 3, 0},
-	{"\x48\x89\xc8", 3, 0},
-	{"\x06", 1, 0},
-};
 
 static void make_code(void)
 {
-	unsigned int p, at;
-
-	for (p = 0; p < PAGES; p++) {
-		missing[p] = p && !below(4);
-		for (at = 0; at + 5 <= VPTD_PAGE;) {
-			unsigned int i = below(sizeof(insns) / sizeof(insns[0]));
-			unsigned int end = at + insns[i].len;
-			int32_t disp = (int32_t)(below(4) * VPTD_PAGE + below(128)) -
-				       (int32_t)(p * VPTD_PAGE + end);
-
-			memcpy(page[p] + at, insns[i].bytes, insns[i].len);
-			if (insns[i].disp == 1)
-				page[p][end - 1] = (uint8_t)(below(32) - 16);
-			if (insns[i].disp == 4)
-				memcpy(page[p] + end - 4, &disp, 4);
-			at = end;
-		}
-		/* The last bytes are an instruction that the next page completes. */
-		memset(page[p] + at, 0x0f, VPTD_PAGE - at);
-	}
-	twins = below(2);
+	randcode_fill(page, missing, PAGES);
+	twins = randcode_below(2);
 	if (twins)
 		memcpy(page[2], page[0], VPTD_PAGE);
 }
@@ -90,11 +39,12 @@ static void put(const void *bytes, size_t len)
 	trace.len += len;
 }
 
-/* TIP, TIP.PGE, TIP.PGD or FUP, by opcode: IP suppressed, 2 bytes or 6. */
+/* Put a TIP, TIP.PGE, TIP.PGD or FUP, by opcode, with an IP of 0, 2 or 6 bytes. */
 static void put_ip(uint8_t opcode)
 {
-	uint64_t ip = CODE + below(3) * VPTD_PAGE + (below(2) ? below(VPTD_PAGE) : below(64));
-	unsigned int form = below(12);
+	uint64_t ip = CODE + randcode_below(3) * VPTD_PAGE +
+		      (randcode_below(2) ? randcode_below(VPTD_PAGE) : randcode_below(64));
+	unsigned int form = randcode_below(12);
 	uint8_t byte = opcode | (uint8_t)((form > 3 ? 3 : form > 0) << 5);
 
 	put(&byte, 1);
@@ -103,18 +53,18 @@ static void put_ip(uint8_t opcode)
 
 static void put_tnt(void)
 {
-	unsigned int n = 1 + below(6);
-	uint8_t byte = (uint8_t)((1u << n | below(1u << n)) << 1);
+	unsigned int n = 1 + randcode_below(6);
+	uint8_t byte = (uint8_t)((1u << n | randcode_below(1u << n)) << 1);
 
 	put(&byte, 1);
 }
 
 static void put_psb(void)
 {
-	uint64_t ip = CODE + below(3) * VPTD_PAGE + below(64);
+	uint64_t ip = CODE + randcode_below(3) * VPTD_PAGE + randcode_below(64);
 
 	put("\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82", 16);
-	if (below(16)) {
+	if (randcode_below(16)) {
 		put("\x7d", 1);
 		put(&ip, 6);
 	}
@@ -141,19 +91,20 @@ static void put_other(void)
 		{"\x02\x63\x04\x04\1\2\3\4\5\6\7\x8\x02\xb3", 14},
 		{"\x02\x82", 2},
 	};
-	unsigned int i = below(sizeof(packets) / sizeof(packets[0]));
+	unsigned int i = randcode_below(sizeof(packets) / sizeof(packets[0]));
 
 	put(packets[i].bytes, packets[i].len);
 }
 
-/* TSC, TMA, MTC, CYC and CBR, with payloads that are near each other or wild. */
+/* Put a TSC, TMA, MTC, CYC or CBR. Payloads are plausible or random. */
 static void put_time(void)
 {
-	uint8_t p[8] = {0x19, (uint8_t)below(256), (uint8_t)below(256), (uint8_t)below(2)};
+	uint8_t p[8] = {0x19, (uint8_t)randcode_below(256), (uint8_t)randcode_below(256),
+			(uint8_t)randcode_below(2)};
 
-	switch (below(8)) {
+	switch (randcode_below(8)) {
 	case 0:
-		memset(p + 4, below(16) ? 0 : 0xff, 4);
+		memset(p + 4, randcode_below(16) ? 0 : 0xff, 4);
 		put(p, 8);
 		break;
 	case 1:
@@ -169,13 +120,13 @@ static void put_time(void)
 		put(p, 2);
 		break;
 	case 4:
-		p[2] = (uint8_t)below(40);
+		p[2] = (uint8_t)randcode_below(40);
 		put("\x02\x03", 2);
 		put(p + 2, 1);
 		put("\0", 1);
 		break;
 	case 5:
-		if (!below(8)) {
+		if (!randcode_below(8)) {
 			put("\xff\xff\xff\xff\xff\xff\xfe", 7);
 			break;
 		}
@@ -191,21 +142,21 @@ static void make_trace(void)
 	static const uint8_t ips[] = {0x0d, 0x0d, 0x0d, 0x11, 0x01, 0x1d};
 	/* Broadwell, Skylake, Goldmont, Skylake of servers, Alder Lake */
 	static const uint8_t models[] = {0, 0, 0x3d, 0x5e, 0x5e, 0x5c, 0x55, 0x97};
-	bool wild = !below(3);
+	bool wild = !randcode_below(3);
 	unsigned int i;
 
-	trace.model = models[below(sizeof(models))];
+	trace.model = models[randcode_below(sizeof(models))];
 	trace.len = 0;
 	put_psb();
-	for (i = below(160); i; i--) {
-		if (!below(8))
+	for (i = randcode_below(160); i; i--) {
+		if (!randcode_below(8))
 			put_psb();
-		if (!below(3))
+		if (!randcode_below(3))
 			put_time();
-		if (below(3) && !wild)
+		if (randcode_below(3) && !wild)
 			put_tnt();
-		else if (below(3))
-			put_ip(ips[wild ? below(sizeof(ips)) : 0]);
+		else if (randcode_below(3))
+			put_ip(ips[wild ? randcode_below(sizeof(ips)) : 0]);
 		else
 			put_other();
 	}
@@ -217,11 +168,11 @@ struct result {
 
 static uint64_t circles;
 
-/* Of the decoder at hand, if it has time: its times, in a hash. */
+/* The current decoder, if it has time, and a hash of its times. */
 static struct vptd_decoder *timed;
 static uint64_t times;
 
-static void take_time(void)
+static void hash_time(void)
 {
 	struct vptd_time time;
 
@@ -237,13 +188,13 @@ static void take_time(void)
 static void on_event(void *context, const struct vptd_event *event)
 {
 	(void)context;
-	take_time();
+	hash_time();
 	circles += event->kind == VPTD_EVENT_ERROR && event->value == VPTD_E_LOOP;
 }
 
 static void on_run(void *context, const struct vptd_run *run)
 {
-	take_time();
+	hash_time();
 	*(uint64_t *)context += run->count;
 }
 
@@ -304,23 +255,23 @@ START_TEST(same_counts)
 	uint64_t ran = 0, with_time;
 	unsigned int i;
 
-	seed = ((uint64_t)_i + 1) * 0x9e3779b97f4a7c15ull;
+	randcode_seed = ((uint64_t)_i + 1) * 0x9e3779b97f4a7c15ull;
 	make_code();
 	for (i = 0; i < 60; i++) {
 		make_trace();
 		circles = 0;
 		decode(false, false, trace.len, &whole);
-		decode(false, false, 1 + below(9), &pieces);
+		decode(false, false, 1 + randcode_below(9), &pieces);
 		ck_assert_msg(!memcmp(&whole, &pieces, sizeof(whole)), "trace %u in pieces", i);
 		decode(false, true, trace.len, &pieces);
 		ck_assert_msg(!memcmp(&whole, &pieces, sizeof(whole)), "trace %u with time", i);
 		decode(true, true, trace.len, &runs);
 		with_time = times;
-		decode(true, true, 1 + below(9), &pieces);
+		decode(true, true, 1 + randcode_below(9), &pieces);
 		ck_assert_msg(!memcmp(&runs, &pieces, sizeof(runs)) && times == with_time,
 			      "trace %u with time in pieces", i);
 		decode(true, false, trace.len, &runs);
-		/* A circle of branches is noticed after different numbers of rounds. */
+		/* Decoders notice an endless loop after different numbers of iterations. */
 		ck_assert_msg(circles || !memcmp(&whole, &runs, sizeof(whole)),
 			      "trace %u with runs: %lu instructions, not %lu", i,
 			      (unsigned long)runs.insns, (unsigned long)whole.insns);
@@ -330,12 +281,7 @@ START_TEST(same_counts)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("libdecode_random", NULL, NULL)
 {
-	Suite *s = suite_create("libdecode_random");
-	TCase *t = tcase_create("random");
-
-	tcase_add_loop_test(t, same_counts, 0, 20);
-	suite_add_tcase(s, t);
-	return s;
+	tcase_add_loop_test(tcase, same_counts, 0, 20);
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * libvptdecode on streams in which the same TNT and TIP packets come again and again. A program is
- * run here, which makes the packets. A decoder that gets them as a whole takes many at once. Its
+ * Run libvptdecode on streams in which the same TNT and TIP packets repeat. A program that this test
+ * executes makes the packets. A decoder that gets the whole stream decodes many packets at once. Its
  * counts, edges and times must be those of a decoder that gets single bytes.
  */
 #include "lib/suite.h"
+#include "lib/randcode.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -16,7 +17,6 @@
 #define BLOCK  16u /* bytes */
 #define STACK  64u
 
-static uint64_t seed;
 static uint8_t page[VPTD_PAGE];
 static struct {
 	uint8_t bytes[65536];
@@ -24,21 +24,13 @@ static struct {
 	bool cyc, overflows;
 	uint64_t insns;
 } trace;
-/* The program: where it is, what it returns to, and its outcomes without a packet. */
+/* The state of the program: IP, return addresses, and outcomes that are not in a packet yet. */
 static struct {
 	uint64_t ip, stack[STACK];
 	unsigned int depth, top, tnt;
-	uint8_t pattern[24]; /* its decisions, over and over */
+	uint8_t pattern[24]; /* its decisions, which repeat */
 	unsigned int at;
 } run;
-
-static unsigned int below(unsigned int n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (unsigned int)((seed * 0x2545f4914f6cdd1dull >> 33) % n);
-}
 
 static uint64_t block(unsigned int i)
 {
@@ -58,9 +50,10 @@ static void make_code(void)
 	memset(page, 0x90, sizeof(page));
 	for (i = 0; i < BLOCKS; i++) {
 		/* The last block does not fall through. */
-		unsigned int k = i == BLOCKS - 1 ? 4 : below(sizeof(insns) / sizeof(insns[0]));
-		unsigned int at = i * BLOCK + below(4), end = at + insns[k].len;
-		int32_t disp = (int32_t)(block(below(BLOCKS)) - (CODE + end));
+		unsigned int k =
+			i == BLOCKS - 1 ? 4 : randcode_below(sizeof(insns) / sizeof(insns[0]));
+		unsigned int at = i * BLOCK + randcode_below(4), end = at + insns[k].len;
+		int32_t disp = (int32_t)(block(randcode_below(BLOCKS)) - (CODE + end));
 
 		memcpy(page + at, insns[k].bytes, insns[k].len - insns[k].disp < 2 ? 1 : 2);
 		if (insns[k].disp)
@@ -76,11 +69,12 @@ static void put(const void *bytes, size_t len)
 
 static void put_cyc(void)
 {
-	uint8_t byte = (uint8_t)(below(6) << 3 | 3), two[2] = {(uint8_t)(below(32) << 3 | 7), 0x24};
+	uint8_t byte = (uint8_t)(randcode_below(6) << 3 | 3),
+		two[2] = {(uint8_t)(randcode_below(32) << 3 | 7), 0x24};
 
-	if (!trace.cyc || !below(5))
+	if (!trace.cyc || !randcode_below(5))
 		return;
-	if (below(12))
+	if (randcode_below(12))
 		put(&byte, 1);
 	else
 		put(two, 2);
@@ -121,18 +115,18 @@ static void put_psb(void)
 	put_tnt();
 	put("\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82", 16);
 	put(tsc, 8);
-	if (below(4))
+	if (randcode_below(4))
 		put("\x02\x03\x14\0", 4);
 	put("\x7d", 1);
 	put(&run.ip, 6);
 	put("\x02\x23", 2);
-	mtc[1] = (uint8_t)below(256);
-	if (!below(3))
+	mtc[1] = (uint8_t)randcode_below(256);
+	if (!randcode_below(3))
 		put(mtc, 2);
 	run.depth = 0;
 }
 
-/* Lose the instructions that ran since the last packet. */
+/* Put an OVF. The instructions since the last packet are lost. */
 static void put_overflow(void)
 {
 	put("\x02\xf3\x7d", 3);
@@ -143,7 +137,7 @@ static void put_overflow(void)
 
 static void put_cbr(void)
 {
-	uint8_t bytes[4] = {0x02, 0x03, (uint8_t)below(40)};
+	uint8_t bytes[4] = {0x02, 0x03, (uint8_t)randcode_below(40)};
 
 	put(bytes, 4);
 }
@@ -152,7 +146,7 @@ static unsigned int decide(unsigned int n)
 {
 	unsigned int value = run.pattern[run.at++ % sizeof(run.pattern)];
 
-	return (below(64) ? value : below(256)) % n;
+	return (randcode_below(64) ? value : randcode_below(256)) % n;
 }
 
 static void call(uint64_t next)
@@ -214,7 +208,7 @@ static void step(void)
 	}
 }
 
-/* Run up to the next packet. Returns false if the program is in a circle. */
+/* Run until the next packet. Returns false if the program makes none for 4000 instructions. */
 static bool run_on(void)
 {
 	const uint64_t insns = trace.insns;
@@ -228,7 +222,7 @@ static bool run_on(void)
 	return true;
 }
 
-/* Returns false if the program does not branch for ever. */
+/* Returns false if the program stops making packets. */
 static bool make_trace(bool cyc, bool overflows)
 {
 	unsigned int i;
@@ -238,21 +232,21 @@ static bool make_trace(bool cyc, bool overflows)
 	trace.cyc = cyc;
 	trace.overflows = overflows;
 	for (i = 0; i < sizeof(run.pattern); i++)
-		run.pattern[i] = (uint8_t)below(256);
+		run.pattern[i] = (uint8_t)randcode_below(256);
 	run.ip = CODE;
 	run.tnt = 1;
 	put_psb();
 	for (i = 0; i < 2000; i++) {
 		if (!run_on())
 			return false;
-		if (!below(300))
+		if (!randcode_below(300))
 			put_psb();
-		if (cyc && !below(200))
+		if (cyc && !randcode_below(200))
 			put_cbr();
-		if (overflows && !below(100))
+		if (overflows && !randcode_below(100))
 			put_overflow();
 	}
-	/* End behind a TIP: what follows a last TNT is not decoded. */
+	/* End with a TIP, since instructions after a last TNT are not decoded. */
 	while (trace.bytes[trace.len - 3] != 0x2d) {
 		if (!run_on() || i++ == 3000)
 			return false;
@@ -353,7 +347,7 @@ START_TEST(same_as_single_bytes)
 {
 	unsigned int i;
 
-	seed = ((uint64_t)_i + 1) * 0x9e3779b97f4a7c15ull;
+	randcode_seed = ((uint64_t)_i + 1) * 0x9e3779b97f4a7c15ull;
 	for (i = 0; i < 8; i++) {
 		do
 			make_code();
@@ -368,12 +362,7 @@ START_TEST(same_as_single_bytes)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("libdecode_strides", NULL, NULL)
 {
-	Suite *s = suite_create("libdecode_strides");
-	TCase *t = tcase_create("strides");
-
-	tcase_add_loop_test(t, same_as_single_bytes, 0, 6);
-	suite_add_tcase(s, t);
-	return s;
+	tcase_add_loop_test(tcase, same_as_single_bytes, 0, 6);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The reference model, and the comparison with what is decoded. */
+/* The reference model of the steps that a trace must have, and its comparison with decoders. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +14,26 @@
 #include "vpt/msr.h"
 
 #define AT(offset) (SYNTH_CODE + (offset))
-#define COUNT(a)   ((int)(sizeof(a) / sizeof((a)[0])))
 
 /*
- * Part 1: what is expected, in the words of lib/steps.h. The code is only a matter
- * of addresses here.
+ * Part 1: the expected steps, in the words of lib/steps.h. The instructions have no bytes here.
  */
 
-#define WENT_ON "!a TraceStop range was entered, but the session went on"
+static struct synth s;
 
-/* The script of steps_play(), and the steps that are expected of it. */
+static void setup(void)
+{
+	synth_open(&s);
+}
+
+static void teardown(void)
+{
+	synth_done(&s);
+}
+
+#define CONTINUED "!a TraceStop range was entered, but the session went on"
+
+/* A script of steps_play() and the expected steps. */
 static const struct {
 	const char *name, *script, *steps;
 } expected[] = {
@@ -40,7 +50,7 @@ static const struct {
 	{"cr3 filter pae", "match=2fe0 cr3=2fe0 start@0 0p 1pw cr3=2fc0 4p end-closed@5",
 	 "E0 0 1 D"},
 	{"branch en clear", "no-branch start@0 0 event:14@1 2+ end-disabled@3", ""},
-	/* Falling into and out of a range moves nothing, arriving does. */
+	/* Falling into and out of a range changes nothing. Branches do. */
 	{"filter edges", "filter0=10-1f start@f f 10 11? 10+ 1f+ 20 21 22+ 1e+ end-disabled@1f",
 	 "E10 10 1f 20 21 D E1e A1e"},
 	{"filter start inside", "filter2=10-1f filter3=30-30 start@10 10 30+ 31 2f+ end-closed@30",
@@ -52,19 +62,19 @@ static const struct {
 	 "E13 13 D"},
 	/*
 	 * A fault at the target of a branch out of the filter is not in the trace. The last event
-	 * is close to the instruction before it, so the record must say that it was arrived at.
+	 * follows the instruction before it, so its record has the flag ARRIVED.
 	 */
 	{"filter and event",
 	 "filter0=10-1f start@10 10 event:14@100 12+ event:14@13 14+ event:14@15 200+ 16+ "
 	 "event:14@20+ end-closed@210",
 	 "E10 10 D E12 12 13>14 14 A15 E16 16 D"},
-	/* The second INT n is from an engine that leaves the EVENT out; the third faults. */
+	/* The second INT n is from an engine that omits the EVENT. The third one faults. */
 	{"soft int", "start@0 0 1! event:128@1 20+ 21! 20+ event:13@21 30+ end-disabled@31",
 	 "E0 0 1>20 20 21>20 20 21>30 A30"},
 	{"soft int out", "no-os start@0/3 0/3 1!/3 event:128@1/3 20+ end-disabled@21", "E0 0 A1"},
 	{"event in event", "start@0 event:32@0 event:14@20 30+ event:33@31 end-closed@40",
 	 "E0 0>20 20>30 30 31>40 A40"},
-	/* Falling in is no reason. */
+	/* Falling into a TraceStop range stops nothing. */
 	{"trace stop", "stop1=40-4f start@3f 3f 40 end-stop@4f 4f+", "E3f 3f 40 D T"},
 	{"trace stop by event", "stop1=40-4f start@0 event:32@0 end-stop@40", "E0 A0 T"},
 	{"trace stop by cr3", "stop1=40-4f start@3d 3dw cr3=1000 end-stop@40", "E3d 3d D T"},
@@ -73,8 +83,8 @@ static const struct {
 	{"trace stop and filter",
 	 "filter0=0-1f stop1=10-2f start@0 0 end-stop@10 start@40 40 end-stop@2f", "E0 0 D T T"},
 	{"trace stop out of context", "no-os stop1=40-4f start@0/3 0/3 40+ 41+/3 end-closed@42/3",
-	 "E0 0 D " WENT_ON},
-	{"trace stop missed", "stop1=40-4f start@0 0 40+", "E0 0 D " WENT_ON},
+	 "E0 0 D " CONTINUED},
+	{"trace stop missed", "stop1=40-4f start@0 0 40+", "E0 0 D " CONTINUED},
 	{"trace stop without reason", "stop1=40-4f start@0 0 end-stop@50",
 	 "E0 0 !a TraceStop was hit where no range calls for one"},
 	{"output ends it", "start@0 0 end-topa@1 start@1 1 event:14@2 end-error@3", "E0 0 E1 1"},
@@ -86,13 +96,13 @@ static const struct {
 	{"cut off", "start@0 0 1", "E0 0"},
 	/*
 	 * VMX operation. Host and guest are traced, and the guest's code is close to the host's.
-	 * Behind the injected event nothing of the guest has run. The second VM exit is not the
-	 * EVENT of the INT n before it.
+	 * The guest executes no instruction before the injected event. The second VM exit is not
+	 * the EVENT of the INT n before it.
 	 */
 	{"system wide", "start@0 0 1v 4 exit@5 6 7v event:14@5/3 20+ 21! exit@21 8+ end-disabled@9",
 	 "E0 0 1 4 5>6 6 7 5>20 20 21>21 21>8 A8"},
 	/* VM entry clears TraceEn, VM exit sets it (table 33-56, rows 9 and 10). */
-	/* One that fails early ends nothing; then a WRMSR does. */
+	/* A VM entry that fails early ends no trace. The WRMSR after it does. */
 	{"host only", "start@0 0 1v end-disabled@40 40+/3 exit@41/3 start@4 4+ 5 8 end-disabled@a",
 	 "E0 0 1 D E4 4 5 A8"},
 	/* Rows 11 and 12. */
@@ -101,52 +111,51 @@ static const struct {
 	/* Only the guest's user code is in context. */
 	{"guest user", "no-os start@0 0v 40/3 exit@41/3 1+ 2v exit@41/3 1+ end-closed@2",
 	 "E40 40 A41 E41 A41"},
-	/* CR3_MATCH is held against what is in CR3, not against an address space's id. */
+	/* CR3_MATCH is compared with CR3, not with the id of an address space. */
 	{"spaces",
 	 "spaces match=2000 start@0 cr3=5000 0 1v cr3=2000 40 exit@41 cr3=5000 4+ "
 	 "end-closed@5",
 	 "E0 0 1 D E4 4 A5"},
-	/* It is where falling through leads too, but it is arrived at. */
+	/* The guest begins at the next IP of the host, but the VM entry is no fall-through. */
 	{"vm entry into filter", "filter0=4-1f stop1=40-4f start@0 1v 4 exit@5 end-stop@40",
 	 "E4 4 A5 T"},
 };
 
+/* Finish the file, and return the expected steps. */
+static const char *steps(void)
+{
+	static char text[1000];
+	struct trace_reader *r = synth_read(&s);
+
+	steps_write(r, text, sizeof(text));
+	trace_reader_close(r);
+	return text;
+}
+
 START_TEST(expectation)
 {
-	struct trace_reader *r;
-	struct synth s;
-	char text[1000];
+	const char *text;
 
-	synth_open(&s);
 	steps_play(&s, expected[_i].script);
-	r = synth_read(&s);
-	steps_write(r, text, sizeof(text));
+	text = steps();
 	ck_assert_msg(!strcmp(text, expected[_i].steps), "%s: %s", expected[_i].name, text);
-	trace_reader_close(r);
-	synth_done(&s);
 }
 END_TEST
 
-/* A host's trace: a WRMSR before its end is an instruction like any other. */
+/* In a trace of the host, a WRMSR before the end is an instruction like any other. */
 START_TEST(owner_host)
 {
-	struct trace_reader *r;
-	struct synth s;
-	char text[1000];
-
-	synth_open(&s);
 	s.info.owner = TRACE_OWNER_HOST;
 	synth_reopen(&s);
 	steps_play(&s, "start@0 0 1 end-disabled@3");
-	r = synth_read(&s);
-	steps_write(r, text, sizeof(text));
-	ck_assert_str_eq(text, "E0 0 1 A3");
-	trace_reader_close(r);
-	synth_done(&s);
+	ck_assert_str_eq(steps(), "E0 0 1 A3");
 }
 END_TEST
 
-/* Part 2: expected and decoded. The code is 0: nop; 1: jnz 0; 3: wrmsr; 5: int 80; 7: jnz 7; 20: nop; 21: iretq */
+/*
+ * Part 2: expected and decoded. The code is 0: nop; 1: jnz 0; 3: wrmsr; 5: int 80; 7: jnz 7; 20: nop;
+ * 21: iretq.
+ */
 #define CODE	    "code0=9075fd0f30cd8075fe code20=9048cf page "
 #define STARTS	    CODE "begin@0 0 1? "
 #define ENDS	    "3 FUP:3 PGD:- end-disabled@5"
@@ -158,11 +167,11 @@ static const struct {
 	const char *name, *script;
 	uint64_t retired, decoded, mismatches, skipped;
 	size_t shortfalls;
-	const char *text; /* of the first mismatch, NULL: two lines that differ */
+	const char *text; /* of the first mismatch; NULL if two steps differ */
 } compared[] = {
 	{"good", GOOD, 4, 4, 0, 0, 0, NULL},
 	{"good events", GOOD_EVENTS, 2, 2, 0, 0, 0, NULL},
-	/* The trace has one more turn than was executed. */
+	/* The trace has one more iteration of the loop than was executed. */
 	{"one more", ONE_MORE, 6, 8, 1, 0, 0, NULL},
 	{"one less", STARTS "0+ 1? TNT:0 " ENDS, 4, 2, 1, 0, 0, NULL},
 	{"wrong target of a vector", CODE "begin@0 0 event:14@1 FUP:1 TIP:3 20+ end-topa@21", 2, 1,
@@ -173,10 +182,10 @@ static const struct {
 	{"no trace", CODE "start@0 0 1? end-disabled@0", 1, 0, 1, 0, 0, "what ran has no trace"},
 	{"contradiction", GOOD " record-end", 4, 4, 1, 0, 0, "a session ends that never started"},
 	{"nothing traced", CODE "no-branch start@0 PSB+ 0 1? end-disabled@3", 0, 0, 0, 0, 0, NULL},
-	/* At a ToPA STOP the trace is the beginning of what ran, and the next session is whole. */
+	/* At a ToPA STOP the trace has the first instructions. The next session is complete. */
 	{"ToPA STOP", STARTS "0+ 1? 0+ 1? TNT:1 end-topa@0 " GOOD, 10, 6, 0, 0, 1, NULL},
 	{"ToPA STOP, wrong", STARTS "3 TNT:11 end-topa@0 " GOOD, 7, 8, 1, 0, 1, NULL},
-	/* The next session has no PSB before its turn 101 of 200; only the end shows that this is 101. */
+	/* The first PSB of the next session is in iteration 101 of 200, which only the end shows. */
 	{"late PSB",
 	 STARTS "TNT:1 end-topa@0 start@0 PGE:0 0 1? 199*0+,1? PSB+:0 99*TNT:1 TNT:0 " ENDS, 402,
 	 202, 0, 200, 1, NULL},
@@ -196,13 +205,11 @@ static void is(const char *name, const char *count, uint64_t value, uint64_t exp
 
 START_TEST(comparison)
 {
-	/* Made by hand: no WRMSR is where their traces end. */
+	/* The packets are made by hand: the traces do not end at a WRMSR. */
 	struct oracle_comparison c = {.by = DECODE_FLOW_BY_LIBIPT};
 	const char *name = compared[_i].name;
 	struct trace_reader *r;
-	struct synth s;
 
-	synth_open(&s);
 	steps_play(&s, compared[_i].script);
 	r = synth_read(&s);
 	ck_assert_int_eq(oracle_compare(r, 0, &c), 0);
@@ -222,18 +229,15 @@ START_TEST(comparison)
 			  !oracle_same_step(&c.diff.expected[0].step, &c.diff.decoded[0].step));
 	oracle_comparison_free(&c);
 	trace_reader_close(r);
-	synth_done(&s);
 }
 END_TEST
 
-/* The difference is shown with what agreed before it. */
+/* The difference is reported with the equal steps before it. */
 START_TEST(context)
 {
 	struct oracle_comparison c = {.by = DECODE_FLOW_BY_LIBIPT};
 	struct trace_reader *r;
-	struct synth s;
 
-	synth_open(&s);
 	steps_play(&s, ONE_MORE);
 	r = synth_read(&s);
 	ck_assert_int_eq(oracle_compare(r, 0, &c), 0);
@@ -249,20 +253,17 @@ START_TEST(context)
 	ck_assert_uint_eq(c.diff.decoded[0].raw[0], 0x90);
 	oracle_comparison_free(&c);
 	trace_reader_close(r);
-	synth_done(&s);
 }
 END_TEST
 
-/* Cut anywhere, a good file never shows a difference. */
+/* A valid file that is truncated anywhere has no difference. */
 START_TEST(cut_anywhere)
 {
 	struct trace_reader *r;
-	struct synth s;
 	char why[128];
 	long n, whole;
 	int last = -1;
 
-	synth_open(&s);
 	steps_play(&s, GOOD);
 	ck_assert_int_eq(trace_writer_sync(s.w), 0);
 	steps_play(&s, GOOD " " GOOD_EVENTS);
@@ -288,13 +289,12 @@ START_TEST(cut_anywhere)
 		oracle_comparison_free(&c);
 		trace_reader_close(r);
 	}
-	synth_done(&s);
 }
 END_TEST
 
 /*
- * Part 3: DisTNT. The records are 0 1 (a branch) 0 1, an interrupt at 2 that leads to 20, 20 21, and
- * 2. The packets are right, or wrong in one place.
+ * Part 3: DisTNT. The records are 0 1 (a branch) 0 1, an interrupt at 2 to 20, 20 21, and 2. The
+ * packets are correct, or wrong in one place.
  */
 static const char *const without_tnt[] = {
 	"TIP:1 FUP:2 TIP:20 TIP:2",	  /* right */
@@ -309,9 +309,7 @@ START_TEST(no_tnt)
 {
 	struct oracle_targets t = {0};
 	struct trace_reader *r;
-	struct synth s;
 
-	synth_open(&s);
 	steps_play(&s, "dis-tnt page start@0 PSB+ PGE:0");
 	steps_play(&s, without_tnt[_i]);
 	steps_play(&s, "FUP:3 PGD:- 0 1? 0+ 1 event:32@2 20+ 21 2+ end-closed@3");
@@ -326,22 +324,14 @@ START_TEST(no_tnt)
 	}
 	ck_assert_int_eq(t.first[0] != 0, _i != 0);
 	trace_reader_close(r);
-	synth_done(&s);
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("oracle", setup, teardown)
 {
-	Suite *suite = suite_create("oracle");
-	TCase *tc = tcase_create("oracle");
-
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, expectation, 0, COUNT(expected));
-	tcase_add_test(tc, owner_host);
-	tcase_add_loop_test(tc, comparison, 0, COUNT(compared));
-	tcase_add_test(tc, context);
-	tcase_add_test(tc, cut_anywhere);
-	tcase_add_loop_test(tc, no_tnt, 0, COUNT(without_tnt));
-	suite_add_tcase(suite, tc);
-	return suite;
+	tcase_set_timeout(tcase, 60);
+	TEST_ROWS(tcase, expectation, expected);
+	TEST_ADD(tcase, owner_host, context, cut_anywhere);
+	TEST_ROWS(tcase, comparison, compared);
+	TEST_ROWS(tcase, no_tnt, without_tnt);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Decoding by what version 3 of the file says: switches of the address space, and the processor. */
+/* Decode files of version 3, which have switches of the address space and the processor. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define OLD TRACE_ORIGIN_KINDS
 
-/* Play a word of lib/steps.h, `flush`, or `space=2000`: from here on this space is in use. */
+/* Play a word of lib/steps.h, `flush`, or `space=2000`, which selects that space. */
 static void play(void *opaque, char *word)
 {
 	struct synth *s = opaque;
@@ -40,20 +40,20 @@ static const struct {
 	const char *script, *text;
 } switches[] = {
 	/*
-	 * Two threads of a program without its kernel: no PIP reports which one runs. Of several
-	 * switches at one place the last counts, and PIPs do not.
+	 * The file has two threads of a program, but not the kernel. No PIP reports the thread that
+	 * runs. The last of several switches at one place counts. PIPs do not.
 	 */
 	{"start@0/3 PSB+ MODE flush space=1000 " RUN("2") "space=2000 " RUN("3")
 		 RUN("3") "space=2000 space=1000 PIP:2000 " RUN("2") "end-disabled@0/3",
 	 "abbbba"},
-	/* There is no code in space 0: an error. The next switch is good again. */
+	/* Space 0 has no code, which is an error. The next switch selects a space with code. */
 	{"start@0/3 PSB+ MODE " RUN("2") "space=2000 PSB+ " RUN("3") "end-disabled@0/3", "xbb"},
-	/* The switches before trace that was lost count behind it too. */
+	/* Switches before lost trace also apply behind it. */
 	{"start@0/3 flush space=1000 space=2000 " NO_PIP "start@0/3 " NO_PIP "start@0/3 " NO_PIP,
 	 "bbbbbb"},
 };
 
-/* The instructions that are decoded, as letters: their space, or x for an error. */
+/* Write a letter for each decoded instruction, for its space, or x for an error. */
 static void decode(struct trace_reader *r, char *text)
 {
 	struct decode_flow *flow;
@@ -125,7 +125,7 @@ START_TEST(no_signatures)
 }
 END_TEST
 
-/* BDM70: behind a PSB+ with FUP and MODE.Exec tracing is still disabled, and TIP.PGE follows. */
+/* BDM70: the PSB+ has FUP and MODE.Exec although tracing is disabled until the TIP.PGE. */
 static const struct {
 	const char *engine;
 	uint16_t kind; /* enum trace_origin_kind, OLD: no ORIGIN block, as in a file of 0.1 */
@@ -168,15 +168,10 @@ START_TEST(errata_by_origin)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("origin", NULL, NULL)
 {
-	Suite *s = suite_create("origin");
-	TCase *tc = tcase_create("decode");
-
-	tcase_add_loop_test(tc, switches_select_code, 0, sizeof(switches) / sizeof(switches[0]));
-	tcase_add_loop_test(tc, signatures, 0, sizeof(cpus) / sizeof(cpus[0]));
-	tcase_add_test(tc, no_signatures);
-	tcase_add_loop_test(tc, errata_by_origin, 0, sizeof(errata) / sizeof(errata[0]));
-	suite_add_tcase(s, tc);
-	return s;
+	TEST_ROWS(tcase, switches_select_code, switches);
+	TEST_ROWS(tcase, signatures, cpus);
+	tcase_add_test(tcase, no_signatures);
+	TEST_ROWS(tcase, errata_by_origin, errata);
 }

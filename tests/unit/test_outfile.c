@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files that are written beside those they replace: trace/outfile.c, trace/place.c. */
+/* Output files are written under another name and then renamed: trace/outfile.c, trace/place.c. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +13,9 @@
 #include "lib/suite.h"
 #include "trace/outfile.h"
 
-/* What the code under test asks of the kernel, in its order: F file, D directory, R rename. */
+/* Calls of the code under test, in order: F fsync of a file, D fsync of a directory, R rename. */
 static char calls[64];
-static char fails; /* of these, the one that fails with EIO; 0: none */
+static char fails; /* the call that fails with EIO; 0: none */
 
 static int note(char what)
 {
@@ -28,7 +28,7 @@ static int note(char what)
 	return what == fails ? -1 : 0;
 }
 
-/* In place of libc's. */
+/* These functions replace those of libc. */
 int fsync(int fd)
 {
 	struct stat st;
@@ -65,7 +65,7 @@ static void teardown(void)
 	ck_assert_int_eq(rmdir(dir), 0);
 }
 
-/* The names in the directory, sorted, each with a blank behind it. */
+/* Return the sorted names in the directory, each followed by a blank. */
 static const char *names(void)
 {
 	static char text[256];
@@ -110,6 +110,33 @@ static void begin(struct trace_outfile *o, const char *path, enum trace_outfile_
 	ck_assert_int_eq(write(o->fd, "new", 3), 3);
 }
 
+static void commit(struct trace_outfile *o)
+{
+	ck_assert_int_eq(trace_outfile_commit(o), 0);
+	trace_outfile_free(o);
+}
+
+static void drop(struct trace_outfile *o)
+{
+	trace_outfile_drop(o);
+	trace_outfile_free(o);
+}
+
+static void refused(const char *path, int error)
+{
+	struct trace_outfile o;
+
+	ck_assert_int_eq(trace_outfile_open(&o, path, TRACE_OUTFILE_TRACE, why, sizeof(why)),
+			 error);
+}
+
+/* Check the names in the directory and the content of a file. */
+static void check_files(const char *all, const char *name, const char *content)
+{
+	ck_assert_str_eq(names(), all);
+	ck_assert_str_eq(get(name), content);
+}
+
 START_TEST(committed)
 {
 	const mode_t old = umask(0);
@@ -118,20 +145,17 @@ START_TEST(committed)
 
 	put("f", "old");
 	begin(&o, "f", _i ? TRACE_OUTFILE_WHOLE : TRACE_OUTFILE_TRACE);
-	ck_assert_str_eq(names(), _i ? "f " : "f f.part ");
-	ck_assert_str_eq(get("f"), "old");
-	ck_assert_int_eq(trace_outfile_commit(&o), 0);
-	trace_outfile_free(&o);
+	check_files(_i ? "f " : "f f.part ", "f", "old");
+	commit(&o);
 	umask(old);
 	ck_assert_str_eq(calls, "FRD");
-	ck_assert_str_eq(names(), "f ");
-	ck_assert_str_eq(get("f"), "new");
+	check_files("f ", "f", "new");
 	ck_assert_int_eq(stat("f", &st), 0);
 	ck_assert_uint_eq(st.st_mode & 07777, 0600);
 }
 END_TEST
 
-/* What fails; what there is then; of the file with the name. */
+/* The call that fails, the names afterwards, and the content of the file "f". */
 static const struct {
 	enum trace_outfile_kind kind;
 	char fails;
@@ -153,8 +177,7 @@ START_TEST(not_committed)
 	begin(&o, "f", failures[_i].kind);
 	fails = failures[_i].fails;
 	ck_assert_int_eq(trace_outfile_commit(&o), -EIO);
-	ck_assert_str_eq(names(), failures[_i].names);
-	ck_assert_str_eq(get("f"), failures[_i].content);
+	check_files(failures[_i].names, "f", failures[_i].content);
 	ck_assert_int_eq(!o.part, !strstr(failures[_i].names, "part"));
 	trace_outfile_free(&o);
 }
@@ -166,21 +189,18 @@ START_TEST(dropped)
 
 	put("f", "old");
 	begin(&o, "f", _i ? TRACE_OUTFILE_WHOLE : TRACE_OUTFILE_TRACE);
-	trace_outfile_drop(&o);
-	trace_outfile_free(&o);
-	ck_assert_str_eq(names(), "f ");
-	ck_assert_str_eq(get("f"), "old");
+	drop(&o);
+	check_files("f ", "f", "old");
 }
 END_TEST
 
 START_TEST(one_writer)
 {
-	struct trace_outfile o, other;
+	struct trace_outfile o;
 	int fd;
 
 	begin(&o, "f", TRACE_OUTFILE_TRACE);
-	ck_assert_int_eq(trace_outfile_open(&other, "f", TRACE_OUTFILE_TRACE, why, sizeof(why)),
-			 -EBUSY);
+	refused("f", -EBUSY);
 	ck_assert_str_eq(names(), "f.part ");
 	fd = open("f.part", O_RDONLY);
 	ck_assert_int_eq(trace_outfile_writer(fd), TRACE_OUTFILE_HAS_WRITER);
@@ -192,7 +212,7 @@ START_TEST(one_writer)
 }
 END_TEST
 
-/* A part file that a killed run left is kept; an empty one is not. */
+/* The part file of a killed run is kept under another name, unless the file is empty. */
 START_TEST(earlier_part)
 {
 	struct trace_outfile o;
@@ -200,31 +220,26 @@ START_TEST(earlier_part)
 	put("f.part", "first");
 	begin(&o, "f", TRACE_OUTFILE_TRACE);
 	ck_assert_str_eq(o.earlier, "f.part.1");
-	trace_outfile_drop(&o);
-	trace_outfile_free(&o);
-	ck_assert_str_eq(names(), "f.part ");
-	ck_assert_str_eq(get("f.part"), "first");
+	drop(&o);
+	check_files("f.part ", "f.part", "first");
 
 	begin(&o, "f", TRACE_OUTFILE_TRACE);
 	trace_outfile_keep(&o);
 	trace_outfile_free(&o);
 	begin(&o, "f", TRACE_OUTFILE_TRACE);
 	ck_assert_str_eq(o.earlier, "f.part.2");
-	ck_assert_int_eq(trace_outfile_commit(&o), 0);
-	trace_outfile_free(&o);
-	ck_assert_str_eq(names(), "f f.part.1 f.part.2 ");
-	ck_assert_str_eq(get("f.part.1"), "first");
+	commit(&o);
+	check_files("f f.part.1 f.part.2 ", "f.part.1", "first");
 
 	put("f.part", "");
 	begin(&o, "f", TRACE_OUTFILE_TRACE);
 	ck_assert_ptr_null(o.earlier);
-	trace_outfile_drop(&o);
-	trace_outfile_free(&o);
+	drop(&o);
 	ck_assert_str_eq(names(), "f f.part.1 f.part.2 ");
 }
 END_TEST
 
-/* Something that no run can have left is not touched. */
+/* A directory entry that no run can have left is not changed. */
 START_TEST(in_the_way)
 {
 	struct trace_outfile o;
@@ -244,20 +259,17 @@ START_TEST(in_the_way)
 		ck_assert_int_eq(mkfifo("f.part", 0600), 0);
 		break;
 	}
-	ck_assert_int_eq(trace_outfile_open(&o, "f", TRACE_OUTFILE_TRACE, why, sizeof(why)),
-			 -EEXIST);
+	refused("f", -EEXIST);
 	ck_assert_str_eq(why, "f.part is in the way: remove it");
-	ck_assert_str_eq(names(), "f.part other ");
-	ck_assert_str_eq(get("other"), "precious");
-	/* A snapshot has no use for that name. */
+	check_files("f.part other ", "other", "precious");
+	/* A snapshot does not use that name. */
 	begin(&o, "f", TRACE_OUTFILE_WHOLE);
-	ck_assert_int_eq(trace_outfile_commit(&o), 0);
-	trace_outfile_free(&o);
+	commit(&o);
 	ck_assert_str_eq(get("other"), "precious");
 }
 END_TEST
 
-/* The part file was taken away: then what has its name is another file, and stays. */
+/* Another process replaced the part file. The commit fails and keeps the other file. */
 START_TEST(part_was_replaced)
 {
 	struct trace_outfile o;
@@ -267,8 +279,7 @@ START_TEST(part_was_replaced)
 	put("f.part", "other");
 	ck_assert_int_eq(trace_outfile_commit(&o), -ENOENT);
 	trace_outfile_free(&o);
-	ck_assert_str_eq(names(), "f.part ");
-	ck_assert_str_eq(get("f.part"), "other");
+	check_files("f.part ", "f.part", "other");
 }
 END_TEST
 
@@ -280,14 +291,13 @@ START_TEST(links_are_followed)
 	ck_assert_int_eq(symlink("d/real", "f"), 0);
 	begin(&o, "f", TRACE_OUTFILE_TRACE);
 	ck_assert_str_eq(o.part, "./d/real.part");
-	ck_assert_int_eq(trace_outfile_commit(&o), 0);
-	trace_outfile_free(&o);
+	commit(&o);
 	ck_assert_str_eq(get("d/real"), "new");
 	ck_assert_int_eq(unlink("d/real"), 0);
 }
 END_TEST
 
-/* As with the kernel's fs.protected_symlinks. Another user's link takes root to make. */
+/* Links of other users in sticky directories are refused, like fs.protected_symlinks does. */
 START_TEST(links_of_others)
 {
 	struct trace_place place;
@@ -297,6 +307,7 @@ START_TEST(links_of_others)
 	ck_assert_int_eq(chmod(".", 01777), 0);
 	ck_assert_int_eq(trace_place_find("f", &place), 0);
 	trace_place_free(&place);
+	/* Only root can make such a link. */
 	if (lchown("f", 65534, 65534)) {
 		ck_assert_int_ne(geteuid(), 0);
 		return;
@@ -308,7 +319,7 @@ START_TEST(links_of_others)
 }
 END_TEST
 
-/* Renaming does not ask whether the file may be written to. */
+/* rename() would replace a read-only file, so the open checks the permission. */
 START_TEST(protected_file)
 {
 	struct trace_outfile o;
@@ -326,7 +337,7 @@ START_TEST(protected_file)
 }
 END_TEST
 
-/* Devices, pipes and descriptors are written in place, and ending them changes no name. */
+/* Devices, pipes and descriptors are written in place. No name changes. */
 START_TEST(in_place)
 {
 	struct trace_outfile o;
@@ -338,17 +349,14 @@ START_TEST(in_place)
 	snprintf(path, sizeof(path), "/dev/fd/%d", fd);
 	begin(&o, path, TRACE_OUTFILE_TRACE);
 	ck_assert_ptr_null(o.part);
-	ck_assert_int_eq(trace_outfile_commit(&o), 0);
-	trace_outfile_free(&o);
+	commit(&o);
 	close(fd);
 	ck_assert_str_eq(get("f"), "new");
 	begin(&o, "/dev/null", TRACE_OUTFILE_WHOLE);
-	trace_outfile_drop(&o);
-	trace_outfile_free(&o);
+	drop(&o);
 	ck_assert_str_eq(names(), "f ");
 	ck_assert_str_eq(calls, "");
-	ck_assert_int_eq(trace_outfile_open(&o, ".", TRACE_OUTFILE_TRACE, why, sizeof(why)),
-			 -EISDIR);
+	refused(".", -EISDIR);
 }
 END_TEST
 
@@ -388,38 +396,27 @@ START_TEST(same_files)
 }
 END_TEST
 
-START_TEST(places_that_cannot_be)
+START_TEST(invalid_places)
 {
+	static const struct {
+		const char *path;
+		int error;
+	} rows[] = {{"loop", -ELOOP}, {"none/f", -ENOENT}, {"", -ENOENT}, {"f/g", -ENOTDIR}};
 	struct trace_place place;
 
 	ck_assert_int_eq(symlink("loop", "loop"), 0);
-	ck_assert_int_eq(trace_place_find("loop", &place), -ELOOP);
-	ck_assert_int_eq(trace_place_find("none/f", &place), -ENOENT);
-	ck_assert_int_eq(trace_place_find("", &place), -ENOENT);
 	put("f", "");
-	ck_assert_int_eq(trace_place_find("f/g", &place), -ENOTDIR);
+	ck_assert_msg(trace_place_find(rows[_i].path, &place) == rows[_i].error, "%s",
+		      rows[_i].path);
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("outfile", setup, teardown)
 {
-	Suite *s = suite_create("outfile");
-	TCase *tc = tcase_create("files");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_loop_test(tc, committed, 0, 2);
-	tcase_add_loop_test(tc, not_committed, 0, sizeof(failures) / sizeof(failures[0]));
-	tcase_add_loop_test(tc, dropped, 0, 2);
-	tcase_add_test(tc, one_writer);
-	tcase_add_test(tc, earlier_part);
-	tcase_add_loop_test(tc, in_the_way, 0, 4);
-	tcase_add_test(tc, part_was_replaced);
-	tcase_add_test(tc, links_are_followed);
-	tcase_add_test(tc, links_of_others);
-	tcase_add_test(tc, protected_file);
-	tcase_add_test(tc, in_place);
-	tcase_add_loop_test(tc, same_files, 0, sizeof(pairs) / sizeof(pairs[0]));
-	tcase_add_test(tc, places_that_cannot_be);
-	suite_add_tcase(s, tc);
-	return s;
+	TEST_LOOP(tcase, 2, committed, dropped);
+	TEST_ROWS(tcase, not_committed, failures);
+	TEST_ADD(tcase, one_writer, earlier_part, part_was_replaced, links_are_followed,
+		 links_of_others, protected_file, in_place);
+	TEST_LOOP(tcase, 4, in_the_way, invalid_places);
+	TEST_ROWS(tcase, same_files, pairs);
 }

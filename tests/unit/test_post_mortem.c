@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* STOP blocks: what is written is read, and a payload that cannot be is refused. */
+/* STOP blocks: the reader returns the block that was written and refuses invalid payloads. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,21 +31,41 @@ static struct trace_post_mortem sample(void)
 	return pm;
 }
 
-START_TEST(written_is_read)
+static char path[32];
+static struct trace_writer *w;
+
+static void setup(void)
 {
 	const struct trace_file_info info = {.vcpus = 2};
-	struct trace_post_mortem pm = sample();
-	char path[] = "/tmp/vpt-test-XXXXXX";
-	const struct trace_post_mortem *got;
-	struct trace_reader *r;
-	struct trace_writer *w;
-	char why[128] = "";
 
+	strcpy(path, "/tmp/vpt-test-XXXXXX");
 	close(mkstemp(path));
 	ck_assert_int_eq(trace_writer_open(path, &info, &w), 0);
-	ck_assert_int_eq(trace_writer_stop(w, &pm), 0);
+}
+
+static void teardown(void)
+{
+	unlink(path);
+}
+
+static struct trace_reader *read_back(void)
+{
+	struct trace_reader *r;
+	char why[128] = "";
+
 	ck_assert_int_eq(trace_writer_close(w, 0), 0);
 	ck_assert_msg(!trace_reader_open(path, &r, why, sizeof(why)), "%s", why);
+	return r;
+}
+
+START_TEST(written_is_read)
+{
+	struct trace_post_mortem pm = sample();
+	const struct trace_post_mortem *got;
+	struct trace_reader *r;
+
+	ck_assert_int_eq(trace_writer_stop(w, &pm), 0);
+	r = read_back();
 	ck_assert_ptr_null(trace_reader_extent(r)->why);
 	ck_assert_uint_eq(trace_reader_extent(r)->unknown, 0);
 	got = trace_reader_stop(r);
@@ -55,51 +75,34 @@ START_TEST(written_is_read)
 	ck_assert(!memcmp(got->fault, pm.fault, sizeof(pm.fault)));
 	ck_assert(!memcmp(got->call, pm.call, sizeof(pm.call)));
 	trace_reader_close(r);
-	unlink(path);
 }
 END_TEST
 
-START_TEST(without_one)
+START_TEST(no_stop_block)
 {
-	const struct trace_file_info info = {.vcpus = 1};
-	char path[] = "/tmp/vpt-test-XXXXXX";
-	struct trace_reader *r;
-	struct trace_writer *w;
-	char why[128];
+	struct trace_reader *r = read_back();
 
-	close(mkstemp(path));
-	ck_assert_int_eq(trace_writer_open(path, &info, &w), 0);
-	ck_assert_int_eq(trace_writer_close(w, 0), 0);
-	ck_assert_int_eq(trace_reader_open(path, &r, why, sizeof(why)), 0);
 	ck_assert_ptr_null(trace_reader_stop(r));
 	trace_reader_close(r);
-	unlink(path);
 }
 END_TEST
 
-START_TEST(too_many_are_not_written)
+/* The writer refuses numbers that are too large. */
+START_TEST(not_written)
 {
-	const struct trace_file_info info = {.vcpus = 2};
-	struct trace_post_mortem pm = sample();
-	char path[] = "/tmp/vpt-test-XXXXXX";
-	struct trace_writer *w;
+	struct trace_post_mortem faults = sample(), calls = sample(), vcpu = sample();
 
-	close(mkstemp(path));
-	ck_assert_int_eq(trace_writer_open(path, &info, &w), 0);
-	pm.stop.faults = TRACE_STOP_FAULTS + 1;
-	ck_assert_int_eq(trace_writer_stop(w, &pm), -EINVAL);
-	pm = sample();
-	pm.stop.calls = TRACE_STOP_CALLS + 1;
-	ck_assert_int_eq(trace_writer_stop(w, &pm), -EINVAL);
-	pm = sample();
-	pm.vcpu = 2;
-	ck_assert_int_eq(trace_writer_stop(w, &pm), -EINVAL);
+	faults.stop.faults = TRACE_STOP_FAULTS + 1;
+	ck_assert_int_eq(trace_writer_stop(w, &faults), -EINVAL);
+	calls.stop.calls = TRACE_STOP_CALLS + 1;
+	ck_assert_int_eq(trace_writer_stop(w, &calls), -EINVAL);
+	vcpu.vcpu = 2;
+	ck_assert_int_eq(trace_writer_stop(w, &vcpu), -EINVAL);
 	ck_assert_int_eq(trace_writer_close(w, 0), 0);
-	unlink(path);
 }
 END_TEST
 
-/* A payload that is refused leaves nothing behind. */
+/* A refused payload leaves the destination unchanged. */
 START_TEST(payloads_refused)
 {
 	struct trace_post_mortem pm = sample(), taken = {.vcpu = 7};
@@ -129,7 +132,7 @@ START_TEST(payloads_refused)
 }
 END_TEST
 
-/* The names are what --json of vpt run has as "end". */
+/* vpt run --json prints these names as "end". */
 START_TEST(names)
 {
 	uint32_t kind;
@@ -143,16 +146,7 @@ START_TEST(names)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("post_mortem", setup, teardown)
 {
-	Suite *suite = suite_create("post_mortem");
-	TCase *tc = tcase_create("file");
-
-	tcase_add_test(tc, written_is_read);
-	tcase_add_test(tc, without_one);
-	tcase_add_test(tc, too_many_are_not_written);
-	tcase_add_test(tc, payloads_refused);
-	tcase_add_test(tc, names);
-	suite_add_tcase(suite, tc);
-	return suite;
+	TEST_ADD(tcase, written_is_read, no_stop_block, not_written, payloads_refused, names);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What vpt record reads of a host, from texts and bytes made here: symbols, BTF, the list
- * of processes, their maps, perf's records, and which spaces a trace is of.
+ * vpt record's readers of a host: symbols, BTF, the list of processes, their maps, perf's records, and
+ * the spaces of a trace. The tests make the texts and bytes to read.
  */
 #include <errno.h>
 #include <linux/btf.h>
@@ -69,15 +69,17 @@ START_TEST(symbols)
 }
 END_TEST
 
-START_TEST(symbols_not_there)
+START_TEST(symbols_missing)
 {
+	static const struct {
+		const char *text;
+		int error;
+	} rows[] = {{"0000000000000000 T _stext\n0000000000000000 T _etext\n", -EPERM},
+		    {"ffffffff81000000 T _stext\n", -EINVAL},
+		    {"no such thing\n", -EPERM}};
 	struct host_ksyms s;
 
-	ck_assert_int_eq(
-		read_symbols("0000000000000000 T _stext\n0000000000000000 T _etext\n", NULL, &s),
-		-EPERM);
-	ck_assert_int_eq(read_symbols("ffffffff81000000 T _stext\n", NULL, &s), -EINVAL);
-	ck_assert_int_eq(read_symbols("no such thing\n", NULL, &s), -EPERM);
+	ck_assert_msg(read_symbols(rows[_i].text, NULL, &s) == rows[_i].error, "%s", rows[_i].text);
 }
 END_TEST
 
@@ -156,7 +158,7 @@ START_TEST(btf_hostile)
 	uint32_t at;
 	size_t i;
 
-	/* A struct in itself, and a type that does not exist. */
+	/* A struct that is a member of itself, and a type that does not exist. */
 	make(&b);
 	b.mm.name_off = 0;
 	b.mm.type = 2;
@@ -179,7 +181,7 @@ END_TEST
 
 #define BASE	   0xffff888000000000ull
 #define MEMORY	   0x4000u
-#define TASK(n)	   (BASE + 0x100 * (n)) /* 0 is the kernel's own */
+#define TASK(n)	   (BASE + 0x100 * (n)) /* 0 is init_task */
 #define PAGE_TABLE 0x12000ull
 
 static uint8_t memory[MEMORY];
@@ -242,7 +244,7 @@ START_TEST(tasks)
 	make_tasks();
 	ck_assert_int_eq(host_tasks_walk(&where, &fake, count_task, &n), 0);
 	ck_assert_uint_eq(n, 2);
-	/* A loop that does not come back is left after as many as there can be. */
+	/* The walk ends if the list does not return to init_task. */
 	put(TASK(1) + 16, TASK(1) + 16);
 	n = 0;
 	ck_assert_int_eq(host_tasks_walk(&where, &fake, count_task, &n), -EFAULT);
@@ -260,7 +262,7 @@ START_TEST(processes)
 	make_tasks();
 	ck_assert_int_eq(host_procs_update(&procs, &where, &fake, "/none", false), 0);
 	ck_assert_uint_eq(procs.n, 2);
-	/* PCIDs, and the user's half of page-table isolation. */
+	/* CR3 may have a PCID, and the bit of the user page table of page-table isolation. */
 	p = host_procs_find(&procs, PAGE_TABLE + 0x6000 + 0x1805);
 	ck_assert_ptr_nonnull(p);
 	ck_assert_uint_eq(p->task.pid, 43);
@@ -268,7 +270,7 @@ START_TEST(processes)
 	ck_assert_int_eq(host_procs_map(&procs, &record), 0);
 	ck_assert_uint_eq(p->maps.n, 1);
 	ck_assert_uint_eq(p->maps.at[0].range.end, 0x8000);
-	/* One ends, and another one has its page. */
+	/* A process ends, and a new process has its page table. */
 	put(TASK(2) + 48, 99);
 	put(TASK(2) + 16, TASK(0) + 16);
 	ck_assert_int_eq(host_procs_update(&procs, &where, &fake, "/none", true), 0);
@@ -366,21 +368,22 @@ START_TEST(records)
 }
 END_TEST
 
+static const struct {
+	const char *text;
+	unsigned int n, third, fourth;
+} lists[] = {
+	{"0-2,8\n", 4, 2, 8}, {"0-3", 4, 2, 3}, {"0-4", 0, 0, 0},
+	{"", 0, 0, 0},	      {"1,", 0, 0, 0},	{"2-1", 0, 0, 0},
+	{"-1", 0, 0, 0},      {"1x", 0, 0, 0},	{"18446744073709551615", 0, 0, 0},
+};
+
 START_TEST(cpu_lists)
 {
-	unsigned int cpus[4];
+	unsigned int cpus[4], n = host_cpu_list(lists[_i].text, cpus, 4);
 
-	ck_assert_uint_eq(host_cpu_list("0-2,8\n", cpus, 4), 4);
-	ck_assert_uint_eq(cpus[2], 2);
-	ck_assert_uint_eq(cpus[3], 8);
-	ck_assert_uint_eq(host_cpu_list("0-3", cpus, 4), 4);
-	ck_assert_uint_eq(host_cpu_list("0-4", cpus, 4), 0);
-	ck_assert_uint_eq(host_cpu_list("", cpus, 4), 0);
-	ck_assert_uint_eq(host_cpu_list("1,", cpus, 4), 0);
-	ck_assert_uint_eq(host_cpu_list("2-1", cpus, 4), 0);
-	ck_assert_uint_eq(host_cpu_list("-1", cpus, 4), 0);
-	ck_assert_uint_eq(host_cpu_list("1x", cpus, 4), 0);
-	ck_assert_uint_eq(host_cpu_list("18446744073709551615", cpus, 4), 0);
+	ck_assert_msg(n == lists[_i].n, "%s: %u CPUs", lists[_i].text, n);
+	ck_assert_msg(!n || (cpus[2] == lists[_i].third && cpus[3] == lists[_i].fourth), "%s",
+		      lists[_i].text);
 }
 END_TEST
 
@@ -409,31 +412,19 @@ START_TEST(spaces_seen)
 	ck_assert(!seen.at[1].non_root && seen.at[1].vmcs == TRACE_SPACE_ANY_VMCS);
 	ck_assert_uint_eq(seen.at[1].cr3, 0x2000);
 	ck_assert(seen.at[2].non_root && seen.at[2].vmcs == 0x8000);
-	/* The VMM's CR3 is the host's before the guest's, of the first one at its second visit. */
+	/* The CR3 of the VMM is the last host CR3 before the guest's visit. */
 	ck_assert(seen.at[0].host == 0x2000 && seen.at[2].host == 0x2000);
-	/* What is no packet is passed over; another CPU's are others. */
+	/* Bytes that are no packet are skipped. Spaces of another CPU are separate. */
 	memset(bytes, 0xff, 3);
 	ck_assert_int_eq(host_seen_stream(&seen, 4, bytes, n), 0);
 	host_seen_free(&seen);
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("record", NULL, NULL)
 {
-	Suite *suite = suite_create("record");
-	TCase *tc = tcase_create("host");
-
-	tcase_add_test(tc, symbols);
-	tcase_add_test(tc, symbols_not_there);
-	tcase_add_test(tc, btf);
-	tcase_add_test(tc, btf_hostile);
-	tcase_add_test(tc, tasks);
-	tcase_add_test(tc, processes);
-	tcase_add_test(tc, maps);
-	tcase_add_test(tc, map_from_file);
-	tcase_add_test(tc, records);
-	tcase_add_test(tc, cpu_lists);
-	tcase_add_test(tc, spaces_seen);
-	suite_add_tcase(suite, tc);
-	return suite;
+	tcase_add_loop_test(tcase, symbols_missing, 0, 3);
+	TEST_ROWS(tcase, cpu_lists, lists);
+	TEST_ADD(tcase, symbols, btf, btf_hostile, tasks, processes, maps, map_from_file, records,
+		 spaces_seen);
 }

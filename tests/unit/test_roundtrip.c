@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Random walks through random code, recorded to a file and decoded by libipt: every
- * instruction that was executed in the traced region, in order, none missing, none
- * extra; and every event with its source.
+ * Random walks through random code are recorded to a file, which libipt decodes. The result must be
+ * the instructions of the traced region, in order, and the events with their sources.
  */
 #include "lib/suite.h"
 #include "lib/walk.h"
@@ -11,11 +10,11 @@
 
 enum { SEEDS = 60, INSNS = 20000, VMX_SEEDS = 400, VMX_INSNS = 3000 };
 
-static void check_walk(const struct walk_config *config)
+static void check_walk(const struct walk_config *config, const char *kind)
 {
 	char why[1000];
 
-	ck_assert_msg(walk_check(config, why, sizeof(why), NULL), "seed %llu: %s",
+	ck_assert_msg(walk_check(config, why, sizeof(why), NULL), "%s, seed %llu: %s", kind,
 		      (unsigned long long)config->seed, why);
 }
 
@@ -31,53 +30,41 @@ static struct walk_config base(int row)
 	};
 }
 
-START_TEST(everything)
+/* Walks that differ in their controls. */
+static const struct {
+	const char *name, *tags;
+	int seeds;
+	uint64_t set, clear, cr3_match;
+	bool toggle, overflow;
+} kinds[] = {
+	{"everything", "GEN-FAR GEN-RETC GEN-CALL GEN-LAST-IP GEN-TNT-ORDER GEN-PSB-PERIOD", SEEDS,
+	 0, 0, 0, false, false},
+	{"no RET compression", "CTL-DISRETC", SEEDS / 4, VPT_CTL_MASK(DIS_RETC), 0, 0, false,
+	 false},
+	{"user only", "CTL-USER GEN-PGD GEN-PGE", SEEDS / 2, 0, VPT_CTL_MASK(OS), 0, false, false},
+	{"kernel only", "CTL-OS GEN-PGD GEN-PGE", SEEDS / 2, 0, VPT_CTL_MASK(USER), 0, false,
+	 false},
+	{"CR3 filter", "CTL-CR3FILTER GEN-CR3", SEEDS / 2, VPT_CTL_MASK(CR3_FILTER), 0, 0x2000,
+	 false, false},
+	{"toggled", "GEN-DISABLE GEN-ENABLE-ORDER GEN-PSB-ON-ENABLE", SEEDS / 2, 0, 0, 0, true,
+	 false},
+	{"overflows", "GEN-OVF GEN-RETC-RESET", SEEDS / 2, 0, 0, 0, false, true},
+};
+
+#define KINDS ((int)(sizeof(kinds) / sizeof(kinds[0])))
+
+/* Row: SEEDS for each kind of walk, of which the first ones are used. */
+START_TEST(controls)
 {
-	struct walk_config config = base(_i);
+	const int kind = _i / SEEDS;
+	struct walk_config config = base(_i % SEEDS);
 
-	check_walk(&config);
-	TEST_PROVES("GEN-FAR GEN-RETC GEN-CALL GEN-LAST-IP GEN-TNT-ORDER GEN-PSB-PERIOD");
-}
-END_TEST
-
-START_TEST(no_ret_compression)
-{
-	struct walk_config config = base(_i);
-
-	config.ctl |= VPT_CTL_MASK(DIS_RETC);
-	check_walk(&config);
-	TEST_PROVES("CTL-DISRETC");
-}
-END_TEST
-
-START_TEST(user_only)
-{
-	struct walk_config config = base(_i);
-
-	config.ctl &= ~VPT_CTL_MASK(OS);
-	check_walk(&config);
-	TEST_PROVES("CTL-USER GEN-PGD GEN-PGE");
-}
-END_TEST
-
-START_TEST(kernel_only)
-{
-	struct walk_config config = base(_i);
-
-	config.ctl &= ~VPT_CTL_MASK(USER);
-	check_walk(&config);
-	TEST_PROVES("CTL-OS GEN-PGD GEN-PGE");
-}
-END_TEST
-
-START_TEST(cr3_filter)
-{
-	struct walk_config config = base(_i);
-
-	config.ctl |= VPT_CTL_MASK(CR3_FILTER);
-	config.cr3_match = 0x2000;
-	check_walk(&config);
-	TEST_PROVES("CTL-CR3FILTER GEN-CR3");
+	config.ctl = (config.ctl | kinds[kind].set) & ~kinds[kind].clear;
+	config.cr3_match = kinds[kind].cr3_match;
+	config.toggle = kinds[kind].toggle;
+	config.overflow = kinds[kind].overflow;
+	check_walk(&config, kinds[kind].name);
+	TEST_PROVES(kinds[kind].tags);
 }
 END_TEST
 
@@ -89,7 +76,7 @@ static void set_range(struct walk_config *config, unsigned int n, unsigned int c
 	config->addr[2 * n + 1] = WALK_CODE_BASE + b;
 }
 
-/* A model with address ranges; the row chooses where they lie. */
+/* Return a configuration of a model with address ranges. */
 static struct walk_config ranged(int row)
 {
 	struct walk_config config = base(row);
@@ -106,7 +93,7 @@ START_TEST(ip_filter)
 	set_range(&config, 0, 1, 0x800 + 64 * (unsigned int)_i, 0x1fff);
 	if (_i % 3 == 0)
 		set_range(&config, 1, 1, 0x4001, 0x5a00);
-	check_walk(&config);
+	check_walk(&config, __func__);
 	TEST_PROVES("CTL-ADDRCFG EN-FILTER-TAKEN GEN-PGD-COND");
 }
 END_TEST
@@ -119,7 +106,7 @@ START_TEST(all_filters)
 	config.cr3_match = 0x1000;
 	config.ctl &= ~(_i % 2 ? VPT_CTL_MASK(OS) : VPT_CTL_MASK(USER));
 	set_range(&config, 0, 1, 0x1000, 0x5fff);
-	check_walk(&config);
+	check_walk(&config, __func__);
 }
 END_TEST
 
@@ -130,32 +117,12 @@ START_TEST(trace_stop)
 	set_range(&config, 0, 2, 0x7000, 0x7000 + 8 * (unsigned int)_i);
 	if (_i % 2)
 		set_range(&config, 1, 1, 0x1000, 0x7100);
-	check_walk(&config);
+	check_walk(&config, __func__);
 	TEST_PROVES("GEN-TRACESTOP GEN-TRACESTOP-OVERLAP");
 }
 END_TEST
 
-START_TEST(toggled)
-{
-	struct walk_config config = base(_i);
-
-	config.toggle = true;
-	check_walk(&config);
-	TEST_PROVES("GEN-DISABLE GEN-ENABLE-ORDER GEN-PSB-ON-ENABLE");
-}
-END_TEST
-
-START_TEST(overflows)
-{
-	struct walk_config config = base(_i);
-
-	config.overflow = true;
-	check_walk(&config);
-	TEST_PROVES("GEN-OVF GEN-RETC-RESET");
-}
-END_TEST
-
-/* Short walks, but many: usages, what is concealed, filters, and a guest's own WRMSRs. */
+/* Many short walks. They differ in the usage, the VMX controls, and in WRMSRs by the guest. */
 static struct walk_config virtualized(int row)
 {
 	struct walk_config config = ranged(row);
@@ -166,7 +133,7 @@ static struct walk_config virtualized(int row)
 	config.toggle = row % 5 == 0;
 	if (row % 7 == 0)
 		config.ctl |= VPT_CTL_MASK(DIS_RETC);
-	/* Only processors that allow TraceEn in VMX operation. */
+	/* The processor must allow TraceEn in VMX operation. */
 	if (!vpt_caps_model(config.model)->vmx_pt)
 		config.model = "skl";
 	return config;
@@ -176,7 +143,7 @@ START_TEST(vmx)
 {
 	struct walk_config config = virtualized(_i);
 
-	check_walk(&config);
+	check_walk(&config, __func__);
 	TEST_PROVES("VMX-ENTRY-SYSTEM VMX-EXIT-SYSTEM VMX-ENTRY-LOAD VMX-EXIT-CLEAR VMX-FAIL-EARLY "
 		    "VMX-FAIL-LATE VMX-ENTRY-RISE VMX-EXIT-FALL");
 }
@@ -192,7 +159,7 @@ START_TEST(vmx_contexts)
 	} else {
 		config.ctl &= ~(_i & 2 ? VPT_CTL_MASK(OS) : VPT_CTL_MASK(USER));
 	}
-	check_walk(&config);
+	check_walk(&config, __func__);
 }
 END_TEST
 
@@ -203,29 +170,17 @@ START_TEST(vmx_ranges)
 	set_range(&config, 0, 1, 0x800 + 64 * (unsigned int)(_i % 64), 0x4fff);
 	if (_i % 4 == 3)
 		set_range(&config, 1, 2, 0x7000, 0x7000 + 8 * (unsigned int)(_i % 64));
-	check_walk(&config);
+	check_walk(&config, __func__);
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("roundtrip", NULL, NULL)
 {
-	Suite *suite = suite_create("roundtrip");
-	TCase *tcase = tcase_create("walks");
+	int i;
 
 	tcase_set_timeout(tcase, 60);
-	tcase_add_loop_test(tcase, everything, 0, SEEDS);
-	tcase_add_loop_test(tcase, no_ret_compression, 0, SEEDS / 4);
-	tcase_add_loop_test(tcase, user_only, 0, SEEDS / 2);
-	tcase_add_loop_test(tcase, kernel_only, 0, SEEDS / 2);
-	tcase_add_loop_test(tcase, cr3_filter, 0, SEEDS / 2);
-	tcase_add_loop_test(tcase, ip_filter, 0, SEEDS);
-	tcase_add_loop_test(tcase, all_filters, 0, SEEDS);
-	tcase_add_loop_test(tcase, trace_stop, 0, SEEDS);
-	tcase_add_loop_test(tcase, toggled, 0, SEEDS / 2);
-	tcase_add_loop_test(tcase, overflows, 0, SEEDS / 2);
-	tcase_add_loop_test(tcase, vmx, 0, VMX_SEEDS);
-	tcase_add_loop_test(tcase, vmx_contexts, 0, VMX_SEEDS);
-	tcase_add_loop_test(tcase, vmx_ranges, 0, VMX_SEEDS);
-	suite_add_tcase(suite, tcase);
-	return suite;
+	for (i = 0; i < KINDS; i++)
+		tcase_add_loop_test(tcase, controls, i * SEEDS, i * SEEDS + kinds[i].seeds);
+	TEST_LOOP(tcase, SEEDS, ip_filter, all_filters, trace_stop);
+	TEST_LOOP(tcase, VMX_SEEDS, vmx, vmx_contexts, vmx_ranges);
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The RTIT decoder of vmm/libdecode on random packets, registers and code, most of which do not fit.
- * One that reports what ran, one with tracelets and one that gets the packets in pieces must make
- * the same events at the same counters.
+ * Run the Atom decoder of vmm/libdecode on random packets, registers and code, which mostly do not
+ * match. A decoder that reports instructions, one with tracelets, and one that gets the packets in
+ * pieces must report the same events at the same counters.
  */
 #include "lib/suite.h"
+#include "lib/randcode.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -18,7 +19,6 @@
 #define SESSIONS   4u
 #define EVENTS_MAX 2048u
 
-static uint64_t seed;
 static uint8_t page[PAGES][DEC_PAGE];
 static bool missing[PAGES];
 
@@ -34,74 +34,22 @@ struct session {
 static struct {
 	struct session at[SESSIONS];
 	unsigned int n;
-	bool blind; /* nothing is known of sessions */
+	bool blind; /* the decoder gets no sessions */
 	struct dec_atom_config config;
 	unsigned int mode;
 	uint64_t limit, resumed;
 } trace;
 
-static unsigned int below(unsigned int n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (unsigned int)((seed * 0x2545f4914f6cdd1dull >> 33) % n);
-}
-
-/* Branches of each kind, and the size of the displacement that ends them. */
-static const struct {
-	const char *bytes;
-	uint8_t len, disp;
-} insns[] = {
-	{"\x90", 1, 0},
-	{"\x90", 1, 0},
-	{"\x74\x00", 2, 1},
-	{"\x75\x00", 2, 1},
-	{"\xeb\x00", 2, 1},
-	{"\xe8\x00\x00\x00", 5, 4},
-	{"\xe8\x00\x00\x00", 5, 4},
-	{"\xc3", 1, 0},
-	{"\xc3", 1, 0},
-	{"\xff\xe0", 2, 0},
-	{"\xff\xd0", 2, 0},
-	{"\x0f\x05", 2, 0},
-	{"\x0f\x22\xd8", 3, 0},
-	{"\x0f\x22\xc0", 3, 0},
-	{"\xcd\x80", 2, 0},
-	{"\xce", 1, 0},
-	{"\xcf", 1, 0},
-	{"\x0f\x30", 2, 0},
-	{"\x89\xc8", 2, 0},
-};
-
 static void make_code(void)
 {
-	unsigned int p, at;
-
-	trace.mode = below(2) ? 64 : 32;
-	for (p = 0; p < PAGES; p++) {
-		missing[p] = p && !below(4);
-		for (at = 0; at + 5 <= DEC_PAGE;) {
-			unsigned int i = below(sizeof(insns) / sizeof(insns[0]));
-			unsigned int end = at + insns[i].len;
-			int32_t disp = (int32_t)(below(4) * DEC_PAGE + below(128)) -
-				       (int32_t)(p * DEC_PAGE + end);
-
-			memcpy(page[p] + at, insns[i].bytes, insns[i].len);
-			if (insns[i].disp == 1)
-				page[p][end - 1] = (uint8_t)(below(32) - 16);
-			if (insns[i].disp == 4)
-				memcpy(page[p] + end - 4, &disp, 4);
-			at = end;
-		}
-		/* The last bytes are an instruction that the next page completes. */
-		memset(page[p] + at, 0x0f, DEC_PAGE - at);
-	}
+	trace.mode = randcode_below(2) ? 64 : 32;
+	randcode_fill(page, missing, PAGES);
 }
 
 static uint64_t some_ip(void)
 {
-	return CODE + below(3) * DEC_PAGE + (below(2) ? below(DEC_PAGE) : below(64));
+	return CODE + randcode_below(3) * DEC_PAGE +
+	       (randcode_below(2) ? randcode_below(DEC_PAGE) : randcode_below(64));
 }
 
 static uint64_t last_ip;
@@ -113,7 +61,7 @@ static void put(struct session *s, struct vpt_atom_packet p)
 
 	if (VPT_ATOM_GET(CTL, CYCLE_ACC, s->start.ctl) && vpt_atom_pkt_has_cycles(p.kind, p.bits)) {
 		p.has_cycles = true;
-		p.cycles = below(100000);
+		p.cycles = randcode_below(100000);
 	}
 	n = vpt_atom_packet_write(bytes, &p);
 	ck_assert_uint_gt(n, 0);
@@ -124,11 +72,11 @@ static void put(struct session *s, struct vpt_atom_packet p)
 
 static void put_lip(struct session *s, enum vpt_atom_pkt_kind kind)
 {
-	bool is_short = !below(12);
+	bool is_short = !randcode_below(12);
 
-	/* Two with the same LIP are a FUP and what belongs to it. */
-	if (below(3))
-		last_ip = some_ip() + below(3);
+	/* Two packets with the same LIP are a FUP and the packet that belongs to it. */
+	if (randcode_below(3))
+		last_ip = some_ip() + randcode_below(3);
 	put(s, (struct vpt_atom_packet){.kind = kind,
 					.cnt = is_short ? VPT_ATOM_CNT_2 : VPT_ATOM_CNT_4,
 					.zext = !is_short,
@@ -142,21 +90,21 @@ static void put_some(struct session *s, bool wild)
 		VPT_ATOM_PKT_TIP, VPT_ATOM_PKT_TIP, VPT_ATOM_PKT_TIP, VPT_ATOM_PKT_FAR,
 		VPT_ATOM_PKT_FAR, VPT_ATOM_PKT_PCC,
 	};
-	unsigned int n = 1 + below(6);
+	unsigned int n = 1 + randcode_below(6);
 
-	switch (below(wild ? 16 : 12)) {
+	switch (randcode_below(wild ? 16 : 12)) {
 	case 0:
 	case 1:
 	case 2:
 	case 3:
 		put(s, (struct vpt_atom_packet){.kind = VPT_ATOM_PKT_TNT,
 						.bits = (uint8_t)n,
-						.value = below(1u << n)});
+						.value = randcode_below(1u << n)});
 		break;
 	case 4:
 		put(s, (struct vpt_atom_packet){.kind = VPT_ATOM_PKT_PIP,
-						.value = below(3) << 12,
-						.flag = below(2)});
+						.value = randcode_below(3) << 12,
+						.flag = randcode_below(2)});
 		break;
 	case 5:
 		put(s, (struct vpt_atom_packet){.kind = VPT_ATOM_PKT_STS, .aux = 0x1414});
@@ -165,15 +113,15 @@ static void put_some(struct session *s, bool wild)
 		put(s, (struct vpt_atom_packet){.kind = VPT_ATOM_PKT_PSB});
 		break;
 	case 7:
-		if (!below(4))
+		if (!randcode_below(4))
 			put(s, (struct vpt_atom_packet){.kind = VPT_ATOM_PKT_TRACE_STOP});
 		break;
 	case 8:
-		if (!below(16) && s->len < sizeof(s->bytes))
-			s->bytes[s->len++] = (uint8_t)below(256);
+		if (!randcode_below(16) && s->len < sizeof(s->bytes))
+			s->bytes[s->len++] = (uint8_t)randcode_below(256);
 		break;
 	default:
-		put_lip(s, (enum vpt_atom_pkt_kind)kinds[below(sizeof(kinds))]);
+		put_lip(s, (enum vpt_atom_pkt_kind)kinds[randcode_below(sizeof(kinds))]);
 		break;
 	}
 }
@@ -185,52 +133,53 @@ static void make_regs(struct vpt_atom_regs *regs, bool at_end)
 
 	vpt_atom_regs_reset(regs);
 	for (i = 0; i < 4; i++)
-		regs->lip[i] = CODE + below(2 * DEC_PAGE);
-	regs->events = ids[below(sizeof(ids))] | (uint32_t)(below(2) ? 6 : ids[below(3)]) << 3;
-	regs->ctl = below(4) ? (uint32_t)VPT_ATOM_MASK(CTL, CMPRS_RET) : 0;
-	if (!below(4))
+		regs->lip[i] = CODE + randcode_below(2 * DEC_PAGE);
+	regs->events = ids[randcode_below(sizeof(ids))] |
+		       (uint32_t)(randcode_below(2) ? 6 : ids[randcode_below(3)]) << 3;
+	regs->ctl = randcode_below(4) ? (uint32_t)VPT_ATOM_MASK(CTL, CMPRS_RET) : 0;
+	if (!randcode_below(4))
 		regs->ctl |= (uint32_t)VPT_ATOM_MASK(CTL, CYCLE_ACC);
-	regs->status = below(2);
-	if (!below(at_end ? 4 : 16))
+	regs->status = randcode_below(2);
+	if (!randcode_below(at_end ? 4 : 16))
 		regs->status |= (uint32_t)VPT_ATOM_MASK(STATUS, BUFFER_OVERFLOW);
-	regs->tnt_buff = below(2) ? 1 : 1 + below(127);
-	if (below(2))
+	regs->tnt_buff = randcode_below(2) ? 1 : 1 + randcode_below(127);
+	if (randcode_below(2))
 		regs->last_call_nlip = VPT_ATOM_MASK(LAST_CALL_NLIP, VALID) | some_ip();
-	if (below(2))
+	if (randcode_below(2))
 		regs->last_lip = VPT_ATOM_MASK(LAST_LIP, VALID) | CODE >> 16;
 }
 
 static void make_session(struct session *s, uint64_t start_insns)
 {
-	bool wild = !below(3);
+	bool wild = !randcode_below(3);
 	unsigned int i;
 
 	memset(s, 0, sizeof(*s));
 	make_regs(&s->start, false);
 	make_regs(&s->end, true);
 	s->start_insns = start_insns;
-	s->end_insns = start_insns + below(below(2) ? 40 : 400);
-	s->why = (enum vptd_atom_end)below(4);
-	s->has_end = below(8) > 0;
+	s->end_insns = start_insns + randcode_below(randcode_below(2) ? 40 : 400);
+	s->why = (enum vptd_atom_end)randcode_below(4);
+	s->has_end = randcode_below(8) > 0;
 	put(s, (struct vpt_atom_packet){.kind = VPT_ATOM_PKT_PSB});
 	put_lip(s, VPT_ATOM_PKT_PGE);
-	for (i = below(80); i; i--)
+	for (i = randcode_below(80); i; i--)
 		put_some(s, wild);
-	if (!below(8))
-		s->len -= below(3);
+	if (!randcode_below(8))
+		s->len -= randcode_below(3);
 }
 
 static void make_trace(void)
 {
-	uint64_t counter = below(100);
+	uint64_t counter = randcode_below(100);
 	unsigned int i;
 
-	trace.n = 1 + below(SESSIONS);
-	trace.blind = !below(8);
-	trace.config.errata = (uint8_t)(below(2) ? 0 : below(256));
-	trace.config.guest = below(2);
-	trace.limit = below(300);
-	trace.resumed = below(200);
+	trace.n = 1 + randcode_below(SESSIONS);
+	trace.blind = !randcode_below(8);
+	trace.config.errata = (uint8_t)(randcode_below(2) ? 0 : randcode_below(256));
+	trace.config.guest = randcode_below(2);
+	trace.limit = randcode_below(300);
+	trace.resumed = randcode_below(200);
 	for (i = 0; i < trace.n; i++) {
 		make_session(&trace.at[i], counter);
 		counter = trace.at[i].end_insns;
@@ -282,7 +231,7 @@ static void on_run(void *context, const struct dec_block *block, unsigned int fi
 	r->ran += count;
 }
 
-/* A page is another one from the limit on, and the space too. */
+/* At the limit, a page and the space change. */
 static void on_limit(void *context)
 {
 	struct result *r = context;
@@ -358,16 +307,16 @@ START_TEST(same_events_and_runs)
 	uint64_t ran = 0, events = 0;
 	unsigned int i;
 
-	seed = ((uint64_t)_i + 1) * 0x9e3779b97f4a7c15ull;
+	randcode_seed = ((uint64_t)_i + 1) * 0x9e3779b97f4a7c15ull;
 	make_code();
 	for (i = 0; i < 100; i++) {
 		make_trace();
 		decode(&whole, false, sizeof(trace.at[0].bytes));
-		decode(&other, false, 1 + below(9));
+		decode(&other, false, 1 + randcode_below(9));
 		ck_assert_msg(same_events(&whole, &other) && whole.hash == other.hash,
 			      "trace %u in pieces", i);
 		decode(&other, true, sizeof(trace.at[0].bytes));
-		/* A circle of branches is noticed after different numbers of rounds. */
+		/* Decoders notice an endless loop after different numbers of iterations. */
 		ck_assert_msg(whole.circles || same_events(&whole, &other),
 			      "trace %u with tracelets", i);
 		ran += whole.ran;
@@ -378,12 +327,7 @@ START_TEST(same_events_and_runs)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("rtit_random", NULL, NULL)
 {
-	Suite *s = suite_create("rtit_random");
-	TCase *t = tcase_create("random");
-
-	tcase_add_loop_test(t, same_events_and_runs, 0, 20);
-	suite_add_tcase(s, t);
-	return s;
+	tcase_add_loop_test(tcase, same_events_and_runs, 0, 20);
 }
