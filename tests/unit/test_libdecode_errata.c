@@ -29,6 +29,7 @@ struct machine {
 
 #define MACHINES 4
 
+/* clang-format off */
 static const struct row {
 	enum dec_erratum_bit erratum;
 	int way;
@@ -36,29 +37,22 @@ static const struct row {
 	struct machine machine[MACHINES];
 } rows[] = {
 	/* The erratum may have no effect but a PSB+ where decoding begins. */
-	{DEC_ERRATUM_BIT_BDM70,
-	 0,
-	 5,
+	{DEC_ERRATUM_BIT_BDM70, 0, 5,
 	 {{"bdw", {6, 0x3d}}, {"skl", {6, 0x5e}}, {"icx", {6, 0x6a}}, {"spr", {6, 0x8f}}}},
 	{DEC_ERRATUM_BIT_BDM64, 0, 0, {{"bdw", {6, 0x3d}}, {"bdw", {6, 0x4f}}}},
 	{DEC_ERRATUM_BIT_SKD007, 0, 0, {{"skl", {6, 0x5e}}, {"skl", {6, 0x8e}}}},
 	{DEC_ERRATUM_BIT_SKD022, 0, 0, {{"skl", {6, 0x5e}}, {"icx", {6, 0x7e}}}},
 	{DEC_ERRATUM_BIT_SKD010, ERRATUM_SKIPS, 0, {{"skl", {6, 0x5e}}, {"skl", {6, 0x9e}}}},
 	/* A JMP to a JMP that leaves the filter to the same address. */
-	{DEC_ERRATUM_BIT_SKL014,
-	 0,
-	 1,
-	 {{"skl", {6, 0x5e}}, {"icx", {6, 0x6a}}, {"spr", {6, 0xcf}}}},
+	{DEC_ERRATUM_BIT_SKL014, 0, 1, {{"skl", {6, 0x5e}}, {"icx", {6, 0x6a}}, {"spr", {6, 0xcf}}}},
 	{DEC_ERRATUM_BIT_APL12, 0, 0, {{"skl", {6, 0x5c}}, {"skl", {6, 0x5f}}}},
 	{DEC_ERRATUM_BIT_APL11, 0, 0, {{"skl", {6, 0x5c}}, {"skl", {6, 0x7a}}, {"spr", {6, 0x97}}}},
 	/* Only the count of cycles depends on the erratum, and a PSB+ restarts the time. */
 	{DEC_ERRATUM_BIT_SKL168, ERRATUM_TIME, 100, {{"skl", {6, 0x5e}}, {"skl", {6, 0x4e}}}},
 	/* The wrong byte may be a PAD. */
-	{DEC_ERRATUM_BIT_SKZ84,
-	 0,
-	 10,
-	 {{"skl", {6, 0x55}}, {"icx", {6, 0x6a}}, {"spr", {6, 0x8f}}}},
+	{DEC_ERRATUM_BIT_SKZ84, 0, 10, {{"skl", {6, 0x55}}, {"icx", {6, 0x6a}}, {"spr", {6, 0x8f}}}},
 };
+/* clang-format on */
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 

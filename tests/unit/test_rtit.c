@@ -166,6 +166,8 @@ struct row {
 #define RD(tag, msr, ctl, before, need) { tag, READ, msr, ctl, before, 0, need, before }
 
 #define LOCKED(msr, ctl, before, value) TRACING("MSR-TRACEEN-LOCK", msr, ctl, before, value, "-")
+#define DISABLE(value, need) TRACING("CTL-DISABLE-CHANGE", CTL, EN | TOPA | OS, 0, value, need)
+#define MASKED(value, after) WR_AS("MSR-MASK-LOW", MASK, 0x7f, value, "c0|c2", after)
 #define CANON(msr, value, need) WR("MSR-ADDR-CANONICAL", msr, value, need)
 
 static const struct row rows[] = {
@@ -229,13 +231,9 @@ static const struct row rows[] = {
 	TRACING("MSR-TRACEEN-LOCK", CTL, EN | TOPA | OS, 0, EN | OS, "-"),
 	TRACING("MSR-TRACEEN-LOCK", CTL, EN | TOPA, 0, EN | TOPA | ADDR_CFG(0, 1), "-"),
 	TRACING("MSR-TRACEEN-LOCK", CTL, EN | TOPA, 0, EN | TOPA | BIT(56), "-"),
-	TRACING("CTL-DISABLE-CHANGE", CTL, EN | TOPA | OS, 0, TOPA | OS, "c0"),
-	TRACING("CTL-DISABLE-CHANGE", CTL, EN | TOPA | OS, 0, 0, ""),
-	TRACING("CTL-DISABLE-CHANGE", CTL, EN | TOPA | OS, 0, USER | BRANCH, ""),
-	TRACING("CTL-DISABLE-CHANGE", CTL, EN | TOPA | OS, 0, BIT(1) | PSB_FREQ(1), "b1 p1"),
-	TRACING("CTL-DISABLE-CHANGE", CTL, EN | TOPA | OS, 0, ADDR_CFG(1, 2), "r1"),
-	TRACING("CTL-DISABLE-CHANGE", CTL, EN | TOPA | OS, 0, BIT(18), "-"),
-	TRACING("CTL-DISABLE-CHANGE", CTL, EN | TOPA | OS, 0, ADDR_CFG(0, 3), "-"),
+	DISABLE(TOPA | OS, "c0"), DISABLE(0, ""), DISABLE(USER | BRANCH, ""),
+	DISABLE(BIT(1) | PSB_FREQ(1), "b1 p1"), DISABLE(ADDR_CFG(1, 2), "r1"),
+	DISABLE(BIT(18), "-"), DISABLE(ADDR_CFG(0, 3), "-"),
 	HOST("MSR-CTL", CTL, EN | TOPA | OS, EN | TOPA | USER, "c0"),
 	HOST("MSR-CTL", CTL, EN | TOPA | OS, EN | TOPA | USER | CR3F, "c0 b0"),
 	HOST("MSR-CTL", CTL, EN | TOPA | OS, 0, ""),
@@ -304,13 +302,9 @@ static const struct row rows[] = {
 	WR_AS("MSR-OUTPUT-MASK", MASK, 0x7f, 0, "c0|c2", 0x7f),
 	WR_AS("MSR-OUTPUT-MASK", MASK, 0x7f, ~0ull, "c0|c2", ~0ull),
 	WR_AS("MSR-OUTPUT-MASK", MASK, ~0ull, 0, "c0|c2", 0x7f),
-	WR_AS("MSR-MASK-LOW", MASK, 0x7f, 1, "c0|c2", 0x7f),
-	WR_AS("MSR-MASK-LOW", MASK, 0x7f, 0x7f, "c0|c2", 0x7f),
-	WR_AS("MSR-MASK-LOW", MASK, 0x7f, 0x80, "c0|c2", 0xff),
-	WR_AS("MSR-MASK-LOW", MASK, 0x7f, 0xfffffff8, "c0|c2", 0xffffffff),
-	WR_AS("MSR-MASK-LOW", MASK, 0x7f, 0x100, "c0|c2", 0x17f),
-	WR_AS("MSR-MASK-LOW", MASK, 0x7f, BIT(63), "c0|c2", BIT(63) | 0x7f),
-	WR_AS("MSR-MASK-LOW", MASK, 0x7f, 0xffffffffull << 32, "c0|c2", 0xffffffff0000007f),
+	MASKED(1, 0x7f), MASKED(0x7f, 0x7f), MASKED(0x80, 0xff), MASKED(0xfffffff8, 0xffffffff),
+	MASKED(0x100, 0x17f), MASKED(BIT(63), BIT(63) | 0x7f),
+	MASKED(0xffffffffull << 32, 0xffffffff0000007f),
 	{ "MSR-MASK-LOW", HOST_WR, MASK, EN | TOPA, 0x7f, 0x80, "c0|c2", 0xff },
 
 	/* CR3_MATCH. */
@@ -785,12 +779,8 @@ static void report(void)
 		       *checks);
 }
 
-Suite *test_suite(void)
+TEST_SUITE("rtit", NULL, NULL)
 {
-	Suite *suite = suite_create("rtit");
-	TCase *rules = tcase_create("rules"), *sweeps = tcase_create("sweeps");
-	TCase *reset = tcase_create("reset");
-
 	checks = mmap(NULL, sizeof(*checks), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
 	if (checks == MAP_FAILED)
@@ -798,21 +788,11 @@ Suite *test_suite(void)
 	reporter = getpid();
 	atexit(report);
 
-	TEST_ROWS(rules, rule, rows);
-	tcase_add_test(rules, every_field_has_a_row);
-	suite_add_tcase(suite, rules);
-
-	tcase_add_loop_test(sweeps, ctl_bit, 0, 64);
-	tcase_add_loop_test(sweeps, status_bit, 0, 64);
-	tcase_add_loop_test(sweeps, ctl_encoding, 0, 16);
-	tcase_add_loop_test(sweeps, number, 0, 0x60 + 7);
-	tcase_add_loop_test(sweeps, masks, 0, MODELS);
-	tcase_add_loop_test(sweeps, ctl_random, 0, MODELS);
-	tcase_add_loop_test(sweeps, absurd_widths, 0, 4);
-	suite_add_tcase(suite, sweeps);
-
-	tcase_add_test(reset, cold_reset);
-	tcase_add_loop_test(reset, warm_reset, 0, MODELS);
-	suite_add_tcase(suite, reset);
-	return suite;
+	TEST_ROWS(tcase, rule, rows);
+	TEST_LOOP(tcase, 64, ctl_bit, status_bit);
+	tcase_add_loop_test(tcase, ctl_encoding, 0, 16);
+	tcase_add_loop_test(tcase, number, 0, 0x60 + 7);
+	TEST_LOOP(tcase, MODELS, masks, ctl_random, warm_reset);
+	tcase_add_loop_test(tcase, absurd_widths, 0, 4);
+	TEST_ADD(tcase, every_field_has_a_row, cold_reset);
 }
