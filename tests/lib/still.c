@@ -193,7 +193,7 @@ enum core_done run(const char *code, size_t len, struct engine_exception *e)
 	return core_emulate(&v, &insn, e);
 }
 
-void check_fault(const char *name, enum core_done done, uint8_t vector, uint32_t error)
+void check_raised(const char *name, enum core_done done, uint8_t vector, uint32_t error)
 {
 	ck_assert_msg(done == CORE_DONE_FAULT, "%s: %d", name, done);
 	ck_assert_msg(raised.vector == vector, "%s: vector %u", name, raised.vector);

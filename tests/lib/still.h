@@ -56,7 +56,7 @@ enum core_done run(const char *code, size_t len, struct engine_exception *e);
 	} while (0)
 /* Run code, and check that it retired or faulted. */
 #define RETIRES(code)		      EXPECT_RETIRED(RUN(code, &raised))
-#define FAULTS(code, vector_, error_) EXPECT_FAULT(RUN(code, &raised), vector_, error_)
+#define RAISES(code, vector_, error_) EXPECT_FAULT(RUN(code, &raised), vector_, error_)
 /* Check RIP and RSP. */
 #define EXPECT_AT(rip_, rsp_)                      \
 	do {                                       \
@@ -65,7 +65,7 @@ enum core_done run(const char *code, size_t len, struct engine_exception *e);
 	} while (0)
 
 /* Check the fault of a row of a table, which @name names. */
-void check_fault(const char *name, enum core_done done, uint8_t vector, uint32_t error);
+void check_raised(const char *name, enum core_done done, uint8_t vector, uint32_t error);
 /* Check @count words of @size bytes each (2, 4 or 8). */
 void check_words(uint64_t gpa, unsigned int size, const uint64_t *word, unsigned int count);
 

@@ -111,8 +111,8 @@ START_TEST(jmp_that_faults)
 
 	flat_ring(refused[_i].cpl);
 	before = sregs;
-	check_fault(refused[_i].name, go(JMP, 4, refused[_i].selector, refused[_i].offset),
-		    refused[_i].vector, refused[_i].error);
+	check_raised(refused[_i].name, go(JMP, 4, refused[_i].selector, refused[_i].offset),
+		     refused[_i].vector, refused[_i].error);
 	ck_assert_mem_eq(&before, &sregs, sizeof(sregs));
 	ck_assert_uint_eq(regs.rip, CODE);
 }
@@ -129,10 +129,10 @@ START_TEST(pointers_are_checked)
 	EXPECT_FAULT(go(JMP, 4, KCODE, 0), X86_VEC_GP, 0);
 	/* jmp far [esp] raises #SS. */
 	v.s.ss.limit = STACK + 4;
-	FAULTS("\xff\x2c\x24", X86_VEC_SS, 0);
+	RAISES("\xff\x2c\x24", X86_VEC_SS, 0);
 	/* jmp far cs:[esi] from execute-only code */
 	v.s.cs.ar &= ~X86_AR_RW;
-	FAULTS("\x2e\xff\x2e", X86_VEC_GP, 0);
+	RAISES("\x2e\xff\x2e", X86_VEC_GP, 0);
 }
 END_TEST
 
@@ -213,8 +213,8 @@ START_TEST(gate_that_faults)
 {
 	flat_ring(3);
 	call_gate(bad_gates[_i].selector, bad_gates[_i].offset, bad_gates[_i].access, 0);
-	check_fault(bad_gates[_i].name, go(bad_gates[_i].kind, 4, bad_gates[_i].pointer, 0),
-		    bad_gates[_i].vector, bad_gates[_i].error);
+	check_raised(bad_gates[_i].name, go(bad_gates[_i].kind, 4, bad_gates[_i].pointer, 0),
+		     bad_gates[_i].vector, bad_gates[_i].error);
 	ck_assert_uint_eq(v.cpl, 3);
 }
 END_TEST
@@ -263,7 +263,7 @@ START_TEST(far_returns)
 		ck_assert(sregs.es.ar & X86_AR_UNUSABLE);
 		return;
 	}
-	check_fault(returns[_i].name, RUN("\xcb", &raised), returns[_i].vector, returns[_i].error);
+	check_raised(returns[_i].name, RUN("\xcb", &raised), returns[_i].vector, returns[_i].error);
 	ck_assert_uint_eq(regs.rsp, STACK);
 }
 END_TEST
@@ -351,7 +351,7 @@ START_TEST(gate_of_64_bits_that_faults)
 {
 	call_gate(bad_gates64[_i].selector, bad_gates64[_i].offset, bad_gates64[_i].access, 0);
 	put32(GDT + GATE_HIGH + 4, bad_gates64[_i].high);
-	check_fault(bad_gates64[_i].name, go(CALL, 4, GATE, 0), X86_VEC_GP, bad_gates64[_i].error);
+	check_raised(bad_gates64[_i].name, go(CALL, 4, GATE, 0), X86_VEC_GP, bad_gates64[_i].error);
 	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_NONE);
 }
 END_TEST

@@ -208,7 +208,7 @@ START_TEST(nmi_blocks_until_iret)
 	ck_assert(!(v.shadowed & CORE_VCPU_NMI_BLOCKED));
 	v.shadowed |= CORE_VCPU_NMI_BLOCKED;
 	put32(regs.rsp + 4, 0);
-	FAULTS("\xcf", X86_VEC_GP, 0);
+	RAISES("\xcf", X86_VEC_GP, 0);
 	ck_assert(!(v.shadowed & CORE_VCPU_NMI_BLOCKED));
 }
 START_TEST(iret_of_the_same_ring)
@@ -279,8 +279,8 @@ START_TEST(iret_that_faults)
 	const uint32_t frame[] = {bad_iret[_i].eip, bad_iret[_i].cs, 2, STACK, bad_iret[_i].ss};
 	struct x86_regs before = regs;
 	put_bytes(STACK, frame, sizeof(frame));
-	check_fault(bad_iret[_i].name, RUN("\xcf", &raised), bad_iret[_i].vector,
-		    bad_iret[_i].error);
+	check_raised(bad_iret[_i].name, RUN("\xcf", &raised), bad_iret[_i].vector,
+		     bad_iret[_i].error);
 	ck_assert_mem_eq(&before, &regs, sizeof(regs));
 }
 END_TEST
@@ -288,11 +288,11 @@ END_TEST
 START_TEST(iret_beyond_the_stack)
 {
 	v.s.ss.limit = STACK + 10;
-	FAULTS("\xcf", X86_VEC_SS, 0);
+	RAISES("\xcf", X86_VEC_SS, 0);
 	/* The limit of an expand-down segment is its lower bound. */
 	v.s.ss.limit = STACK;
 	v.s.ss.ar |= X86_AR_DC;
-	FAULTS("\xcf", X86_VEC_SS, 0);
+	RAISES("\xcf", X86_VEC_SS, 0);
 }
 END_TEST
 
@@ -341,9 +341,9 @@ START_TEST(sysenter_and_sysexit)
 	ck_assert_uint_eq(sregs.ss.selector, UDATA);
 	ck_assert_uint_eq(v.bits, 32);
 	/* SYSEXIT faults in ring 3, and SYSENTER without a code segment. */
-	FAULTS("\x0f\x35", X86_VEC_GP, 0);
+	RAISES("\x0f\x35", X86_VEC_GP, 0);
 	still.sysenter_cs = 3;
-	FAULTS("\x0f\x34", X86_VEC_GP, 0);
+	RAISES("\x0f\x34", X86_VEC_GP, 0);
 }
 END_TEST
 
@@ -352,7 +352,7 @@ START_TEST(no_syscall)
 {
 	v.s.efer |= X86_EFER_SCE;
 	core_vcpu_store(&v);
-	FAULTS("\x0f\x05", X86_VEC_UD, 0);
+	RAISES("\x0f\x05", X86_VEC_UD, 0);
 }
 END_TEST
 

@@ -113,7 +113,7 @@ START_TEST(vector_beyond_the_limit)
 	ck_assert(core_deliver(&v, &e, CORE_SOURCE_EXTERNAL, CODE));
 	ck_assert_uint_eq(e.vector, X86_VEC_GP);
 	/* The error code is internal: real mode does not push it. */
-	FAULTS("\xcd\x40", X86_VEC_GP, 8 * 0x40);
+	RAISES("\xcd\x40", X86_VEC_GP, 8 * 0x40);
 	/* An IDT limit of 0 is a common way to reset: no vector can be delivered. */
 	v.s.idt.limit = 0;
 	e = core_fault_plain(3);
@@ -131,7 +131,7 @@ START_TEST(iret_of_32_bits)
 	regs.rip = CODE;
 	regs.rsp = STACK;
 	put32(SS_BASE + STACK, 0x10000);
-	FAULTS("\x66\xcf", X86_VEC_GP, 0);
+	RAISES("\x66\xcf", X86_VEC_GP, 0);
 }
 END_TEST
 
@@ -181,7 +181,7 @@ END_TEST
 /* CS keeps the limit that it had in protected mode ("unreal mode"). */
 START_TEST(limits)
 {
-	FAULTS("\x66\xea\x00\x00\x01\x00\x00\x10", X86_VEC_GP, 0);
+	RAISES("\x66\xea\x00\x00\x01\x00\x00\x10", X86_VEC_GP, 0);
 	ck_assert_uint_eq(regs.rip, CODE);
 	v.s.cs.limit = ~0u;
 	RETIRES("\x66\xea\x00\x00\x01\x00\x00\x10");
@@ -189,15 +189,15 @@ START_TEST(limits)
 	ck_assert_uint_eq(sregs.cs.limit, ~0u);
 	/* A pointer beyond the limit of DS. */
 	regs.rip = CODE;
-	FAULTS("\xff\x2e\xfe\xff", X86_VEC_GP, 0);
+	RAISES("\xff\x2e\xfe\xff", X86_VEC_GP, 0);
 }
 END_TEST
 
 START_TEST(no_system_calls)
 {
 	still.sysenter_cs = 8;
-	FAULTS("\x0f\x34", X86_VEC_GP, 0);
-	FAULTS("\x0f\x35", X86_VEC_GP, 0);
+	RAISES("\x0f\x34", X86_VEC_GP, 0);
+	RAISES("\x0f\x35", X86_VEC_GP, 0);
 }
 END_TEST
 
