@@ -23,7 +23,7 @@ $(O)/tests/test_vptdecode_memory: private LDFLAGS += \
 # For tools: files made by hand, and traces in one piece.
 TEST_RAW := $(O)/tests/libraw.a
 $(TEST_RAW): $(O)/tests/lib/rawfile.o $(O)/tests/lib/rawelf.o $(O)/tests/lib/onepiece.o $(O)/tests/lib/versions.o \
-	$(O)/tests/lib/atom_follow.o $(O)/tests/lib/imagefile.o $(O)/tests/lib/logfile.o
+	$(O)/tests/lib/atom_follow.o $(O)/tests/lib/imagefile.o $(O)/tests/lib/logfile.o $(O)/tests/lib/samelog.o
 	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
 
 # Small programs that test scripts use, one per tests/tools/*.c.
@@ -31,7 +31,7 @@ TEST_TOOLS := $(patsubst tests/tools/%.c,$(O)/tests/%,$(sort $(wildcard tests/to
 $(TEST_TOOLS): $(O)/tests/%: $(O)/tests/tools/%.o $(TEST_RAW) $(LIBVMM) $(LIBVPT)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 $(O)/tests/mkvpt $(O)/tests/memory: TOOL_LIBS := -lz
-$(O)/tests/follow $(O)/tests/follow_atom $(O)/tests/edges $(O)/tests/times $(O)/tests/listing $(O)/tests/flows $(O)/tests/points $(O)/tests/side $(O)/tests/log_mutants: TOOL_LIBS := $(VMM_LIBS)
+$(O)/tests/follow $(O)/tests/follow_atom $(O)/tests/edges $(O)/tests/times $(O)/tests/listing $(O)/tests/flows $(O)/tests/points $(O)/tests/side $(O)/tests/log_mutants $(O)/tests/samelog: TOOL_LIBS := $(VMM_LIBS)
 
 # One program per tests/fuzz/fuzz_*.c; only MODE=fuzz can link them.
 TEST_FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))

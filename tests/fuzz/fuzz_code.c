@@ -4,7 +4,8 @@
  * could set up. The code must not harm the host and must take bounded time. The result must depend
  * only on the guest. Each input therefore runs twice, with different garbage on the host's stack.
  * The second run steps single instructions or has an oracle, which takes other paths to the same
- * result. The input is the header of read_head(), then code.
+ * result. The first run then has an oracle of blocks, which must have the same records. The input
+ * is the header of read_head(), then code.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "core/vcpu.h"
 #include "fuzz/bytes.h"
 #include "lib/hostile_seen.h"
+#include "lib/samelog.h"
 #include "trace/writer.h"
 
 #define INSNS	 3000
@@ -249,13 +251,14 @@ static void *guard_at(void *at)
 	return mmap(at, NEAR, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 }
 
-static struct trace_writer *record(struct core_vm *vm, const struct head *in, bool oracle, int fd)
+static struct trace_writer *record(struct core_vm *vm, const struct head *in, uint32_t oracle,
+				   int fd)
 {
 	struct trace_file_info info = {.owner = vm->owner,
 				       .caps = vm->caps,
 				       .vcpus = 1,
 				       .engine = "soft",
-				       .oracle = oracle};
+				       .oracle = !!oracle};
 	struct trace_writer *w;
 	char path[32];
 
@@ -268,8 +271,8 @@ static struct trace_writer *record(struct core_vm *vm, const struct head *in, bo
 }
 
 /* Return false if the run took too long for a result. */
-static bool run_core(const struct head *in, bool oracle, struct hostile_seen *seen, uint8_t *ram,
-		     int fd)
+static bool run_core(const struct head *in, uint32_t oracle, struct hostile_seen *seen,
+		     uint8_t *ram, int fd)
 {
 	struct core_vm vm;
 	struct trace_writer *w;
@@ -296,8 +299,23 @@ static bool run_core(const struct head *in, bool oracle, struct hostile_seen *se
 	return in_time;
 }
 
+static void compare_logs(const int fd[2])
+{
+	char path[2][32], why[512] = "";
+	uint64_t records;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		snprintf(path[i], sizeof(path[i]), "/proc/self/fd/%d", fd[i]);
+	if (samelog(path[0], path[1], &records, why, sizeof(why)))
+		return;
+	fprintf(stderr, "%s\n", why);
+	abort();
+}
+
 static void compare_core(const struct head *in)
 {
+	const uint32_t oracle = in->run & ORACLE ? TRACER_CONFIG_ORACLE : 0;
 	static uint8_t ram[2][HOSTILE_RAM];
 	int fd[2] = {memfd_create("one", 0), memfd_create("two", 0)};
 	struct hostile_seen one, two;
@@ -305,12 +323,14 @@ static void compare_core(const struct head *in)
 
 	REQUIRE(fd[0] >= 0 && fd[1] >= 0);
 	poison(0x55);
-	in_time = run_core(in, false, &one, ram[0], fd[0]);
+	in_time = run_core(in, oracle ? oracle | TRACER_CONFIG_BLOCKS : 0, &one, ram[0], fd[0]);
 	poison(0xaa);
-	in_time &= run_core(in, in->run & ORACLE, &two, ram[1], fd[1]);
+	in_time &= run_core(in, oracle, &two, ram[1], fd[1]);
 	if (in_time) {
 		hostile_require_same(&one, &two);
 		REQUIRE(!memcmp(ram[0], ram[1], HOSTILE_RAM));
+		if (oracle)
+			compare_logs(fd);
 	}
 	close(fd[0]);
 	close(fd[1]);

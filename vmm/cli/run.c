@@ -133,18 +133,29 @@ static int open_output(struct run *r, const struct vpt_caps *caps)
 	return write_start(r);
 }
 
+/* Return the oracle's kind, as bits of enum tracer_config_flags. */
+static uint32_t oracle_of(const struct cli_run_options *o)
+{
+	return (o->oracle ? TRACER_CONFIG_ORACLE : 0u) |
+	       (o->oracle_blocks ? TRACER_CONFIG_BLOCKS : 0u);
+}
+
 static int start_trace(struct run *r)
 {
 	struct vpt_caps caps = r->m.o.caps;
 	struct core_vcpu *v = r->m.vm.vcpu;
 	int status;
 
+	if (r->m.o.oracle_blocks && !(v->engine->can & ENGINE_REPORTS))
+		return cli_fail(CLI_EXIT_USAGE,
+				"run: --oracle-blocks: engine %s runs no blocks; use --engine=soft",
+				v->engine->name);
 	if (r->m.o.owner == TRACE_OWNER_HOST || r->m.o.usage.given)
 		caps = cli_run_host_caps(&r->m.o);
 	status = open_output(r, &caps);
 	if (status)
 		return status;
-	if (core_vcpu_record(v, r->m.writer, r->m.o.oracle, &caps))
+	if (core_vcpu_record(v, r->m.writer, oracle_of(&r->m.o), &caps))
 		return cli_fail(CLI_EXIT_HOST, "run: no memory");
 	status = cli_run_set_model(&r->m.o, v);
 	if (status)

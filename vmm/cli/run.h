@@ -83,7 +83,8 @@ struct cli_run_options {
 	const char *initrd;
 	const char *append; /* the kernel's command line; NULL: the default */
 	bool oracle;
-	bool model_given; /* --model or --caps was given */
+	bool oracle_blocks; /* a word per block that ran, instead of a record per instruction */
+	bool model_given;   /* --model or --caps was given */
 	uint64_t seed;
 	struct cli_args args;
 	uint64_t max_insns;

@@ -76,6 +76,10 @@ static const struct cli_option rows[] = {
 	 "also record every retired instruction, for vpt verify: 16 bytes each, and up to ten "
 	 "times slower",
 	 cli_take_flag, AT(oracle)},
+	{0, "oracle-blocks", NULL,
+	 "also record every block of instructions that ran, for vpt verify: 4 bytes each, with "
+	 "compiled code on; only --engine=soft",
+	 cli_take_flag, AT(oracle_blocks)},
 	{0, "seed", "=N", "the seed in the boot information", cli_take_number, AT(seed)},
 	{0, "arg", "=N", "the next argument in the boot information; at most four", cli_take_arg,
 	 AT(args)},
@@ -274,6 +278,9 @@ static int check_together(const struct cli_run_options *o)
 		return cli_fail(CLI_EXIT_USAGE, "run: --pt=host: requires -o FILE");
 	if (o->oracle && !o->output)
 		return cli_fail(CLI_EXIT_USAGE, "run: --oracle: requires -o FILE");
+	if (o->oracle_blocks && o->snapshot)
+		return cli_fail(CLI_EXIT_USAGE,
+				"run: --oracle-blocks: a snapshot has no blocks; use --oracle");
 	return CLI_EXIT_OK;
 }
 
@@ -289,6 +296,7 @@ int cli_run_parse(struct cli_run_options *o, int argc, char **argv)
 	o->max_bytes = CLI_RUN_MAX_BYTES;
 	cli_run_init_usage(&o->usage);
 	status = cli_options_parse(&cli_verb_run, argc, argv, o);
+	o->oracle |= o->oracle_blocks;
 	if (!status)
 		status = cli_run_choose_system(o);
 	if (!status)

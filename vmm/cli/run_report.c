@@ -33,7 +33,7 @@ void cli_run_report_begin(struct cli_run_report *r, const struct cli_run_options
 {
 	*r = (struct cli_run_report){.options = o, .vm = vm, .output = output, .began = core_now()};
 	r->terminal = isatty(STDERR_FILENO) && !o->quiet && !o->json;
-	if (o->oracle && o->output && !o->quiet && !o->json)
+	if (o->oracle && !o->oracle_blocks && o->output && !o->quiet && !o->json)
 		show_oracle(r);
 }
 

@@ -13,10 +13,14 @@ static struct vpt_gate closed;
 static uint32_t wants(const struct core_vcpu *v)
 {
 	const uint32_t state = v->tracer.unit.gate->state;
-	const bool every =
-		v->tracer.config.flags & TRACER_CONFIG_ORACLE || state & VPT_GATE_EACH_INSN;
+	const uint32_t oracle = v->tracer.config.flags;
+	const bool blocks = v->tracer.recorder.wants & TRACER_RECORDER_WORDS;
+	const bool every = (oracle & TRACER_CONFIG_ORACLE && !blocks) || state & VPT_GATE_EACH_INSN;
 
-	return ENGINE_WANTS_CODE | (every ? ENGINE_WANTS_INSNS : 0) |
+	return ENGINE_WANTS_CODE |
+	       (every	 ? ENGINE_WANTS_INSNS
+		: blocks ? ENGINE_WANTS_LOG
+			 : 0) |
 	       (state & VPT_GATE_INTR_FLAG ? ENGINE_WANTS_INTR_FLAG : 0);
 }
 
@@ -71,12 +75,29 @@ static void code(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uin
 	}
 }
 
+static uint32_t stretch(void *opaque, const struct engine_stretch *s)
+{
+	struct core_vcpu *v = opaque;
+
+	return tracer_recorder_log_stretch(&v->tracer.recorder, s, *v->tracer.unit.ip_base);
+}
+
+static void flush(void *opaque)
+{
+	struct core_vcpu *v = opaque;
+
+	tracer_recorder_log_flush(&v->tracer.recorder);
+}
+
 void core_observe(struct core_vcpu *v)
 {
 	v->observer = (struct engine_observer){
 		.wants = wants(v),
 		.report = report,
 		.code = code,
+		.log = &v->tracer.recorder.log,
+		.stretch = stretch,
+		.flush = flush,
 		.opaque = v,
 	};
 	aim(v);

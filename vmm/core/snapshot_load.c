@@ -604,7 +604,8 @@ int core_snapshot_trace(const struct core_snapshot *s, struct core_vm *vm, int f
 		if (error)
 			return error;
 	}
-	if (core_vcpu_record(v, *writer, fd >= 0 && s->info.file.oracle, &s->info.file.caps))
+	if (core_vcpu_record(v, *writer, fd >= 0 && s->info.file.oracle ? TRACER_CONFIG_ORACLE : 0,
+			     &s->info.file.caps))
 		return no_memory(&why);
 	if (fd >= 0) {
 		error = load_code(s, v->tracer.recorder.pages, &why);

@@ -93,7 +93,7 @@ static void wrote(void *opaque, uint64_t gpa, uint64_t len)
 		v->engine->vm_wrote(v->vm->machine, gpa, len);
 }
 
-static int init_tracer(struct core_vcpu *v, struct trace_writer *writer, bool oracle,
+static int init_tracer(struct core_vcpu *v, struct trace_writer *writer, uint32_t oracle,
 		       const struct vpt_caps *caps)
 {
 	const struct tracer_config config = {
@@ -103,8 +103,7 @@ static int init_tracer(struct core_vcpu *v, struct trace_writer *writer, bool or
 		.mem = &v->vm->mem,
 		.writer = writer,
 		.vcpu = v->index,
-		.flags = (oracle ? TRACER_CONFIG_ORACLE : 0) |
-			 (core_vcpu_counts(v) ? TRACER_CONFIG_CALLER_SYNCS : 0) |
+		.flags = oracle | (core_vcpu_counts(v) ? TRACER_CONFIG_CALLER_SYNCS : 0) |
 			 (v->vm->vmx ? TRACER_CONFIG_VMX : 0),
 		.urged = &v->urged,
 		.engine = v->engine,
@@ -163,7 +162,7 @@ void core_vcpu_destroy(struct core_vcpu *v)
 	free(v);
 }
 
-int core_vcpu_record(struct core_vcpu *v, struct trace_writer *writer, bool oracle,
+int core_vcpu_record(struct core_vcpu *v, struct trace_writer *writer, uint32_t oracle,
 		     const struct vpt_caps *tracer_caps)
 {
 	tracer_free(&v->tracer);

@@ -109,8 +109,11 @@ struct core_vcpu {
 int core_vcpu_create(struct core_vm *vm, unsigned int index, struct core_vcpu **vcpu);
 void core_vcpu_destroy(struct core_vcpu *vcpu);
 
-/* Record to a file, which may be NULL. Call before the guest runs. Returns 0 or -errno. */
-int core_vcpu_record(struct core_vcpu *v, struct trace_writer *writer, bool oracle,
+/*
+ * Record to a file, which may be NULL. Call before the guest runs. @oracle: 0, TRACER_CONFIG_ORACLE,
+ * or TRACER_CONFIG_ORACLE | TRACER_CONFIG_BLOCKS. Returns 0 or -errno.
+ */
+int core_vcpu_record(struct core_vcpu *v, struct trace_writer *writer, uint32_t oracle,
 		     const struct vpt_caps *tracer_caps);
 
 /*

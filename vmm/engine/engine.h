@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/log.h"
 #include "engine/probe.h"
 #include "engine/report.h"
 #include "engine/time.h"
@@ -104,6 +105,8 @@ enum engine_observer_wants {
 	ENGINE_WANTS_CODE = 1 << 1,
 	/* Changes of RFLAGS.IF. */
 	ENGINE_WANTS_INTR_FLAG = 1 << 2,
+	/* The words of `log`. Not together with ENGINE_WANTS_INSNS. */
+	ENGINE_WANTS_LOG = 1 << 3,
 };
 
 /*
@@ -130,6 +133,14 @@ struct engine_observer {
 	 * trace.
 	 */
 	void (*code)(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uint64_t gpa2);
+	/*
+	 * With ENGINE_WANTS_LOG: the words of the log. A call of stretch() passes the instructions
+	 * of a new block, and returns the number of the block. The owner of the log takes its words
+	 * in flush().
+	 */
+	struct engine_log *log;
+	uint32_t (*stretch)(void *opaque, const struct engine_stretch *s);
+	void (*flush)(void *opaque);
 	void *opaque;
 };
 

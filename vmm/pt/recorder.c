@@ -12,9 +12,11 @@ int tracer_recorder_init(struct tracer_recorder *rec)
 
 	rec->file_full = &never;
 	if (!rec->writer) {
-		rec->wants &= ~(uint32_t)TRACER_RECORDER_ORACLE;
+		rec->wants &= ~(uint32_t)(TRACER_RECORDER_ORACLE | TRACER_RECORDER_WORDS);
 		return 0;
 	}
+	if (rec->wants & TRACER_RECORDER_WORDS && tracer_recorder_log_init(rec))
+		return -ENOMEM;
 	rec->file_full = trace_writer_full(rec->writer);
 	rec->pages = tracer_code_pages_create();
 	return rec->pages ? 0 : -ENOMEM;
@@ -22,6 +24,7 @@ int tracer_recorder_init(struct tracer_recorder *rec)
 
 void tracer_recorder_free(struct tracer_recorder *rec)
 {
+	tracer_recorder_log_free(rec);
 	tracer_code_pages_destroy(rec->pages);
 	rec->pages = NULL;
 	tracer_spaces_free(&rec->spaces);
@@ -63,6 +66,8 @@ void tracer_recorder_vmcs(struct tracer_recorder *rec, struct trace_vmcs *vmcs)
 
 void tracer_recorder_sync(struct tracer_recorder *rec)
 {
-	if (rec->writer)
-		tracer_recorder_note(rec, trace_writer_sync(rec->writer));
+	if (!rec->writer)
+		return;
+	tracer_recorder_log_flush(rec);
+	tracer_recorder_note(rec, trace_writer_sync(rec->writer));
 }

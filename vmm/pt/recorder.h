@@ -8,6 +8,7 @@
 #define VMM_PT_RECORDER_H
 
 #include "x86/mem.h"
+#include "engine/log.h"
 #include "pt/spaces.h"
 #include "trace/writer.h"
 
@@ -17,6 +18,8 @@ struct tracer_code_pages;
 enum tracer_recorder_wants {
 	TRACER_RECORDER_ORACLE = 1 << 0, /* a record of each instruction, only with a writer */
 	TRACER_RECORDER_MODES = 1 << 1,	 /* execution modes with CR3, as no packet reports them */
+	/* With ORACLE: `log` has words for blocks, in place of records of instructions. */
+	TRACER_RECORDER_WORDS = 1 << 2,
 };
 
 /* Bits of tracer_recorder.state. */
@@ -52,6 +55,7 @@ struct tracer_recorder {
 	uint64_t bytes; /* bytes of trace */
 	uint64_t oracle_cr3;
 	uint64_t place; /* the space of the last CR3 block, if packets do not report the space */
+	struct engine_log log; /* words that are not in the writer yet */
 };
 
 /*
@@ -97,13 +101,29 @@ void tracer_recorder_vmcs(struct tracer_recorder *rec, struct trace_vmcs *vmcs);
 /* Write all buffered blocks to the file. */
 void tracer_recorder_sync(struct tracer_recorder *rec);
 
+/* recorder_log.c: the log of an engine that runs blocks. Returns 0 or -ENOMEM. */
+int tracer_recorder_log_init(struct tracer_recorder *rec);
+void tracer_recorder_log_free(struct tracer_recorder *rec);
+/* Give the words of the log to the writer. */
+void tracer_recorder_log_flush(struct tracer_recorder *rec);
+/* Give the words and then a record to the writer. */
+void tracer_recorder_log_record(struct tracer_recorder *rec,
+				const struct trace_oracle_record *record);
+/* Record the instructions of a block. @base: added to its RIP. Returns its number. */
+uint32_t tracer_recorder_log_stretch(struct tracer_recorder *rec, const struct engine_stretch *s,
+				     uint64_t base);
+
 /* Add a record to the oracle. @ip has the form of the IPs in packets. */
 static inline void tracer_recorder_oracle(struct tracer_recorder *rec, uint8_t kind, uint64_t ip,
 					  uint8_t cpl, uint16_t aux)
 {
 	const struct trace_oracle_record record = {.ip = ip, .kind = kind, .cpl = cpl, .aux = aux};
 
-	if (rec->wants & TRACER_RECORDER_ORACLE && !(rec->state & TRACER_RECORDER_LOST))
+	if (!(rec->wants & TRACER_RECORDER_ORACLE) || rec->state & TRACER_RECORDER_LOST)
+		return;
+	if (vpt_unlikely(rec->wants & TRACER_RECORDER_WORDS))
+		tracer_recorder_log_record(rec, &record);
+	else
 		tracer_recorder_note(rec, trace_writer_oracle(rec->writer, rec->vcpu, record));
 }
 

@@ -29,6 +29,8 @@ int tracer_init(struct tracer *t, const struct tracer_config *config)
 	tracer_unit_choose(t, config->system);
 	if (config->flags & TRACER_CONFIG_ORACLE)
 		t->recorder.wants |= TRACER_RECORDER_ORACLE;
+	if (config->flags & TRACER_CONFIG_BLOCKS)
+		t->recorder.wants |= TRACER_RECORDER_WORDS;
 	if (!t->unit.ops->tells_mode)
 		t->recorder.wants |= TRACER_RECORDER_MODES;
 	error = tracer_recorder_init(&t->recorder);

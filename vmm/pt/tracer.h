@@ -24,6 +24,11 @@ enum tracer_config_flags {
 	 * accesses to the MSRs.
 	 */
 	TRACER_CONFIG_VMX = 1 << 2,
+	/*
+	 * With TRACER_CONFIG_ORACLE: record blocks that the engine runs in place of instructions.
+	 * The engine must have ENGINE_REPORTS.
+	 */
+	TRACER_CONFIG_BLOCKS = 1 << 3,
 };
 
 struct tracer_config {

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "soft/compile.h"
+#include "soft/kind.h"
 #include "soft/native.h"
 #include "soft/soft.h"
 #include "x86/guard.h"
@@ -131,6 +132,8 @@ static struct soft_block **bucket(struct soft_cache *cache, uint64_t gpa, uint64
 /* Leave a block whose bytes have changed. */
 static SOFT_NO_ENDBR const struct soft_uop *stale(struct soft *c, const struct soft_uop *u)
 {
+	if (SOFT_KIND_OP(u->kind) != SOFT_K_LOG)
+		soft_log_cut(c, u, false);
 	c->left += u->rest;
 	c->r[SOFT_R_RIP] = u->ip;
 	c->missed = NULL;

@@ -23,6 +23,7 @@
 #define BLOCK_MAX     (SOFT_BLOCK_MAX_UOPS * UOP_MAX)
 #define AT(member)    ((int32_t)offsetof(struct soft, member))
 #define GATE(member)  ((int32_t)offsetof(struct vpt_gate, member))
+#define LOG(member)   ((int32_t)offsetof(struct engine_log, member))
 #define OF_SLOT(slot) (AT(r) + 8 * (int32_t)(slot))
 
 enum { SIZE64 = 3, ALWAYS = 16, JE = 4, JNE = 5, JB = 2, JAE = 3, JL = 12 };
@@ -519,6 +520,27 @@ static void outcome(struct soft_compiler *g, const struct soft_uop *u, bool take
 	jump_to(g, (const void *)(uintptr_t)soft_cond_slow);
 }
 
+/* Emit the code of the micro-operation that writes a word to the log. */
+static void write_log(struct soft_compiler *g, const struct soft_uop *u)
+{
+	struct soft_emit *e = &g->e;
+	uint8_t *none;
+
+	e_rm(e, SIZE64, 0x8b, H_RAX, H_RDI, AT(log));
+	e_rr(e, SIZE64, 0x85, H_RAX, H_RAX);
+	none = e_jump(e, JE);
+	e_rm(e, SIZE64, 0x8b, H_R10, H_RAX, LOG(at));
+	e_rm(e, SIZE64, 0x3b, H_R10, H_RAX, LOG(end));
+	leave_if(g, JE, u);
+	e_rm(e, 2, 0xc7, 0, H_R10, 0); /* mov dword [r10], aux */
+	e32(e, u->aux);
+	e_rm(e, SIZE64, 0x8d, H_R10, H_R10, sizeof(uint32_t));
+	e_rm(e, SIZE64, 0x89, H_R10, H_RAX, LOG(at));
+	e_rm(e, SIZE64, 0x89, H_RSI, H_RDI, AT(logged));
+	e_aim(e, none);
+	g->live = false;
+}
+
 static void jcc(struct soft_compiler *g, const struct soft_uop *u)
 {
 	uint8_t *taken;
@@ -553,6 +575,8 @@ static bool is_plain(const struct soft_uop *u)
 
 	if (op == SOFT_K_NONE || ((u->dst | u->src) & 7))
 		return false;
+	if (op == SOFT_K_LOG)
+		return true;
 	if (memory && (int64_t)(int32_t)u->disp != u->disp)
 		return false;
 	if (op >= SOFT_K_JCC)
@@ -605,6 +629,9 @@ static void one(struct soft_compiler *g, const struct soft_uop *u, const struct 
 		break;
 	case SOFT_K_POP:
 		pop(g, u);
+		break;
+	case SOFT_K_LOG:
+		write_log(g, u);
 		break;
 	case SOFT_K_JCC:
 		jcc(g, u);

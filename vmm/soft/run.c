@@ -3,10 +3,31 @@
 #include "soft/compile.h"
 #include "soft/state.h"
 
+__attribute__((noinline)) void soft_log_cut(struct soft *c, const struct soft_uop *u, bool done)
+{
+	const struct engine_observer *o = c->base.observer;
+	struct engine_log *log = c->log;
+	unsigned int retired;
+
+	if (vpt_likely(!log))
+		return;
+	retired = (unsigned int)c->logged->rest - u->rest + done;
+	if (retired == c->logged->rest)
+		return;
+	if (!retired && log->at > log->first) {
+		log->at--;
+		return;
+	}
+	if (log->at == log->end)
+		o->flush(o->opaque);
+	*log->at++ = ENGINE_LOG_CUT | retired;
+}
+
 _Noreturn void soft_fault(struct soft *c, const struct soft_uop *u,
 			  const struct engine_exception *e)
 {
 	if (u) {
+		soft_log_cut(c, u, false);
 		c->r[SOFT_R_RIP] = u->ip;
 		c->left += u->rest;
 	}
@@ -38,6 +59,15 @@ static struct vpt_gate *report_to(const struct soft *c)
 	const struct engine_observer *o = c->base.observer;
 
 	return c->call & SOFT_STEP || !o ? NULL : o->gate;
+}
+
+/* Take the gate and the log of the observer, which may have changed. */
+static inline __attribute__((always_inline)) void aim(struct soft *c)
+{
+	const struct engine_observer *o = c->base.observer;
+
+	c->gate = report_to(c);
+	c->log = c->gate && o->wants & ENGINE_WANTS_LOG ? o->log : NULL;
 }
 
 /* Returns true if each instruction is reported. */
@@ -87,6 +117,7 @@ const struct soft_uop *soft_leave(struct soft *c, const struct soft_uop *u, bool
 		report_last(c, u);
 	else
 		c->r[SOFT_R_RIP] = u->ip;
+	soft_log_cut(c, u, done);
 	c->left += u->rest - done;
 	c->call |= SOFT_LEFT;
 	c->exit->kind = kind;
@@ -98,6 +129,7 @@ static void resume(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t next = u->ip + u->len;
 
+	soft_log_cut(c, u, true);
 	c->r[SOFT_R_RIP] = c->bits == 64 ? next : (uint32_t)next;
 	c->left += u->rest - 1;
 	c->missed = NULL;
@@ -164,7 +196,7 @@ void soft_report_ran(struct soft *c)
 /* Apply the changes of an observer's call. This also runs after each reported branch. */
 static inline __attribute__((always_inline)) void poll_observer(struct soft *c)
 {
-	c->gate = report_to(c);
+	aim(c);
 	note_attention(c);
 }
 
@@ -270,7 +302,8 @@ static void enter(struct soft *c, const struct soft_uop *u)
 static void run_from_here(struct soft *c)
 {
 	bool single = c->base.state & ENGINE_SHADOW;
-	uint32_t mode = c->mode | (reports_each(c) ? SOFT_BLOCK_EVERY : 0);
+	uint32_t mode = c->mode | (reports_each(c) ? SOFT_BLOCK_EVERY : 0) |
+			(c->log ? SOFT_BLOCK_LOGGED : 0);
 	struct soft_link *missed = c->missed;
 	const struct soft_uop *u;
 	struct soft_block *b;
@@ -332,7 +365,7 @@ static void begin(struct soft *c, struct engine_exit *exit, uint64_t budget)
 	/* A new trace must record its code, so no link may skip the lookup of a block. */
 	if (gate != c->gate && gate)
 		soft_unlink(c);
-	c->gate = gate;
+	aim(c);
 	/* AC and CPL select the TLB. The caller may have changed RFLAGS. */
 	soft_derive(c);
 }
@@ -374,7 +407,7 @@ void soft_step(struct engine_vcpu *ev, const struct engine_step_hint *hint,
 	}
 	end(c);
 	c->base.state &= ~ENGINE_SHADOW;
-	/* A step in the middle of a trace does not end it. */
+	/* A step in the middle of a trace does not end it. The next run() aims at the log again. */
 	c->gate = gate;
 	if (exit->kind == ENGINE_EXIT_NONE && c->debug) {
 		exit->kind = ENGINE_EXIT_DEBUG;

@@ -103,7 +103,10 @@ enum soft_block_mode {
 	SOFT_BLOCK_NO_SSE = 1 << 8,    /* CR4.OSFXSR is clear */
 	SOFT_BLOCK_NO_AVX = 1 << 9,    /* CR4.OSXSAVE is clear, or XCR0 does not enable AVX */
 	SOFT_BLOCK_NO_AVX512 = 1 << 10,
-	SOFT_BLOCK_MODE_BITS = 11,
+	SOFT_BLOCK_CPL1 = 1 << 11,
+	SOFT_BLOCK_CPL2 = 1 << 12,
+	SOFT_BLOCK_LOGGED = 1 << 13, /* write a word to the observer's log */
+	SOFT_BLOCK_MODE_BITS = 14,
 };
 
 struct soft_block {
@@ -232,8 +235,10 @@ struct soft {
 	int64_t started;	  /* `left` when run() began */
 	int64_t stash;		  /* the part removed from `left`: see soft_call_attention() */
 	uint64_t reported;	  /* instructions reported to the observer */
-	struct soft_link *missed; /* the link to set when the next block is found */
-	uint64_t debug;		  /* DR6 bits of data breakpoints that were hit */
+	struct engine_log *log;	  /* the log of the observer; NULL if there is none, or no trace */
+	const struct soft_uop *logged; /* the first micro-operation of the last block in the log */
+	struct soft_link *missed;      /* the link to set when the next block is found */
+	uint64_t debug;		       /* DR6 bits of data breakpoints that were hit */
 
 	/* An access that is not one piece of RAM: see soft_rmw(). */
 	uint8_t bounce[64] __attribute__((aligned(64)));
@@ -334,6 +339,10 @@ void soft_report_branch(struct soft *c, const struct soft_uop *u, uint8_t kind, 
 			uint64_t to, bool taken);
 /* Report a PTWRITE that retired, of this value; u->imm is the next IP. */
 void soft_report_ptwrite(struct soft *c, const struct soft_uop *u, uint64_t value, bool wide);
+/*
+ * Write to the log that the last block was left at the instruction of `u`, or after it if `done`.
+ */
+void soft_log_cut(struct soft *c, const struct soft_uop *u, bool done);
 /* Report a retired sequential instruction, in every-instruction mode. */
 void soft_report_plain(struct soft *c, const struct soft_uop *u, uint64_t next);
 /*

@@ -26,6 +26,10 @@ static uint32_t code_mode(const struct soft *c)
 
 	if (c->cpl == 3)
 		mode |= SOFT_BLOCK_USER;
+	if (c->cpl == 1)
+		mode |= SOFT_BLOCK_CPL1;
+	if (c->cpl == 2)
+		mode |= SOFT_BLOCK_CPL2;
 	if (c->bits != 64 && c->s.ss.ar & X86_AR_DB)
 		mode |= SOFT_BLOCK_STACK32;
 	if (c->s.cr0 & X86_CR0_PE && !(c->r[SOFT_R_RFLAGS] & X86_FL_VM))

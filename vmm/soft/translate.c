@@ -163,13 +163,66 @@ SOFT_UOP(tell)
 	return SOFT_NEXT(c, u);
 }
 
+static __attribute__((noinline, cold)) void flush_log(struct soft *c)
+{
+	const struct engine_observer *o = c->base.observer;
+
+	o->flush(o->opaque);
+}
+
+SOFT_UOP(write_log)
+{
+	struct engine_log *log = c->log;
+
+	if (log) {
+		if (vpt_unlikely(log->at == log->end))
+			flush_log(c);
+		*log->at++ = u->aux;
+		c->logged = u;
+	}
+	return SOFT_NEXT(c, u);
+}
+
+/* Begin a block with the micro-operation that writes its number to the log. */
+static void begin_logged(struct soft_translation *t, struct engine_stretch *s)
+{
+	s->ip = t->ip;
+	s->cpl = t->c->cpl;
+	s->insns = 0;
+	s->jump = false;
+	t->stretch = s;
+	soft_tr_emit(t, write_log)->kind = SOFT_KIND(SOFT_K_LOG, 0, 0, 0);
+}
+
+/*
+ * Add an instruction to the stretch. The bytes of an invalid one have no length. It never retires,
+ * so any length will do.
+ */
+static void add_logged(struct soft_translation *t)
+{
+	struct engine_stretch *s = t->stretch;
+	const ZydisDecodedInstruction *insn = t->insn;
+
+	s->insn[s->insns].len = insn ? insn->length : 1;
+	s->insn[s->insns].cond = insn && (insn->meta.category == ZYDIS_CATEGORY_COND_BR);
+	s->jump = insn && (insn->meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
+			   insn->meta.category == ZYDIS_CATEGORY_CALL ||
+			   insn->meta.category == ZYDIS_CATEGORY_RET);
+	s->insns++;
+}
+
 static void finish(struct soft_translation *t)
 {
+	const struct engine_observer *o = t->c->base.observer;
 	struct soft_block *b = t->block;
 	unsigned int i;
 
 	for (i = 0; i < b->uops; i++)
 		b->uop[i].rest = (uint8_t)(b->insns - b->uop[i].rest);
+	if (!t->stretch)
+		return;
+	b->uop[0].aux = o->stretch(o->opaque, t->stretch);
+	b->uop[0].len = t->stretch->insn[0].len;
 }
 
 /* Return the vector of the exception that replaces the instruction, or 0 to translate it. */
@@ -257,6 +310,8 @@ static bool one(struct soft_translation *t, const uint8_t *code, unsigned int ro
 		if (!t->ends && b->mode & SOFT_BLOCK_EVERY)
 			soft_tr_emit(t, tell)->imm = t->next;
 	}
+	if (t->stretch)
+		add_logged(t);
 	b->insns++;
 	t->ip = t->next;
 	return !t->ends;
@@ -298,8 +353,11 @@ void soft_fill(struct soft *c, struct soft_block *b, const uint8_t *code, unsign
 		.bits = bits[b->mode & SOFT_BLOCK_BITS],
 		.block = b,
 	};
+	struct engine_stretch stretch;
 	bool more_to_come = true;
 
+	if (b->mode & SOFT_BLOCK_LOGGED)
+		begin_logged(&t, &stretch);
 	if (more) {
 		fill_crossing(&t, code, room, more);
 		finish(&t);

@@ -13,15 +13,16 @@
 struct soft_translation {
 	struct soft *c;
 	const ZydisDecodedInstruction *insn;
-	const ZydisDecodedOperand *op; /* all operands, including hidden ones */
-	const uint8_t *code;	       /* the bytes of the instruction */
-	uint64_t ip, next;	       /* RIP of the instruction and of the next */
-	uint8_t bits;		       /* of the code: 16, 32, 64 */
-	uint8_t size;		       /* bytes of the first operand; 0 if there is none */
-	uint32_t mode;		       /* enum soft_block_mode */
-	uint32_t arg;		       /* the argument of the row in insns_*.def */
-	bool ends;		       /* if true, the block ends with this instruction */
-	struct soft_block *block;      /* the block in progress */
+	const ZydisDecodedOperand *op;	/* all operands, including hidden ones */
+	const uint8_t *code;		/* the bytes of the instruction */
+	uint64_t ip, next;		/* RIP of the instruction and of the next */
+	uint8_t bits;			/* of the code: 16, 32, 64 */
+	uint8_t size;			/* bytes of the first operand; 0 if there is none */
+	uint32_t mode;			/* enum soft_block_mode */
+	uint32_t arg;			/* the argument of the row in insns_*.def */
+	bool ends;			/* if true, the block ends with this instruction */
+	struct soft_block *block;	/* the block in progress */
+	struct engine_stretch *stretch; /* its instructions for the log, or NULL */
 };
 
 /*

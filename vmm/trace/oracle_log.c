@@ -467,6 +467,11 @@ static const struct trace_oracle_record *report_record(struct trace_oracle_curso
 
 	memcpy(r, words, sizeof(*r));
 	c->record += 1 + TRACE_RECORD_WORDS;
+	/* After a stretch, the writer does not know how an instruction was reached. */
+	if (r->kind == TRACE_ORACLE_INSN && c->came != TRACE_CAME_FROM) {
+		r->aux &= (uint16_t)~TRACE_ORACLE_ARRIVED;
+		r->aux |= has_arrived(c, r->ip) ? TRACE_ORACLE_ARRIVED : 0;
+	}
 	if ((r->kind == TRACE_ORACLE_EVENT || r->kind == TRACE_ORACLE_VM_EXIT ||
 	     r->kind == TRACE_ORACLE_STOP) &&
 	    has_arrived(c, r->ip))

@@ -343,6 +343,11 @@ int trace_writer_stretch(struct trace_writer *w, const struct trace_stretch *str
 	return 0;
 }
 
+uint32_t trace_writer_stretches(const struct trace_writer *w)
+{
+	return (uint32_t)w->nstretches;
+}
+
 int trace_writer_run(struct trace_writer *w, unsigned int vcpu, const uint32_t *words, size_t count)
 {
 	struct trace_stream *s;

@@ -96,6 +96,8 @@ int trace_writer_stretch(struct trace_writer *w, const struct trace_stretch *str
 			 const struct trace_stretch_insn *insns);
 int trace_writer_run(struct trace_writer *w, unsigned int vcpu, const uint32_t *words,
 		     size_t count);
+/* Returns the number of stretches so far, which is a valid id of the next. */
+uint32_t trace_writer_stretches(const struct trace_writer *w);
 
 /*
  * Limit the size of the file; the default is UINT64_MAX. The writer reserves space for the buffered
