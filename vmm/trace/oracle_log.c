@@ -450,12 +450,14 @@ static void pass(struct trace_oracle_cursor *c, const struct trace_oracle_record
 	case TRACE_ORACLE_INSN:
 		c->came = TRACE_CAME_FROM;
 		c->from = r->ip;
+		c->stretch = NULL;
 		break;
 	case TRACE_ORACLE_CR3:
 	case TRACE_ORACLE_STOP:
 		break;
 	default:
 		c->came = TRACE_CAME_BY_BRANCH;
+		c->stretch = NULL;
 		break;
 	}
 }
@@ -468,7 +470,7 @@ static const struct trace_oracle_record *report_record(struct trace_oracle_curso
 	memcpy(r, words, sizeof(*r));
 	c->record += 1 + TRACE_RECORD_WORDS;
 	/* After a stretch, the writer does not know how an instruction was reached. */
-	if (r->kind == TRACE_ORACLE_INSN && c->came != TRACE_CAME_FROM) {
+	if (r->kind == TRACE_ORACLE_INSN && c->stretch && c->came != TRACE_CAME_FROM) {
 		r->aux &= (uint16_t)~TRACE_ORACLE_ARRIVED;
 		r->aux |= has_arrived(c, r->ip) ? TRACE_ORACLE_ARRIVED : 0;
 	}
