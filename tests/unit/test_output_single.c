@@ -164,6 +164,8 @@ START_TEST(top_of_address_space)
 	ck_assert(outfix_holds(fix, base, 2, 1));
 	TEST_PROVES("SR-ADDRESS");
 }
+END_TEST
+
 /*
  * The second page of the range is a hole, or read-only. For each put length and distance to that
  * page the bytes before the page are stored.
