@@ -140,7 +140,7 @@ static bool carries(enum vpt_ip_bytes ip_bytes, uint64_t ip, uint64_t last_ip)
 	return vpt_ip_expand(last_ip, packet.ip_bytes, packet.value, &got) == VPT_OK && got == ip;
 }
 
-/* The choice carries the IP, and nothing shorter would have. */
+/* Check that the chosen form carries the IP, and that no shorter form does. */
 static enum vpt_ip_bytes check_choice(uint64_t ip, uint64_t last_ip)
 {
 	static const enum vpt_ip_bytes modes[] = {

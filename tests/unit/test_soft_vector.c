@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * State that vector instructions of the software CPU leave when an access to memory faults: as
- * Intel's processors do.
+ * If an access to memory faults, vector instructions of the software CPU leave the same state as
+ * Intel's processors.
  */
 #include "lib/suite.h"
 

@@ -39,7 +39,7 @@ static void want_failure(struct machine *machine)
 	printf("failed: %s\n", vm_exit_text(&machine->vm, why));
 }
 
-/* TR that is not usable: guest state, so the failure is a VM exit. */
+/* With an unusable TR the guest state is invalid, so the failed VM entry is a VM exit. */
 static void set_tr(struct machine *machine, bool usable)
 {
 	struct kvm_sregs sregs;
