@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/refuse.sh
 
 # Limits: of memory in KiB, docs/threat-model.md, and of the file in bytes.
-MOST=225280
+MOST=458752
 DEFAULT=4294967296
 SMALL=67108864
 

@@ -12,9 +12,9 @@
 #include "soft/soft.h"
 #include "x86/guard.h"
 
-#define HASH_BITS   13
+#define HASH_BITS   18
 #define HASH_SIZE   (1u << HASH_BITS)
-#define ARENA_BYTES (32u << 20)
+#define ARENA_BYTES (128u << 20)
 #define PAGE_SHIFT  12
 #define PAGE_MASK   (X86_PAGE_SIZE - 1)
 /* The largest size of a block. */

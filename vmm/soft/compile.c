@@ -14,7 +14,7 @@
 #include "soft/kind.h"
 #include "soft/region.h"
 
-#define REGION (32u << 20)
+#define REGION (64u << 20)
 /*
  * An upper bound for the average size of a micro-operation's code, with its exits. Only the branch
  * at the end of a block is larger.
