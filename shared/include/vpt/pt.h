@@ -179,8 +179,8 @@ void vpt_pt_init(struct vpt_pt *pt, const struct vpt_caps *caps, const struct vp
 		 void *opaque);
 
 /*
- * Be such a processor, while TraceEn is clear, as after vpt_pt_init(). VPT_E_INVAL: a value
- * is out of range, or TraceEn is set; then nothing changed.
+ * Set the options of the modelled processor. TraceEn must be clear, as after vpt_pt_init().
+ * Returns VPT_E_INVAL, and changes nothing, if a value is out of range or TraceEn is set.
  */
 enum vpt_status vpt_pt_set_options(struct vpt_pt *pt,
 				   const struct vpt_pt_options *options) VPT_MUST_CHECK;
