@@ -10,7 +10,7 @@
 #include "soft/native.h"
 #include "soft/region.h"
 
-#define REGION	(32u << 20)
+#define REGION	(16u << 20)
 #define BUCKETS 4096u
 /* The largest size of a stub with its key. */
 #define ENTRY_MAX (sizeof(struct entry) + SOFT_STUB_MAX)
