@@ -69,16 +69,6 @@ enum vptd_status dec_flow_enter(struct dec_flow *f, struct dec_block *by, uint64
 	return VPTD_OK;
 }
 
-/* Continue if there is now an instruction where the current block ended without one. */
-static VPT_COLD enum vptd_status no_more(struct dec_flow *f)
-{
-	if (f->cur->end == DEC_END_BAD)
-		return VPTD_E_BAD_INSN;
-	if (!f->ops || !f->ops->hole || !f->ops->hole(f->context, f->ip))
-		return VPTD_E_HOLE;
-	return dec_flow_jump(f, f->ip);
-}
-
 static void report(struct dec_flow *f, uint32_t count)
 {
 	f->insns += count;
@@ -104,6 +94,19 @@ static VPT_COLD enum vptd_status change_code(struct dec_flow *f)
 	if (f->limit > f->insns)
 		run_to(f, f->index + (uint32_t)(f->limit - f->insns));
 	f->ops->limit(f->context);
+	return dec_flow_jump(f, f->ip);
+}
+
+/* Continue if there is now an instruction where the current block ended without one. */
+static VPT_COLD enum vptd_status no_more(struct dec_flow *f)
+{
+	/* Code has changed exactly here, such as the page that the instruction ends in. */
+	if (f->limit <= f->insns)
+		return change_code(f);
+	if (f->cur->end == DEC_END_BAD)
+		return VPTD_E_BAD_INSN;
+	if (!f->ops || !f->ops->hole || !f->ops->hole(f->context, f->ip))
+		return VPTD_E_HOLE;
 	return dec_flow_jump(f, f->ip);
 }
 
