@@ -67,12 +67,18 @@ START_TEST(changed_bytes_count_when_they_run)
 	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 5, 5), TRACER_CODE_KNOWN);
 	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 10, 1), TRACER_CODE_CHANGED);
 	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 20, 1), TRACER_CODE_KNOWN);
-	/* Back to a version that there was: the mapping changes, and nothing else. */
+	/* The old version has the bytes that run, but not all that ran since. */
 	page[10] = 0x90;
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 8, 3), TRACER_CODE_MAPPED);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 8, 3), TRACER_CODE_CHANGED);
+	ck_assert_uint_eq(id, 3);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 20, 1), TRACER_CODE_KNOWN);
+	/* Back to a version that there was: the mapping changes, and nothing else. */
+	page[20] = 0x90;
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 20, 1), TRACER_CODE_MAPPED);
 	ck_assert_uint_eq(id, 1);
 	/* The other address keeps the version that ran there until other bytes run. */
 	page[10] = 0xcc;
+	page[20] = 0xcc;
 	ck_assert_int_eq(note(0x2000, 0x400000, 0x400000, 10, 1), TRACER_CODE_MAPPED);
 	ck_assert_uint_eq(id, 2);
 	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 11, 1), TRACER_CODE_KNOWN);

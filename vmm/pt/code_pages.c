@@ -135,15 +135,15 @@ static int make_room(struct tracer_code_pages *pages)
 }
 
 /*
- * Find a version of the frame that has the @len bytes at @offset of @now. Returns 0 if there is
- * none.
+ * Find a version of the frame that is the same as @now. Returns 0 if there is none. A version with
+ * the same code at one place may have other code at places that were noted before, and the engine
+ * does not report these again.
  */
-static uint32_t find_version(struct tracer_code_pages *pages, uint64_t gpa, const uint8_t *now,
-			     size_t offset, size_t len)
+static uint32_t find_version(struct tracer_code_pages *pages, uint64_t gpa, const uint8_t *now)
 {
 	uint32_t content = *find_frame(pages, gpa);
 
-	while (content && memcmp(copy_of(pages, content) + offset, now + offset, len))
+	while (content && memcmp(copy_of(pages, content), now, PAGE))
 		content = pages->content[content - 1].older;
 	return content;
 }
@@ -216,7 +216,7 @@ int tracer_code_pages_note(struct tracer_code_pages *pages, uint64_t cr3, uint64
 	    !memcmp(copy_of(pages, map->content) + offset, now + offset, len))
 		return TRACER_CODE_KNOWN;
 	pages->last = NULL;
-	content = find_version(pages, gpa, now, offset, len);
+	content = find_version(pages, gpa, now);
 	if (!content) {
 		news = TRACER_CODE_CHANGED;
 		content = add_content(pages, gpa, now);
