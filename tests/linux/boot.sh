@@ -59,6 +59,13 @@ tap_run "all of its instructions are what ran" "$VPT" verify -q "$dir/blocks.vpt
 tap_run "as many as without the log" test "$(insns "$dir/blocks.vpt")" -eq "$(insns "$dir/whole.vpt")"
 rm -f "$dir/blocks.vpt"
 
+# The same while it runs, without a file.
+boot live boot --pt=host --verify
+tap_run "a boot that is verified while it runs: status 0" test "$status" -eq 0
+tap_run "all of its instructions are compared" grep -q \
+	"^verify: $(insns "$dir/whole.vpt") retired, $(insns "$dir/whole.vpt") decoded, 0 mismatches" \
+	"$dir/live.err"
+
 # The same bytes again, and in two parts.
 boot again boot --pt=host -o "$dir/again.vpt"
 tap_run "a second run writes the same file" cmp "$dir/whole.vpt" "$dir/again.vpt"

@@ -20,7 +20,7 @@
 #include "vpt/abi/boot.h"
 
 struct run {
-	struct cli_run_machine m;
+	struct cli_run_machine m; /* must be the first member: see write_head() */
 	struct cli_run_guest guest;
 	struct engine_probe probe;
 };
@@ -71,25 +71,33 @@ static int watch_cpuid(struct run *r)
 	return CLI_EXIT_OK;
 }
 
-static int write_start(struct run *r)
+/* Write what precedes the trace. Returns 0 or -errno. */
+static int write_head(struct cli_run_machine *m, struct trace_writer *writer)
 {
-	const char *slash = strrchr(r->m.o.guest, '/');
-	const struct trace_ram_range ram = {.gpa = 0, .bytes = r->m.vm.mem.bytes};
-	const struct trace_cpu cpu = trace_cpu_of(r->m.info.caps.signature);
+	const struct run *r = (const struct run *)m;
+	const char *slash = strrchr(m->o.guest, '/');
+	const struct trace_ram_range ram = {.gpa = 0, .bytes = m->vm.mem.bytes};
+	const struct trace_cpu cpu = trace_cpu_of(m->info.caps.signature);
 	const struct trace_origin origin =
-		trace_origin_of(TRACE_ORIGIN_RUN, r->m.vm.vcpu->engine->pt ? &cpu : NULL);
+		trace_origin_of(TRACE_ORIGIN_RUN, m->vm.vcpu->engine->pt ? &cpu : NULL);
 	struct trace_elf_image image = {.bias = 0};
 	int err;
 
-	snprintf(image.name, sizeof(image.name), "%s", slash ? slash + 1 : r->m.o.guest);
-	err = trace_writer_origin(r->m.writer, &origin);
+	snprintf(image.name, sizeof(image.name), "%s", slash ? slash + 1 : m->o.guest);
+	err = trace_writer_origin(writer, &origin);
 	if (!err)
-		err = trace_writer_ram(r->m.writer, &ram, 1);
+		err = trace_writer_ram(writer, &ram, 1);
 	if (!err && r->guest.kind == CLI_RUN_PAYLOAD)
-		err = trace_writer_elf(r->m.writer, &image, r->guest.file.bytes,
-				       r->guest.file.size);
-	if (!err && r->m.o.usage.given)
-		err = cli_run_write_root(r->m.writer);
+		err = trace_writer_elf(writer, &image, r->guest.file.bytes, r->guest.file.size);
+	if (!err && m->o.usage.given)
+		err = cli_run_write_root(writer);
+	return err;
+}
+
+static int write_start(struct run *r)
+{
+	int err = write_head(&r->m, r->m.writer);
+
 	if (err)
 		return cli_fail(CLI_EXIT_HOST, "run: %s: %s", r->m.o.output, cli_reason(-err));
 	return cli_run_limit(&r->m);
@@ -122,6 +130,9 @@ static int open_output(struct run *r, const struct vpt_caps *caps)
 		info->tsc_offset = r->m.o.usage.setup.config.tsc.offset;
 		info->tsc_multiplier = r->m.o.usage.setup.config.tsc.multiplier;
 	}
+	r->m.verify.head = write_head;
+	if (r->m.o.verify)
+		return cli_run_verify_open(&r->m);
 	if (!r->m.o.output)
 		return CLI_EXIT_OK;
 	err = cli_output("run", r->m.o.output, TRACE_OUTFILE_TRACE, &r->m.output);
@@ -137,7 +148,8 @@ static int open_output(struct run *r, const struct vpt_caps *caps)
 static uint32_t oracle_of(const struct cli_run_options *o)
 {
 	return (o->oracle ? TRACER_CONFIG_ORACLE : 0u) |
-	       (o->oracle_blocks ? TRACER_CONFIG_BLOCKS : 0u);
+	       (o->oracle_blocks ? TRACER_CONFIG_BLOCKS : 0u) |
+	       (o->verify ? TRACER_CONFIG_PARTS : 0u);
 }
 
 static int start_trace(struct run *r)
@@ -148,8 +160,8 @@ static int start_trace(struct run *r)
 
 	if (r->m.o.oracle_blocks && !(v->engine->can & ENGINE_REPORTS))
 		return cli_fail(CLI_EXIT_USAGE,
-				"run: --oracle-blocks: engine %s runs no blocks; use --engine=soft",
-				v->engine->name);
+				"run: --%s: engine %s runs no blocks; use --engine=soft",
+				r->m.o.verify ? "verify" : "oracle-blocks", v->engine->name);
 	if (r->m.o.owner == TRACE_OWNER_HOST || r->m.o.usage.given)
 		caps = cli_run_host_caps(&r->m.o);
 	status = open_output(r, &caps);
@@ -214,6 +226,8 @@ int cli_cmd_run(int argc, char **argv)
 		status = cli_run_guest_open(&r.guest, &r.m.o);
 	if (!status && r.guest.kind == CLI_RUN_PAYLOAD)
 		r.m.elf = &r.guest.file;
+	if (!status)
+		status = cli_run_verify_start(&r.m);
 	if (!status)
 		status = create(&r);
 	if (!status)

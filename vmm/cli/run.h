@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "cli/option.h"
+#include "cli/parts.h"
 #include "cli/post_mortem.h"
 #include "cli/terminal.h"
 #include "core/clock.h"
@@ -19,6 +20,7 @@
 #include "trace/outfile.h"
 #include "vpt/caps.h"
 
+struct cli_run_machine;
 struct trace_input;
 struct trace_writer;
 
@@ -84,6 +86,7 @@ struct cli_run_options {
 	const char *append; /* the kernel's command line; NULL: the default */
 	bool oracle;
 	bool oracle_blocks; /* a word per block that ran, instead of a record per instruction */
+	uint64_t verify;    /* bytes of a part of --verify; 0 without it */
 	bool model_given;   /* --model or --caps was given */
 	uint64_t seed;
 	struct cli_args args;
@@ -173,15 +176,43 @@ int cli_run_start_atom(const struct cli_run_options *o, struct core_vcpu *v);
 /* run_root.c: write the symbols of the VMM model. Returns 0 or -errno. */
 int cli_run_write_root(struct trace_writer *writer);
 
+/* run_verify.c: the verification of a run that is not stored. */
+struct cli_run_verify {
+	struct cli_parts *parts;  /* NULL without --verify */
+	struct cli_parts_sum sum; /* the result, after cli_run_verify_end() */
+	int error;		  /* 0, or -errno if a part could not be verified */
+	/* Write what precedes the trace in a part. Returns 0 or -errno. */
+	int (*head)(struct cli_run_machine *m, struct trace_writer *writer);
+	int fd;			 /* the file of the present part */
+	uint64_t bytes;		 /* size at which the present part ends at the next PSB */
+	uint64_t retired, insns; /* the counts at the last stop in search of a PSB */
+	uint32_t tries;		 /* the number of such stops */
+};
+
+cli_option_take cli_run_take_verify;
+int cli_run_check_verify(const struct cli_run_options *o);
+/* Start the other process, before the VM exists. Returns an exit status. */
+int cli_run_verify_start(struct cli_run_machine *m);
+/* Set m->writer to that of the first part. Returns an exit status. */
+int cli_run_verify_open(struct cli_run_machine *m);
+/* The hook `pause` of the VM. Returns the next count of retired instructions to call it at. */
+uint64_t cli_run_verify_pause(struct cli_run_machine *m);
+/* Close the last part, and wait for all results. @ran: the guest ran. */
+void cli_run_verify_end(struct cli_run_machine *m, bool ran);
+void cli_run_verify_json(const struct cli_run_verify *r);
+/* Print the result. @status: the status so far. Returns the exit status of the run. */
+int cli_run_verify_report(const struct cli_run_machine *m, int status);
+
 /* run_report.c: progress, and the report at the end. */
 struct cli_run_report {
 	const struct cli_run_options *options;
 	const struct core_vm *vm;
-	const struct trace_outfile *output; /* the trace file */
-	struct trace_post_mortem pm;	    /* valid once the guest has stopped */
-	struct cli_names names;		    /* may be empty */
-	uint64_t began, shown;		    /* ns */
-	uint64_t file_bytes;		    /* size of a regular trace file that is complete */
+	const struct trace_outfile *output;  /* the trace file */
+	struct trace_post_mortem pm;	     /* valid once the guest has stopped */
+	struct cli_names names;		     /* may be empty */
+	const struct cli_run_verify *verify; /* the result of --verify; NULL without it */
+	uint64_t began, shown;		     /* ns */
+	uint64_t file_bytes;		     /* size of a regular trace file that is complete */
 	bool terminal, drawn;
 };
 
@@ -198,6 +229,7 @@ struct cli_run_machine {
 	struct trace_writer *writer; /* NULL without a trace file */
 	struct trace_file_info info; /* INFO block of the trace file */
 	struct cli_run_report report;
+	struct cli_run_verify verify;
 	uint64_t snapshots;	       /* taken */
 	bool at_reached;	       /* --snapshot-at */
 	const struct trace_input *elf; /* file of the guest; NULL if it is not available */

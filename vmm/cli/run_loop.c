@@ -150,6 +150,8 @@ static uint64_t pause_machine(void *opaque)
 	struct cli_run_machine *m = opaque;
 	uint64_t retired = m->vm.vcpu->ev->retired;
 
+	if (m->o.verify)
+		return cli_run_verify_pause(m);
 	if (!take_snapshot(m))
 		return next_snapshot(m, retired);
 	if (m->o.has_snapshot_at && retired >= m->o.snapshot_at) {
@@ -272,12 +274,13 @@ void cli_run_loop(struct cli_run_machine *m)
 	running = v;
 	catch_signals(m->o.snapshot);
 	cli_run_report_begin(&m->report, &m->o, &m->vm, &m->output);
+	m->report.verify = m->o.verify ? &m->verify : NULL;
 	v->max_insns = m->o.max_insns;
 	if (m->o.timeout.ns) {
 		v->deadline = core_now() + m->o.timeout.ns;
 		set_timer(TIMER_ABSTIME, v->deadline);
 	}
-	v->pause_at = next_snapshot(m, retired);
+	v->pause_at = m->o.verify ? retired + 1 : next_snapshot(m, retired);
 	core_vcpu_loop(v);
 	release_signals();
 	(void)cli_terminal_end(&m->terminal);
@@ -338,9 +341,10 @@ int cli_run_finish(struct cli_run_machine *m, int status)
 		if (m->vm.stop.kind != TRACE_STOP_EXIT && m->vm.stop.kind != TRACE_STOP_SNAPSHOT)
 			open_names(m);
 	}
+	cli_run_verify_end(m, ran);
 	end_output(m, ran);
 	if (ran)
-		status = cli_run_report_end(&m->report);
+		status = cli_run_verify_report(m, cli_run_report_end(&m->report));
 	if (ran && !status && m->o.has_snapshot_at && !m->at_reached)
 		status = cli_fail(CLI_EXIT_FAIL,
 				  "%s: %s: the guest ended at %" PRIu64

@@ -80,6 +80,10 @@ static const struct cli_option rows[] = {
 	 "also record every block of instructions that ran, for vpt verify: 4 bytes each, with "
 	 "compiled code on; only --engine=soft",
 	 cli_take_flag, AT(oracle_blocks)},
+	{0, "verify", "[=SIZE]",
+	 "compare the trace with the instructions that ran, while the guest runs, and store "
+	 "nothing; in parts of SIZE bytes of memory (default 96M); only --engine=soft",
+	 cli_run_take_verify, AT(verify)},
 	{0, "seed", "=N", "the seed in the boot information", cli_take_number, AT(seed)},
 	{0, "arg", "=N", "the next argument in the boot information; at most four", cli_take_arg,
 	 AT(args)},
@@ -274,9 +278,9 @@ static int check_together(const struct cli_run_options *o)
 		return cli_fail(CLI_EXIT_USAGE,
 				"run: --pt=off: nothing is traced, so there is no --%s",
 				o->trace.of_model);
-	if (o->owner == TRACE_OWNER_HOST && !o->output)
-		return cli_fail(CLI_EXIT_USAGE, "run: --pt=host: requires -o FILE");
-	if (o->oracle && !o->output)
+	if (o->owner == TRACE_OWNER_HOST && !o->output && !o->verify)
+		return cli_fail(CLI_EXIT_USAGE, "run: --pt=host: requires -o FILE or --verify");
+	if (o->oracle && !o->output && !o->verify)
 		return cli_fail(CLI_EXIT_USAGE, "run: --oracle: requires -o FILE");
 	if (o->oracle_blocks && o->snapshot)
 		return cli_fail(CLI_EXIT_USAGE,
@@ -303,6 +307,8 @@ int cli_run_parse(struct cli_run_options *o, int argc, char **argv)
 		status = find_model(o);
 	if (!status)
 		status = cli_run_check_usage(o);
+	if (!status)
+		status = cli_run_check_verify(o);
 	if (!status)
 		status = check_together(o);
 	if (!status && o->system == TRACER_SYSTEM_ATOM)

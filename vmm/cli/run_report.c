@@ -154,6 +154,8 @@ static void summary(const struct cli_run_report *r)
 			printf(",\"file_bytes\":%" PRIu64, r->file_bytes);
 		if (v->hv)
 			json_exits(&v->hv->hv);
+		if (r->verify)
+			cli_run_verify_json(r->verify);
 		fputs(",\"stop\":", stdout);
 		cli_post_mortem_json(stdout, &r->pm, &r->names);
 		puts("}");
@@ -211,6 +213,12 @@ static int show_write_error(const struct cli_run_report *r, const char *option, 
 			part ? ": the recorded part is in " : "", part ? part : "");
 }
 
+/* Return the name of the trace file for messages. */
+static const char *place(const struct cli_run_options *o)
+{
+	return o->verify ? "--verify" : o->output;
+}
+
 /* Print the one line that says how the guest ended, unless it ended well. Returns the status. */
 static int show_end(const struct cli_run_report *r)
 {
@@ -237,17 +245,17 @@ static int show_end(const struct cli_run_report *r)
 		return show_write_error(r, "--snapshot=", o->snapshot,
 					stop->error == -EFBIG ? cli_reason(EFBIG) : stop->text);
 	case TRACE_STOP_WRITER:
-		return show_write_error(r, "", o->output, cli_reason(-stop->error));
+		return show_write_error(r, "", place(o), cli_reason(-stop->error));
 	case TRACE_STOP_LIMIT:
 		if (r->vm->vcpu->tracer.recorder.state & TRACER_RECORDER_CROWDED)
 			return cli_fail(CLI_EXIT_FAIL,
 					"%s: %s: the guest has more than %u address spaces: the "
 					"trace ends %s",
-					o->verb, o->output, TRACER_SPACES_MOST, stop->text);
+					o->verb, place(o), TRACER_SPACES_MOST, stop->text);
 		return cli_fail(CLI_EXIT_FAIL,
 				"%s: %s: --max-bytes=%" PRIu64 " reached: the trace ends %s; a "
 				"larger limit records more",
-				o->verb, o->output, o->max_bytes, stop->text);
+				o->verb, place(o), o->max_bytes, stop->text);
 	default:
 		return show_other_end(r, where);
 	}

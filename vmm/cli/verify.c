@@ -14,6 +14,7 @@
 #include "cli/option.h"
 #include "cli/progress.h"
 #include "cli/symbols.h"
+#include "cli/verify.h"
 #include "cli/verify_perf.h"
 #include "oracle/compare.h"
 #include "oracle/report.h"
@@ -118,11 +119,14 @@ static int can_verify(const struct options *o, const struct trace_reader *reader
 	return CLI_EXIT_OK;
 }
 
-/* Show the first difference, and the loops whose iteration count the format cannot express. */
-static int show_places(struct debug_symbols *symbols, const struct oracle_comparison *c)
+int cli_verify_show_places(FILE *out, const struct trace_reader *reader,
+			   struct debug_symbols **symbols, const struct oracle_comparison *c)
 {
-	struct decode_listing l = {.out = stdout, .symbols = symbols};
-	int err = 0;
+	int err = *symbols ? 0 : debug_symbols_open(reader, symbols);
+	struct decode_listing l = {.out = out, .symbols = *symbols};
+
+	if (err)
+		return err;
 
 	l.disasm = decode_disasm_new(l.symbols);
 	if (!l.disasm)
@@ -145,10 +149,8 @@ static int show(const struct options *o, const struct trace_reader *reader,
 		return 0;
 	}
 	if ((c->mismatches || c->loops) && !o->quiet) {
-		int err = *symbols ? 0 : debug_symbols_open(reader, symbols);
+		int err = cli_verify_show_places(stdout, reader, symbols, c);
 
-		if (!err)
-			err = show_places(*symbols, c);
 		if (err)
 			return err;
 	}

@@ -57,6 +57,7 @@ struct compare {
 	struct decode_segment segment;
 	bool in_segment;
 	bool align; /* the start of the trace has yet to be found */
+	bool part;  /* the trace begins inside a session, at the first instruction of the log */
 	bool dead;  /* the rest of this segment cannot be compared */
 	uint64_t insns;
 	size_t session; /* the session of the next two counters */
@@ -321,6 +322,10 @@ static int align(struct compare *m)
 		return differ(m, "what the trace sets in with did not run");
 	if (err)
 		return err;
+	/* The trace does not tell that it is enabled where it begins. */
+	if (m->part && before > (m->step.kind == ORACLE_STEP_ENABLED))
+		return differ(m, "the trace sets in behind the first instruction of this part");
+	m->part = false;
 
 	while (before) {
 		m->c->skipped += m->step.kind == ORACLE_STEP_INSN;
@@ -622,7 +627,9 @@ static int begin_segment(struct compare *m)
 		return err;
 	m->segment = *decode_flow_segment(m->flow);
 	m->in_segment = true;
-	m->align = s->skipped != 0;
+	/* The first session of a part may begin without a PSB. */
+	m->part = m->part && !s->skipped;
+	m->align = s->skipped || m->part;
 	m->dead = false;
 	m->insns = 0;
 	m->ncommon = 0;
@@ -675,6 +682,7 @@ int oracle_compare(struct trace_reader *reader, unsigned int vcpu, struct oracle
 	m.periods = trace_reader_sessions(reader, vcpu, &m.nperiods);
 	trace_reader_spaces(reader, &spaces);
 	m.has_spaces = spaces != 0;
+	m.part = trace_reader_cut(reader, vcpu);
 	m.atom = trace_reader_info(reader)->flags & TRACE_INFO_ATOM;
 	oracle_expect_init(&m.expect, reader, vcpu);
 	m.expect.tells_all = m.atom || c->by == DECODE_FLOW_BY_LIBVPTDECODE;

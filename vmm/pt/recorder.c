@@ -3,6 +3,8 @@
 #include "pt/recorder.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "pt/code_pages.h"
 
@@ -17,6 +19,11 @@ int tracer_recorder_init(struct tracer_recorder *rec)
 	}
 	if (rec->wants & TRACER_RECORDER_WORDS && tracer_recorder_log_init(rec))
 		return -ENOMEM;
+	if (rec->wants & TRACER_RECORDER_PARTS) {
+		rec->tail = calloc(1, TRACER_RECORDER_TAIL);
+		if (!rec->tail)
+			return -ENOMEM;
+	}
 	rec->file_full = trace_writer_full(rec->writer);
 	rec->pages = tracer_code_pages_create();
 	return rec->pages ? 0 : -ENOMEM;
@@ -28,6 +35,36 @@ void tracer_recorder_free(struct tracer_recorder *rec)
 	tracer_code_pages_destroy(rec->pages);
 	rec->pages = NULL;
 	tracer_spaces_free(&rec->spaces);
+	free(rec->tail);
+	rec->tail = NULL;
+}
+
+int tracer_recorder_move(struct tracer_recorder *rec, struct trace_writer *writer)
+{
+	struct tracer_code_pages *pages = tracer_code_pages_create();
+
+	if (!pages)
+		return -ENOMEM;
+	tracer_code_pages_destroy(rec->pages);
+	rec->pages = pages;
+	tracer_spaces_free(&rec->spaces);
+	rec->spaces = (struct tracer_space_table){0};
+	rec->writer = writer;
+	rec->file_full = trace_writer_full(writer);
+	rec->state &= ~(uint32_t)TRACER_RECORDER_CR3_KNOWN;
+	return 0;
+}
+
+static void keep_tail(uint8_t *tail, const uint8_t *bytes, size_t len)
+{
+	const size_t room = TRACER_RECORDER_TAIL;
+
+	if (len < room)
+		memmove(tail, tail + len, room - len);
+	else
+		bytes += len - room;
+	len = len < room ? len : room;
+	memcpy(tail + room - len, bytes, len);
 }
 
 size_t tracer_recorder_fit(struct tracer_recorder *rec, size_t len)
@@ -46,6 +83,8 @@ size_t tracer_recorder_fit(struct tracer_recorder *rec, size_t len)
 void tracer_recorder_trace(struct tracer_recorder *rec, uint64_t gpa, const void *bytes, size_t len)
 {
 	rec->bytes += len;
+	if (vpt_unlikely(rec->tail) && bytes)
+		keep_tail(rec->tail, bytes, len);
 	if (bytes && rec->writer &&
 	    !(rec->state & (TRACER_RECORDER_REFUSED | TRACER_RECORDER_LOST)))
 		tracer_recorder_note(rec, trace_writer_trace(rec->writer, rec->vcpu, gpa, bytes,

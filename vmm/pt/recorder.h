@@ -20,6 +20,8 @@ enum tracer_recorder_wants {
 	TRACER_RECORDER_MODES = 1 << 1,	 /* execution modes with CR3, as no packet reports them */
 	/* With ORACLE: `log` has words for blocks, in place of records of instructions. */
 	TRACER_RECORDER_WORDS = 1 << 2,
+	/* The recording will move to other files, see tracer_recorder_move(). */
+	TRACER_RECORDER_PARTS = 1 << 3,
 };
 
 /* Bits of tracer_recorder.state. */
@@ -56,7 +58,12 @@ struct tracer_recorder {
 	uint64_t oracle_cr3;
 	uint64_t place; /* the space of the last CR3 block, if packets do not report the space */
 	struct engine_log log; /* words that are not in the writer yet */
+	/* The last TRACER_RECORDER_TAIL bytes of trace. NULL without TRACER_RECORDER_PARTS. */
+	uint8_t *tail;
 };
+
+/* PSB+ is not longer. */
+#define TRACER_RECORDER_TAIL 256u
 
 /*
  * Initialise a recorder of zeros whose `writer`, `mem`, `vcpu` and `wants` are set. Returns 0 or
@@ -100,6 +107,11 @@ void tracer_recorder_session(struct tracer_recorder *rec, struct trace_session *
 void tracer_recorder_vmcs(struct tracer_recorder *rec, struct trace_vmcs *vmcs);
 /* Write all buffered blocks to the file. */
 void tracer_recorder_sync(struct tracer_recorder *rec);
+/*
+ * Continue in the file of another writer, which has no code and no spaces yet. This requires
+ * TRACER_RECORDER_PARTS. Returns 0 or -ENOMEM, after which nothing has changed.
+ */
+int tracer_recorder_move(struct tracer_recorder *rec, struct trace_writer *writer);
 
 /* recorder_log.c: the log of an engine that runs blocks. Returns 0 or -ENOMEM. */
 int tracer_recorder_log_init(struct tracer_recorder *rec);

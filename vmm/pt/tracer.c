@@ -31,6 +31,8 @@ int tracer_init(struct tracer *t, const struct tracer_config *config)
 		t->recorder.wants |= TRACER_RECORDER_ORACLE;
 	if (config->flags & TRACER_CONFIG_BLOCKS)
 		t->recorder.wants |= TRACER_RECORDER_WORDS;
+	if (config->flags & TRACER_CONFIG_PARTS)
+		t->recorder.wants |= TRACER_RECORDER_PARTS;
 	if (!t->unit.ops->tells_mode)
 		t->recorder.wants |= TRACER_RECORDER_MODES;
 	error = tracer_recorder_init(&t->recorder);

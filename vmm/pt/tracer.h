@@ -29,6 +29,7 @@ enum tracer_config_flags {
 	 * The engine must have ENGINE_REPORTS.
 	 */
 	TRACER_CONFIG_BLOCKS = 1 << 3,
+	TRACER_CONFIG_PARTS = 1 << 4, /* the recording moves to other files (tracer_part.h) */
 };
 
 struct tracer_config {

@@ -134,6 +134,31 @@ void tracer_session_cut(struct tracer *t, struct trace_session *s, uint64_t ip)
 	note_start(t, ip, &ctx);
 }
 
+void tracer_session_leave(struct tracer *t, uint64_t ip)
+{
+	struct vpt_context ctx;
+
+	tracer_context(t, &ctx);
+	fill_session(t, &t->end, TRACE_SESSION_END);
+	/* The rest of the trace is not in this file. */
+	t->end.end = TRACE_END_LOST;
+	note_end(t, ip, &ctx);
+}
+
+void tracer_session_enter(struct tracer *t, uint64_t ip, const uint8_t *bytes, size_t len)
+{
+	struct tracer_recorder *rec = &t->recorder;
+	struct trace_session s;
+	struct vpt_context ctx;
+
+	tracer_context(t, &ctx);
+	fill_session(t, &s, TRACE_SESSION_START);
+	tracer_recorder_session(rec, &s);
+	tracer_recorder_note(rec,
+			     trace_writer_trace(rec->writer, rec->vcpu, UINT64_MAX, bytes, len));
+	note_start(t, ip, &ctx);
+}
+
 void tracer_space(struct tracer *t)
 {
 	struct vpt_context ctx;

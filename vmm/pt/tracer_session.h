@@ -26,6 +26,14 @@ static inline bool tracer_session_changed(const struct tracer *t)
  */
 void tracer_session_cut(struct tracer *t, struct trace_session *s, uint64_t ip);
 
+/*
+ * Move a session that is open to the file of another writer (tracer_part.h). Before the recorder
+ * moves, leave() ends the session in the old file. Afterwards enter() begins it in the new file,
+ * whose trace begins with @bytes. @ip: the next instruction.
+ */
+void tracer_session_leave(struct tracer *t, uint64_t ip);
+void tracer_session_enter(struct tracer *t, uint64_t ip, const uint8_t *bytes, size_t len);
+
 /* Record a change of the mode or the space in a far transfer, if no packet reports it. */
 void tracer_session_follow(struct tracer *t);
 

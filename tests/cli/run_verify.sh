@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# vpt run --verify: what a run in parts compares is what vpt verify compares of the whole file, a
+# difference is found, and nothing that went wrong looks like success.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/cli.sh
+
+parts=0
+# same NAME OPTION... PAYLOAD: the counts in parts of 64 KiB are those of the stored trace.
+same() {
+	name=$1
+	shift
+	"$VPT" run -q --engine=soft --oracle-blocks -o "$dir/a.vpt" "$@" >"$dir/a.con" 2>&1 </dev/null
+	one=$?
+	"$VPT" run -q --engine=soft --verify=64K "$@" >"$dir/b.con" 2>"$dir/b.err" </dev/null
+	two=$?
+	"$VPT" run --engine=soft --verify=64K -j "$@" >"$dir/b.json" 2>/dev/null </dev/null
+	grep -v "^verify: " "$dir/b.err" >>"$dir/b.con"
+	want=$("$VPT" verify -q --allow-empty "$dir/a.vpt")
+	tap_run "$name: the same status" test "$one" -eq "$two"
+	tap_run "$name: the same console" cmp "$dir/a.con" "$dir/b.con"
+	tap_run "$name: the same counts" test "$(grep '^verify: ' "$dir/b.err")" = "$want"
+	tap_run "$name: the same counts in JSON" test "$(jq -r '.verify |
+		"verify: \(.retired) retired, \(.decoded) decoded, \(.mismatches) mismatches"' \
+		"$dir/b.json")" = "$want"
+	parts=$((parts + $(jq .verify.parts "$dir/b.json")))
+}
+
+for guest in bytecode calls jit kernelmix legacy processes quicksort selfmod strings; do
+	same "$guest" --pt=host --model=spr "$GUEST/$guest.elf"
+done
+same "interrupts, guest" --pt=guest --model=icx "$GUEST/interrupts.elf"
+same "sessions without a PSB" --pt=guest --model=spr "$GUEST/preserve.elf"
+same "ring3, timing" --pt=host --tsc --mtc --cyc "$GUEST/ring3.elf"
+same "one CPL" --pt=host --user --psb=0 "$GUEST/kernelmix.elf"
+same "16-bit code" --pt=host --model=spr "$GUEST/segments.elf"
+same "rtit" --pt=host --model=airmont "$GUEST/kernelmix.elf"
+same "lost bytes" --pt=host --buffer=256:8 "$GUEST/ring3.elf"
+same "many parts" --pt=host --psb=0 --arg=500 "$GUEST/quicksort.elf"
+tap_run "these were more than 40 parts ($parts)" test "$parts" -gt 40
+
+# ends STATUS TEXT OPTION...: the exit status, and a pattern of grep in what is said.
+ends() {
+	want=$1 text=$2
+	shift 2
+	"$VPT" run "$@" >/dev/null 2>"$dir/err" </dev/null
+	tap_run "status $want: $text" test "$?" -eq "$want"
+	tap_run "said: $text" grep -q -- "$text" "$dir/err"
+}
+soft="--engine=soft --verify"
+# shellcheck disable=SC2086 # several words, here and below
+{
+	ends 1 "^verify: [1-9].* [1-9][0-9]* mismatches" $soft --pt=host --trace=rtit --errata=E8 --psb=0 \
+		"$GUEST/kernelmix.elf"
+	tap_run "the first difference is shown" grep -q "ran, and should be in the trace" "$dir/err"
+	ends 1 "no instruction that ran should be in the trace" $soft --pt=host --cr3=0x123000 \
+		"$GUEST/demo.elf"
+	ends 1 "max-insns=20000 reached" $soft --pt=host --max-insns=20000 "$GUEST/quicksort.elf"
+	tap_run "a limit: what ran is compared" grep -q "verify: 20000 retired, 20000 decoded, 0 mis" \
+		"$dir/err"
+	ends 1 "timeout=0.3 reached" $soft --pt=host --timeout=0.3 --arg=1000000 "$GUEST/quicksort.elf"
+	tap_run "a timeout: what ran is compared" grep -q "verify: [1-9].*, 0 mismatches" "$dir/err"
+	ends 1 "max-bytes=2097152 reached" $soft --pt=host --max-bytes=2M --arg=400 "$GUEST/quicksort.elf"
+	ends 2 "no --output and no --snapshot" $soft --pt=host -o "$dir/t.vpt" "$GUEST/demo.elf"
+	ends 2 "no --output and no --snapshot" $soft --pt=host --snapshot="$dir/t.vps" "$GUEST/demo.elf"
+	ends 2 "it has no --usage" $soft --usage=system "$GUEST/demo.elf"
+	ends 2 "no branches to compare" $soft --pt=host --model=spr --no-tnt "$GUEST/demo.elf"
+	ends 2 "at least 64K" --engine=soft --pt=host --verify=1K "$GUEST/demo.elf"
+	ends 2 "nothing is traced" $soft --pt=off "$GUEST/demo.elf"
+}
+tap_run "no file is left" test ! -e "$dir/t.vpt"
+
+# A loop of direct branches ends the trace, and its iterations are not compared.
+"$TOOLS/mkelf" spin "$dir/spin.elf" || exit 1
+ends 1 "verify: .* 0 mismatches" --engine=soft --verify --pt=host --timeout=0.2 "$dir/spin.elf"
+
+# The process that verifies is killed.
+"$VPT" run -q --engine=soft --pt=host --verify=64K --arg=3000 "$GUEST/quicksort.elf" \
+	>/dev/null 2>"$dir/err" </dev/null &
+run=$!
+killed=0
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	pkill -KILL -P $run && killed=1 && break
+	sleep 0.05
+done
+wait $run
+tap_run "a verifier that is killed: status 4" test "$?" -eq 4
+tap_run "it was killed" test $killed -eq 1
+tap_run "and said so" grep -q "the process that verifies has ended" "$dir/err"
+tap_end
