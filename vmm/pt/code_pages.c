@@ -136,8 +136,8 @@ static int make_room(struct tracer_code_pages *pages)
 
 /*
  * Find a version of the frame that is the same as @now. Returns 0 if there is none. A version with
- * the same code at one place may have other code at places that were noted before, and the engine
- * does not report these again.
+ * the same code at one place may have other code at another. The engine does not report that place
+ * again.
  */
 static uint32_t find_version(struct tracer_code_pages *pages, uint64_t gpa, const uint8_t *now)
 {
