@@ -105,23 +105,23 @@ CHECKS_SOAK := 'tests/run/soak.sh -t $(SOAK_SLICE)' '$(HOSTILE) 10'
 CHECKS_PERF := tests/perf/packets.sh tests/perf/verify.sh tests/perf/nr.sh tests/perf/events.sh tests/perf/time.sh $(patsubst %,'tests/perf/instructions.sh %',\
 	$(shell sed -n 's/^\([a-z][a-z0-9-]*\).*/\1/p' tests/perf/configs))
 CHECKS_UNIT := $(filter-out %/test_kvm,$(TEST_UNIT))
-CHECKS_LIBDECODE := tests/libdecode/same.sh tests/libdecode/items.sh tests/libdecode/edges.sh tests/libdecode/times.sh \
-	tests/libdecode/public.sh tests/libdecode/same_rtit.sh tests/libdecode/lost.sh tests/libdecode/judge.sh
+CHECKS_LIBDECODE := tests/cli/libdecode/same.sh tests/cli/libdecode/items.sh tests/cli/libdecode/edges.sh tests/cli/libdecode/times.sh \
+	tests/cli/libdecode/public.sh tests/cli/libdecode/same_rtit.sh tests/cli/libdecode/lost.sh tests/cli/libdecode/judge.sh
 CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))
-CHECKS_FORGED := 'tests/faults/forged/forged.sh -t 250'
+CHECKS_FORGED := 'tests/fuzz/forged/forged.sh -t 250'
 CHECKS_COMPAT := tests/cli/compat/compat.sh
-CHECKS_SPEC := tests/tables/tables.sh tests/tables/atom/rtit.sh
+CHECKS_SPEC := tests/unit/tables/tables.sh tests/unit/tables/atom/rtit.sh
 # check-spec looks at what the unit tests recorded in the same run.
 after_units = -l '.ci/check-spec $(O)/check'
 CHECKS_DOCS := tests/docs/examples.sh tests/docs/names.sh tests/docs/index.sh tests/docs/faults.sh
 # What make check-rtit runs beside its list.
 CHECKS_RTIT := $(foreach part,$(RANDOM_PARTS),'tests/run/rtit.sh $(part) $(RANDOM_PART_SIZE)') \
-	'$(CONFIGS_TEST) -a 1 $(CONFIGS_PART)' tests/tables/atom/rtit.sh $(filter $(O)/tests/test_atom%,$(TEST_UNIT)) tests/tables/atom/same.sh \
-	$(patsubst %,'tests/tables/atom/roundtrip.sh %',$(shell sed -n 's/^\([a-z][a-z-]*\)[[:blank:]].*/\1/p' \
-	tests/tables/atom/configs))
+	'$(CONFIGS_TEST) -a 1 $(CONFIGS_PART)' tests/unit/tables/atom/rtit.sh $(filter $(O)/tests/test_atom%,$(TEST_UNIT)) tests/run/rtit/same.sh \
+	$(patsubst %,'tests/run/rtit/roundtrip.sh %',$(shell sed -n 's/^\([a-z][a-z-]*\)[[:blank:]].*/\1/p' \
+	tests/run/rtit/configs))
 # Three cases of each verb, few failures of each kind; not with sanitizers, whose allocator is
 # their own.
-CHECKS_FAULTS := $(if $(filter rel dbg,$(MODE)),'tests/faults/faults.sh -s 1')
+CHECKS_FAULTS := $(if $(filter rel dbg,$(MODE)),'tests/fuzz/faults/faults.sh -s 1')
 CHECKS_HOUSE := $(addprefix .ci/check-,cycles format hardened headers layers names objects prose series state tail tree) tests/house/checks.sh \
 	tests/house/runner.sh tests/house/bench.sh tests/house/fresh.sh tests/house/build_progress.sh \
 	tests/house/machine.sh
@@ -169,7 +169,7 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) forged-build fau
 #?                      every rule, each with its tests and how they went
 #?   make check-ptt     the streams of libipt's source package, compiled by its pttc (needs the
 #?                      network once): libvptdecode lists the flow that each expects, or
-#?                      tests/libdecode/ptt/differences says why not
+#?                      tests/cli/libdecode/ptt/differences says why not
 #?   make check-linux   Debian's cloud kernel on the software CPU (needs the network once): it
 #?                      boots on each model, its trace repeats, perf records inside
 #?   make check-house   format, cycles, hardening, headers, layers, objects, prose, tail jumps, tree; and that these
@@ -269,22 +269,22 @@ check-spec:
 check-tables:
 	$(prepare)
 	$(again) $(tested)
-	@O=$(O) tests/tables/tables.sh --list
+	@O=$(O) tests/unit/tables/tables.sh --list
 check-rtit:
 	$(prepare)
 	$(again) $(tested)
-	@O=$(O) tests/tables/atom/rtit.sh --list; listed=$$?; \
+	@O=$(O) tests/unit/tables/atom/rtit.sh --list; listed=$$?; \
 		MODE=$(MODE) O=$(O) tests/lib/tabled.sh $(O)/check-rtit $(CHECKS_RTIT) && exit $$listed
 check-ptt:
 	@.ci/deps build ptt
 	$(again) $(O)/tests/listing
-	@tests/libdecode/ptt/streams >/dev/null
-	@MODE=$(MODE) O=$(O) tests/lib/run.sh -j2 -t 600 -d $(O)/check-ptt tests/libdecode/ptt/check
+	@tests/cli/libdecode/ptt/streams >/dev/null
+	@MODE=$(MODE) O=$(O) tests/lib/run.sh -j2 -t 600 -d $(O)/check-ptt tests/cli/libdecode/ptt/check
 check-linux:
 	@.ci/deps build check guest
 	$(again) all
 	@patches/tools/guest >/dev/null
-	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 900 -d $(O)/check-linux tests/linux/boot.sh
+	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 900 -d $(O)/check-linux tests/run/linux/boot.sh
 check-house:
 	$(prepare)
 	@$(run) $(CHECKS_HOUSE)
@@ -344,9 +344,9 @@ mutants:
 	$(again) unit-build
 ifeq ($(TAGS),1)
 	@O=$(O) .ci/proofs >$(O)/proofs
-	@python3 -B tests/mutants/tags.py $(O)/proofs $(O)
+	@python3 -B tests/house/mutants/tags.py $(O)/proofs $(O)
 else
-	@python3 -B tests/mutants/mutants.py --count $(COUNT) --seed '$(SEED)' $(O)
+	@python3 -B tests/house/mutants/mutants.py --count $(COUNT) --seed '$(SEED)' $(O)
 endif
 
 .PHONY: fuzz-build
@@ -394,26 +394,26 @@ bench-against:
 	$(again) all $(O)/tests/cputime
 	@O=$(O) JOBS=$(JOBS) tests/bench/against.sh $(BASE)
 
-# Failing allocations and system calls: see tests/faults/faults.c.
+# Failing allocations and system calls: see tests/fuzz/faults/faults.c.
 FAULTS := $(O)/tests/faults-run
 FAULTS_SHIM := $(O)/tests/faults-shim.so
 FAULTS_MAX ?= 200
 faults-build: $(FAULTS) $(FAULTS_SHIM)
-$(FAULTS): $(O)/tests/faults/faults.o $(O)/tests/faults/inject.o $(O)/tests/faults/tree.o
+$(FAULTS): $(O)/tests/fuzz/faults/faults.o $(O)/tests/fuzz/faults/inject.o $(O)/tests/fuzz/faults/tree.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^
-$(FAULTS_SHIM): tests/faults/shim.c tests/faults/shim.h
+$(FAULTS_SHIM): tests/fuzz/faults/shim.c tests/fuzz/faults/shim.h
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) -Itests -O2 -g $(WARN) -std=gnu11 -D_GNU_SOURCE -fPIC -shared -o $@ $<
 .PHONY: faults-build check-faults
 check-faults:
 	$(prepare)
 	$(again) all faults-build
-	@O=$(O) MODE=$(MODE) tests/faults/faults.sh $(FAULTS_MAX)
+	@O=$(O) MODE=$(MODE) tests/fuzz/faults/faults.sh $(FAULTS_MAX)
 
-# Forged files: see tests/faults/forged/forged.c.
+# Forged files: see tests/fuzz/forged/forged.c.
 FORGED := $(O)/tests/forged-run
-FORGED_SRC := $(sort $(wildcard tests/faults/forged/*.c))
+FORGED_SRC := $(sort $(wildcard tests/fuzz/forged/*.c))
 forged-build: $(FORGED)
 $(FORGED): $(FORGED_SRC:%.c=$(O)/%.o) $(TEST_RAW) $(LIBVMM) $(LIBVPT)
 	@mkdir -p $(@D)
@@ -424,7 +424,7 @@ check-forged: COUNT = 100000
 check-forged:
 	$(prepare)
 	$(again) MODE=san O=build/san all forged-build
-	@MODE=san O=build/san tests/faults/forged/forged.sh -n $(COUNT) $(if $(SEED),-f $(SEED)) -j $(JOBS) \
+	@MODE=san O=build/san tests/fuzz/forged/forged.sh -n $(COUNT) $(if $(SEED),-f $(SEED)) -j $(JOBS) \
 		$(if $(KIND),-k $(KIND))
 
 soak-hostile: SECONDS = 600

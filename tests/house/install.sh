@@ -84,7 +84,7 @@ tap_empty "the examples work with installed libraries" "$(grep -v '^ok\|^1\.\.' 
 tap_run "they were tried in 13 ways" test "$(grep -c '^ok' "$dir/library.tap")" = 13
 
 # The flow decoder: shared and static, in C and C++, and from Python by its shared object.
-O=$O tests/libdecode/example.sh "$dir/usr" "$dir/decode" $sanitize >"$dir/decode.tap" 2>&1
+O=$O tests/cli/libdecode/example.sh "$dir/usr" "$dir/decode" $sanitize >"$dir/decode.tap" 2>&1
 tap_empty "libvptdecode works where it is installed" "$(grep -v '^ok\|^1\.\.' "$dir/decode.tap")"
 tap_run "it was tried in four ways" test "$(grep -c '^ok' "$dir/decode.tap")" -ge 8
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Run one case of tests/libdecode through the flow decoder. */
+/* Run one case of tests/cli/libdecode through the flow decoder. */
 #include "lib/flowcase.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Cases for the flow decoder: tests/libdecode/README.md describes their files. */
+/* Cases for the flow decoder: tests/cli/libdecode/README.md describes their files. */
 #ifndef TESTS_LIB_FLOWCASE_H
 #define TESTS_LIB_FLOWCASE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Read the cases of tests/libdecode. */
+/* Read the cases of tests/cli/libdecode. */
 #include <ctype.h>
 #include <glob.h>
 #include <stdarg.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Rows of the tables of the RTIT reference, its examples and its errata, as scenarios:
- * tests/tables/atom/, one file per subject. `make check-rtit` lists them.
+ * tests/unit/tables/atom/, one file per subject. `make check-rtit` lists them.
  */
 #include "lib/tables.h"
 
 static const struct test_scenario rows[] = {
-#include "tables/atom/all.tbl"
+#include "unit/tables/atom/all.tbl"
 };
 
 Suite *test_suite(void)

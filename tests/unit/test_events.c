@@ -2,7 +2,7 @@
 /*
  * Transactions, SMM, enclaves, INIT and user interrupts as libipt reads them; and what holds of
  * event trace whatever happens, over random events. Rows of the manual's tables are in
- * tests/tables.
+ * tests/unit/tables.
  */
 #include "lib/suite.h"
 #include "lib/ram.h"

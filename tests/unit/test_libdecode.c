@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Cases for the flow decoder: code, packets and the executed instructions. tests/libdecode/README.md
+ * Cases for the flow decoder: code, packets and the executed instructions. tests/cli/libdecode/README.md
  * describes the files. Each case is decoded with its packets pushed as a whole and in pieces of each
  * size. Another test only counts instructions, like libvptdecode without callbacks.
  */
@@ -64,6 +64,6 @@ END_TEST
 
 TEST_SUITE("libdecode", NULL, NULL)
 {
-	ncases = flow_cases_read("tests/libdecode", cases, CASES_MAX);
+	ncases = flow_cases_read("tests/cli/libdecode", cases, CASES_MAX);
 	TEST_LOOP(tcase, (int)ncases, as_a_whole, counts_alone, in_pieces);
 }

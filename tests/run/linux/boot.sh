@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Debian's cloud kernel on the software CPU: it boots on each model without a complaint that is
+# not listed, its trace is what ran and the same each time, also across a snapshot, and perf
+# records Intel PT inside.
+set -u
+cd "$(dirname "$0")/../../.." || exit 1
+. tests/lib/cli.sh
+
+linux=$(patches/tools/guest) || exit 1
+mkdir "$dir/own"
+cp tests/run/linux/init "$dir/own/vpt-init"
+(cd "$dir/own" && echo vpt-init | cpio -o -H newc --quiet -R 0:0) >"$dir/own.cpio"
+cat "$linux/initrd" "$dir/own.cpio" >"$dir/initrd"
+
+# boot NAME WHAT ARG...: run it; the console goes to NAME.con. Sets $status.
+boot() {
+	name=$1
+	what=$2
+	shift 2
+	"$VPT" run -q --engine=soft --mem=512M --initrd="$dir/initrd" --console="$dir/$name.con" \
+		--append="console=ttyS0 loglevel=0 panic=-1 rdinit=/vpt-init $what" "$@" \
+		"$linux/vmlinuz" 2>"$dir/$name.err"
+	status=$?
+}
+
+listed() { # MODEL
+	awk -F '\t' -v m="$1" '!/^#/ && ($1 == "*" || $1 == m) { print $2 }' tests/run/linux/complaints
+}
+
+for model in bdw skl icx spr; do
+	boot $model boot --pt=guest --model=$model
+	tap_run "$model: Linux boots and powers off" test "$status" -eq 0
+	tap_run "$model: init ran" grep -q "^init: 6" "$dir/$model.con"
+	tr -d '\r' <"$dir/$model.con" | sed -n 's/^complaint //p' | sort >"$dir/said"
+	listed $model | sort >"$dir/may"
+	tap_empty "$model: the kernel complains of nothing else" "$(comm -23 "$dir/said" "$dir/may")"
+	tap_empty "$model: each listed complaint is still there" "$(comm -13 "$dir/said" "$dir/may")"
+done
+
+# The whole boot, traced from outside.
+boot whole boot --pt=host -o "$dir/whole.vpt"
+tap_run "a traced boot ends" test "$status" -eq 0
+# insns FILE: the instructions of its sessions.
+insns() {
+	"$VPT" info -j "$1" | jq '[.vcpus[].sessions[].insns] | add'
+}
+tap_run "its trace has no error" "$VPT" decode -q "$dir/whole.vpt"
+tap_run "a thousand million instructions at least" test "$(insns "$dir/whole.vpt")" -ge 1000000000
+
+boot part boot --pt=host --oracle --max-insns=20000000 -o "$dir/part.vpt"
+tap_run "20,000,000 instructions are what ran" "$VPT" verify -q "$dir/part.vpt"
+rm -f "$dir/part.vpt"
+
+# The whole boot is what ran, also where the host has compiled the guest's code.
+boot blocks boot --pt=host --oracle-blocks -o "$dir/blocks.vpt"
+tap_run "a boot with a log of blocks ends" test "$status" -eq 0
+tap_run "all of its instructions are what ran" "$VPT" verify -q "$dir/blocks.vpt"
+tap_run "as many as without the log" test "$(insns "$dir/blocks.vpt")" -eq "$(insns "$dir/whole.vpt")"
+rm -f "$dir/blocks.vpt"
+
+# The same while it runs, without a file.
+boot live boot --pt=host --verify
+tap_run "a boot that is verified while it runs: status 0" test "$status" -eq 0
+tap_run "all of its instructions are compared" grep -q \
+	"^verify: $(insns "$dir/whole.vpt") retired, $(insns "$dir/whole.vpt") decoded, 0 mismatches" \
+	"$dir/live.err"
+
+# The same bytes again, and in two parts.
+boot again boot --pt=host -o "$dir/again.vpt"
+tap_run "a second run writes the same file" cmp "$dir/whole.vpt" "$dir/again.vpt"
+boot first boot --pt=host --snapshot="$dir/s.vps" --snapshot-at=700000000 -o "$dir/first.vpt"
+tap_run "a snapshot is taken" test "$status" -eq 0 -a -s "$dir/s.vps"
+"$VPT" restore -q -o "$dir/rest.vpt" --console="$dir/rest.con" "$dir/s.vps" 2>"$dir/rest.err"
+tap_run "the resumed run writes the same file" cmp "$dir/whole.vpt" "$dir/rest.vpt"
+tap_run "and the same console" sh -c "cat '$dir/first.con' '$dir/rest.con' | cmp - '$dir/whole.con'"
+
+# Linux owns PT: perf records and decodes a program, and the oracle has what ran.
+boot perf perf --pt=guest --oracle -o "$dir/perf.vpt"
+tap_run "perf in Linux: the guest ends" test "$status" -eq 0
+tap_run "perf in Linux: what was traced is what ran" "$VPT" verify -q "$dir/perf.vpt"
+tap_run "perf in Linux: perf decodes each instruction" \
+	grep -qa "^perf: $(insns "$dir/perf.vpt") instructions" "$dir/perf.con"
+tap_run "perf in Linux: without an error" grep -qa "^perf: 0 errors" "$dir/perf.con"
+tap_end
