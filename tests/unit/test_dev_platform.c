@@ -119,13 +119,47 @@ START_TEST(virtual_wire)
 }
 END_TEST
 
-START_TEST(who_listens)
+static uint32_t com1(unsigned int reg, bool in, uint32_t value)
 {
-	uint32_t on = 1, out2 = 8;
+	dev_platform_io(&p, (uint16_t)(0x3f8 + reg), 1, in, &value);
+	return value;
+}
 
-	dev_platform_io(&p, 0x3f9, 1, false, &on);
-	dev_platform_io(&p, 0x3fc, 1, false, &out2);
-	ck_assert(!dev_platform_listens(&p));
+/* A guest wants bytes if its interrupt is on, or if it polls. The FIFO bounds their number. */
+START_TEST(who_wants_input)
+{
+	const uint8_t text[20] = "0123456789abcdefghi";
+
+	ck_assert_uint_eq(dev_platform_wants(&p), 0);
+	com1(1, false, 1);
+	ck_assert_uint_eq(dev_platform_wants(&p), 0);
+	com1(4, false, 8);
+	ck_assert_uint_eq(dev_platform_wants(&p), 1);
+	com1(2, false, 1);
+	ck_assert_uint_eq(dev_platform_wants(&p), 16);
+	com1(1, false, 0);
+	ck_assert_uint_eq(dev_platform_wants(&p), 0);
+
+	/* A driver that prints reads LSR once for each byte. */
+	com1(5, true, 0);
+	com1(0, false, 'x');
+	com1(5, true, 0);
+	ck_assert_uint_eq(dev_platform_wants(&p), 0);
+	com1(5, true, 0);
+	ck_assert_uint_eq(dev_platform_wants(&p), 16);
+	dev_platform_receive(&p, text, 10);
+	ck_assert_uint_eq(dev_platform_wants(&p), 6);
+	ck_assert_uint_eq(com1(0, true, 0), '0');
+	ck_assert_uint_eq(dev_platform_wants(&p), 0);
+
+	/* Loopback disconnects the line. */
+	com1(5, true, 0);
+	com1(5, true, 0);
+	ck_assert_uint_eq(dev_platform_wants(&p), 7);
+	com1(4, false, 0x10);
+	com1(5, true, 0);
+	com1(5, true, 0);
+	ck_assert_uint_eq(dev_platform_wants(&p), 0);
 }
 END_TEST
 
@@ -208,7 +242,7 @@ Suite *test_suite(void)
 	tcase_add_test(tc, wide_accesses);
 	tcase_add_test(tc, time_goes_forwards);
 	tcase_add_test(tc, virtual_wire);
-	tcase_add_test(tc, who_listens);
+	tcase_add_test(tc, who_wants_input);
 	tcase_add_test(tc, snapshots);
 	tcase_add_loop_test(tc, clock_conversions, 0, sizeof(clocks) / sizeof(clocks[0]));
 	suite_add_tcase(s, tc);

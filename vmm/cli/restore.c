@@ -139,6 +139,8 @@ static int resume(struct restore *r)
 	if (!status)
 		status = cli_run_check_snapshots(m);
 	if (!status)
+		status = cli_run_check_input(m);
+	if (!status)
 		status = cli_run_open_console(m);
 	if (!status)
 		cli_run_loop(m);
@@ -148,16 +150,18 @@ static int resume(struct restore *r)
 /* Enter the sandbox. Call this before reading the snapshot, which is not trusted. */
 static int confine(const struct cli_run_options *o)
 {
-	return cli_confine(o->verb, &(struct sandbox_want){
-					    .output = {o->output, o->snapshot, o->console},
-					    .code = true,
-				    });
+	return cli_confine(o->verb,
+			   &(struct sandbox_want){
+				   .output = {o->output, o->snapshot, cli_run_console_file(o)},
+				   .code = true,
+			   });
 }
 
 int cli_cmd_restore(int argc, char **argv)
 {
 	struct restore r = {
 		.m.o = {.verb = "restore", .max_bytes = CLI_RUN_MAX_BYTES},
+		.m.input.fd = -1,
 		.max_mem = DEFAULT_MAX_MEM,
 	};
 	int status = cli_options_parse(&cli_verb_restore, argc, argv, &r), error;
@@ -168,12 +172,19 @@ int cli_cmd_restore(int argc, char **argv)
 	status = cli_run_check_files(&r.m.o, "FILE", r.path);
 	if (status)
 		return status;
-	status = confine(&r.m.o);
-	if (status)
+	/* A terminal cannot be made raw in the sandbox. */
+	status = cli_run_input_open(&r.m.input, &r.m.o);
+	if (!status)
+		status = confine(&r.m.o);
+	if (status) {
+		cli_run_input_close(&r.m.input);
 		return status;
+	}
 	error = core_snapshot_open(r.path, &r.s, why, sizeof(why));
-	if (error)
+	if (error) {
+		cli_run_input_close(&r.m.input);
 		return refuse(&r, error, why);
+	}
 	take_info(&r);
 	status = create(&r);
 	if (!status)

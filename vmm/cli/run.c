@@ -196,9 +196,13 @@ static int run(struct run *r)
 	if (!status)
 		status = cli_run_check_snapshots(&r->m);
 	if (!status)
+		status = cli_run_check_input(&r->m);
+	if (!status)
 		status = start_trace(r);
 	if (!status)
 		status = cli_run_open_console(&r->m);
+	if (!status)
+		status = cli_run_input_open(&r->m.input, &r->m.o);
 	if (!status)
 		status = confine(&r->m);
 	if (status)
@@ -216,7 +220,7 @@ static int finish(struct run *r, int status)
 
 int cli_cmd_run(int argc, char **argv)
 {
-	struct run r = {0};
+	struct run r = {.m.input.fd = -1};
 	int status = cli_run_parse(&r.m.o, argc, argv);
 
 	if (status)

@@ -10,6 +10,7 @@
 #include "cli/option.h"
 #include "cli/parts.h"
 #include "cli/post_mortem.h"
+#include "cli/raw.h"
 #include "cli/terminal.h"
 #include "core/clock.h"
 #include "core/hv.h"
@@ -92,7 +93,9 @@ struct cli_run_options {
 	struct cli_args args;
 	uint64_t max_insns;
 	struct cli_run_timeout timeout;
-	const char *console; /* file for the guest's console; NULL: standard output */
+	const char *console; /* "stdio", "none", or a file; NULL: standard output */
+	const char *input;   /* file with input for the guest's console, or NULL */
+	bool realtime;	     /* HLT takes the time of the host */
 	uint64_t max_bytes;  /* limit of the trace file */
 	struct cli_run_range range[VPT_MAX_RANGES];
 	size_t ranges;
@@ -221,6 +224,34 @@ void cli_run_report_begin(struct cli_run_report *r, const struct cli_run_options
 void cli_run_report_tick(struct cli_run_report *r);
 int cli_run_report_end(struct cli_run_report *r);
 
+/* run_input.c: input for the guest's console. */
+enum cli_run_input_kind { CLI_RUN_INPUT_PIPE, CLI_RUN_INPUT_FILE, CLI_RUN_INPUT_TERMINAL };
+
+struct cli_run_input {
+	int fd; /* -1 if there is no input */
+	enum cli_run_input_kind kind;
+	bool ended, escape; /* the last byte of a terminal was Ctrl-A */
+	bool quit;	    /* Ctrl-A x was typed */
+	uint64_t looked;    /* ns, when a pipe or a terminal was last polled */
+	uint8_t bytes[4096];
+	size_t first, count;
+	struct cli_raw raw;
+};
+
+/* Return the file of --console, or NULL if it names none. */
+const char *cli_run_console_file(const struct cli_run_options *o);
+bool cli_run_has_input(const struct cli_run_options *o);
+/* Open the input, and make a terminal raw. Call it before the sandbox. Returns an exit status. */
+int cli_run_input_open(struct cli_run_input *in, const struct cli_run_options *o);
+void cli_run_input_close(struct cli_run_input *in);
+/* Read what was typed, so that Ctrl-A works if the guest does not read. */
+void cli_run_input_poll(struct cli_run_input *in);
+/* The hooks input_wait() and input() of the VM. */
+enum core_input_ready cli_run_input_wait(struct cli_run_input *in, uint64_t ns, bool wants);
+size_t cli_run_input_take(struct cli_run_input *in, uint8_t *bytes, size_t most);
+/* Skip bytes of a file that the guest received before it was restored. */
+void cli_run_input_skip(struct cli_run_input *in, uint64_t count);
+
 /* run_loop.c: runs a prepared machine until its guest ends. */
 struct cli_run_machine {
 	struct cli_run_options o;
@@ -235,15 +266,19 @@ struct cli_run_machine {
 	const struct trace_input *elf; /* file of the guest; NULL if it is not available */
 	FILE *console;		       /* console of the guest */
 	struct cli_terminal terminal;  /* filter before the console */
+	bool silent;		       /* the console is dropped */
+	struct cli_run_input input;
 };
 
 struct core_vm_hooks cli_run_hooks(struct cli_run_machine *m);
 /* Check the requested snapshots against the machine. Returns an exit status. */
 int cli_run_check_snapshots(const struct cli_run_machine *m);
+/* Check that the engine can receive input, if there is any. Returns an exit status. */
+int cli_run_check_input(const struct cli_run_machine *m);
 /*
  * Open the guest's console, after all checks. The console is the file of --console, or standard
  * error with --json, whose output uses standard output. Output to a terminal is filtered, unless
- * --console names the terminal. Returns an exit status.
+ * --console is given. Returns an exit status.
  */
 int cli_run_open_console(struct cli_run_machine *m);
 void cli_run_loop(struct cli_run_machine *m);
@@ -260,8 +295,15 @@ cli_option_take cli_run_take_timeout, cli_run_take_max_bytes;
 	{0, "max-insns", "=N", "stop after N traced instructions", cli_take_number, AT(max_insns)}, \
 	{0, "timeout", "=S", "stop after S seconds, such as 10 or 0.5", cli_run_take_timeout,       \
 	 AT(timeout)},                                                                             \
-	{0, "console", "=FILE", "write the guest's console to FILE instead of standard output",        \
+	{0, "console", "=FILE",                                                                    \
+	 "write the guest's console to FILE; stdio: standard output, with standard input as its "  \
+	 "input; none: drop it",                                                                   \
 	 cli_take_text, AT(console)},                                                              \
+	{0, "input", "=FILE", "input for the guest's console from FILE; -: standard input",        \
+	 cli_take_text, AT(input)},                                                                \
+	{0, "realtime", NULL,                                                                      \
+	 "let HLT take the time of the host; default if the input is a terminal", cli_take_flag,   \
+	 AT(realtime)},                                                                            \
 	{0, "max-bytes", "=SIZE", "stop when the trace file has SIZE bytes (default 4G)",           \
 	 cli_run_take_max_bytes, AT(max_bytes)},                                                   \
 	{0, "snapshot", "=FILE", "write a snapshot to FILE on SIGUSR1, in place of an earlier one",        \

@@ -41,7 +41,8 @@ int cli_run_check_files(const struct cli_run_options *o, const char *what, const
 		{CLI_INPUT, "--initrd", o->initrd},
 		{CLI_TRACE, "--output", o->output},
 		{CLI_OUTPUT, "--snapshot", o->snapshot},
-		{CLI_OUTPUT, "--console", o->console},
+		{CLI_OUTPUT, "--console", cli_run_console_file(o)},
+		{CLI_INPUT, "--input", o->input},
 	};
 
 	if (!o->snapshot && (o->has_snapshot_at || o->snapshot_every))

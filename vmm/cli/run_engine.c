@@ -28,9 +28,10 @@ static const char *why_not_kvm(const struct engine_probe *probe)
 static const struct engine *choose(const struct cli_run_options *o, struct engine_probe *probe,
 				   const char **why)
 {
+	const bool takes_input = cli_run_has_input(o) || o->realtime;
 	const struct engine *engine;
 
-	if (o->owner == TRACE_OWNER_NONE && !o->snapshot) {
+	if (o->owner == TRACE_OWNER_NONE && !o->snapshot && !takes_input) {
 		engine = engine_find("kvm");
 		engine->probe(probe, false);
 		*why = why_not_kvm(probe);
@@ -39,7 +40,7 @@ static const struct engine *choose(const struct cli_run_options *o, struct engin
 			return engine;
 		}
 	} else if (o->owner == TRACE_OWNER_NONE) {
-		*why = "it has snapshots";
+		*why = takes_input ? "it takes input" : "it has snapshots";
 	} else {
 		*why = "no PT hardware is used; it traces at full speed";
 	}

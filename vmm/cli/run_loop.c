@@ -79,7 +79,7 @@ static void console(void *opaque, char c)
 	struct cli_run_machine *m = opaque;
 
 	/* Ignore the error of a write that the end interrupted. */
-	if (!ending && !cli_terminal_put(&m->terminal, (uint8_t)c) && ending)
+	if (!ending && !m->silent && !cli_terminal_put(&m->terminal, (uint8_t)c) && ending)
 		clearerr(m->console);
 }
 
@@ -118,10 +118,41 @@ static bool take_snapshot(struct cli_run_machine *m)
 	return true;
 }
 
+static void quit(void)
+{
+	interrupted = 1;
+	end_soon();
+	set_timer(0, AGAIN_NS);
+}
+
+static enum core_input_ready input_wait(void *opaque, uint64_t ns, bool wants)
+{
+	struct cli_run_machine *m = opaque;
+	enum core_input_ready ready;
+
+	/* A prompt without a line feed is to be seen before the wait. */
+	if (ns)
+		fflush(m->console);
+	ready = cli_run_input_wait(&m->input, ns, wants);
+	if (m->input.quit && !ending)
+		quit();
+	return ready;
+}
+
+static size_t input(void *opaque, uint8_t *bytes, size_t most)
+{
+	struct cli_run_machine *m = opaque;
+
+	return cli_run_input_take(&m->input, bytes, most);
+}
+
 static bool tick(void *opaque)
 {
 	struct cli_run_machine *m = opaque;
 
+	cli_run_input_poll(&m->input);
+	if (m->input.quit && !ending)
+		quit();
 	if (ending)
 		return interrupted;
 	fflush(m->console);
@@ -164,7 +195,13 @@ static uint64_t pause_machine(void *opaque)
 struct core_vm_hooks cli_run_hooks(struct cli_run_machine *m)
 {
 	return (struct core_vm_hooks){
-		.console = console, .tick = tick, .pause = pause_machine, .opaque = m};
+		.console = console,
+		.input_wait = input_wait,
+		.input = input,
+		.tick = tick,
+		.pause = pause_machine,
+		.opaque = m,
+	};
 }
 
 /*
@@ -219,6 +256,22 @@ int cli_run_check_snapshots(const struct cli_run_machine *m)
 	return CLI_EXIT_OK;
 }
 
+int cli_run_check_input(const struct cli_run_machine *m)
+{
+	const struct cli_run_options *o = &m->o;
+	const char *name = o->input ? "--input" : o->realtime ? "--realtime" : "--console=stdio";
+
+	if (!cli_run_has_input(o) && !o->realtime)
+		return CLI_EXIT_OK;
+	if (!(m->vm.engine->can & ENGINE_REPORTS))
+		return cli_fail(CLI_EXIT_USAGE,
+				"%s: %s: engine %s takes no input: use --engine=soft", o->verb,
+				name, m->vm.engine->name);
+	if (o->usage.given)
+		return cli_fail(CLI_EXIT_USAGE, "%s: %s: not with --usage", o->verb, name);
+	return CLI_EXIT_OK;
+}
+
 int cli_run_limit(const struct cli_run_machine *m)
 {
 	const struct cli_run_options *o = &m->o;
@@ -237,13 +290,17 @@ int cli_run_limit(const struct cli_run_machine *m)
 
 int cli_run_open_console(struct cli_run_machine *m)
 {
+	const char *path = cli_run_console_file(&m->o);
 	int fd;
 
 	m->console = m->o.json ? stderr : stdout;
 	cli_terminal_open(&m->terminal, m->console);
-	if (!m->o.console)
+	if (!path) {
+		m->silent = m->o.console && !strcmp(m->o.console, "none");
+		m->terminal.filtered &= !m->o.console;
 		return CLI_EXIT_OK;
-	fd = open(m->o.console, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	m->console = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!m->console)
 		return cli_fail(CLI_EXIT_HOST, "%s: --console=%s: %s", m->o.verb, m->o.console,
@@ -257,7 +314,7 @@ static int close_console(struct cli_run_machine *m, int status)
 {
 	bool failed;
 
-	if (!m->console || !m->o.console)
+	if (!m->console || !cli_run_console_file(&m->o))
 		return status;
 	failed = ferror(m->console);
 	if ((fclose(m->console) || failed) && !status)
@@ -281,6 +338,9 @@ void cli_run_loop(struct cli_run_machine *m)
 		set_timer(TIMER_ABSTIME, v->deadline);
 	}
 	v->pause_at = m->o.verify ? retired + 1 : next_snapshot(m, retired);
+	cli_run_input_skip(&m->input, v->input.bytes);
+	if (m->input.fd >= 0 || m->o.realtime)
+		core_input_live(v, m->o.realtime || m->input.kind == CLI_RUN_INPUT_TERMINAL);
 	core_vcpu_loop(v);
 	release_signals();
 	(void)cli_terminal_end(&m->terminal);
@@ -351,6 +411,7 @@ int cli_run_finish(struct cli_run_machine *m, int status)
 				  " instructions, before --snapshot-at=%" PRIu64,
 				  m->o.verb, m->o.guest, m->vm.vcpu->ev->retired, m->o.snapshot_at);
 	status = close_console(m, status);
+	cli_run_input_close(&m->input);
 	cli_names_close(&m->report.names);
 	trace_outfile_free(&m->output);
 	core_vm_destroy(&m->vm);

@@ -48,13 +48,6 @@ static void serial_out(void *opaque, uint8_t byte)
 		vm->hooks.console(vm->hooks.opaque, (char)byte);
 }
 
-static int serial_in(void *opaque)
-{
-	struct core_vm *vm = ((struct core_vcpu *)opaque)->vm;
-
-	return vm->hooks.input(vm->hooks.opaque);
-}
-
 /* A reset ends the run. */
 static void reset(void *opaque, enum dev_reset kind)
 {
@@ -117,7 +110,6 @@ static void init(struct core_vcpu *v)
 		.host =
 			{
 				.serial_out = serial_out,
-				.serial_in = v->vm->hooks.input ? serial_in : NULL,
 				.reset = reset,
 				.tsc_time = v->engine->can & ENGINE_COUNTS && !v->vm->counted
 						    ? tsc_time
@@ -178,6 +170,7 @@ void core_devices_touched(struct core_vcpu *v)
 /* The part of a snapshot before that of dev_platform_save(). */
 struct saved {
 	uint64_t timer_left; /* instructions until the timer of abi/boot.h fires, 0: not armed */
+	uint64_t input;	     /* bytes of input that the guest has received */
 };
 
 size_t core_devices_saved_bytes(void)
@@ -187,7 +180,7 @@ size_t core_devices_saved_bytes(void)
 
 bool core_devices_save(struct core_vcpu *v, void *to, size_t room)
 {
-	struct saved saved = {0};
+	struct saved saved = {.input = v->input.bytes};
 
 	if (room < sizeof(saved))
 		return false;
@@ -212,6 +205,7 @@ bool core_devices_load(struct core_vcpu *v, const void *from, size_t bytes)
 		return false;
 	core_put_bit(&v->irq.pending, CORE_IRQ_TIMER_ARMED, saved.timer_left);
 	v->irq.timer_at = v->ev->retired + saved.timer_left;
+	v->input.bytes = saved.input;
 	v->irq.started = core_now() - p->now;
 	v->irq.next = dev_platform_next(p);
 	return true;

@@ -174,15 +174,6 @@ void core_irq_skip_to_next(struct core_vcpu *v)
 	}
 }
 
-bool core_irq_listen(struct core_vcpu *v)
-{
-	if (!dev_platform_listens(&v->vm->platform))
-		return false;
-	nap(v, NAP_NS);
-	core_irq_poll(v);
-	return true;
-}
-
 static bool maskable_pending(const struct core_vcpu *v)
 {
 	return v->irq.pending & CORE_IRQ_TIMER_DUE || v->irq.pending & CORE_IRQ_PMI_DUE ||

@@ -60,11 +60,6 @@ uint64_t core_irq_next(const struct core_vcpu *v);
 void core_irq_advance(struct core_vcpu *v);
 /* Let the time until the next due time pass in a HLT. */
 void core_irq_skip_to_next(struct core_vcpu *v);
-/*
- * Wait briefly for console input in a HLT that no timer ends. Returns false if no input is attached
- * or the guest has masked its interrupt.
- */
-bool core_irq_listen(struct core_vcpu *v);
 uint64_t core_now(void);
 
 #endif /* VMM_CORE_IRQ_H */

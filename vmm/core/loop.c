@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/exec.h"
 #include "core/hv.h"
+#include "core/input.h"
 #include "core/irq.h"
 #include "core/wait.h"
 
@@ -35,13 +36,12 @@ void core_loop_poll(struct core_vcpu *v)
 			     (unsigned long long)v->tracer.recorder.bytes);
 	}
 	if (v->deadline && now >= v->deadline)
-		core_vm_stop(vm, TRACE_STOP_TIMEOUT, "at %#llx", (unsigned long long)v->regs->rip);
+		core_input_end(v, TRACE_STOP_TIMEOUT);
 	if (now < v->next_tick && !urgent)
 		return;
 	v->next_tick = now + TICK_NS;
 	if (vm->hooks.tick && vm->hooks.tick(vm->hooks.opaque))
-		core_vm_stop(vm, TRACE_STOP_INTERRUPTED, "at %#llx",
-			     (unsigned long long)v->regs->rip);
+		core_input_end(v, TRACE_STOP_INTERRUPTED);
 }
 
 void core_loop_halted(struct core_vcpu *v)
@@ -49,6 +49,8 @@ void core_loop_halted(struct core_vcpu *v)
 	bool listens = v->regs->rflags & X86_FL_IF || v->wait.flags & CORE_WAIT_ANY_IRQ;
 
 	if (core_wait_ends(v))
+		return;
+	if (listens && core_input_halted(v))
 		return;
 	if (listens && (v->irq.pending & CORE_IRQ_TIMER_ARMED || core_irq_next(v) != UINT64_MAX)) {
 		core_irq_skip_to_next(v);
@@ -59,8 +61,6 @@ void core_loop_halted(struct core_vcpu *v)
 		return;
 	}
 	if (core_irq_pending(v) && core_irq_deliver(v))
-		return;
-	if (listens && core_irq_listen(v))
 		return;
 	core_vm_stop(v->vm, TRACE_STOP_HALTED, "at %#llx with interrupts %s",
 		     (unsigned long long)v->regs->rip, listens ? "on but none to come" : "off");

@@ -7,6 +7,7 @@
 #include "core/clock.h"
 #include "core/debug.h"
 #include "core/exec.h"
+#include "core/input.h"
 #include "core/irq.h"
 #include "core/loop.h"
 #include "core/wait.h"
@@ -36,6 +37,8 @@ static uint64_t budget(const struct core_vcpu *v)
 		most = v->sync_at - v->ev->retired;
 	if (most > v->pause_at - v->ev->retired)
 		most = v->pause_at - v->ev->retired;
+	if (most > v->input.at - v->ev->retired)
+		most = v->input.at - v->ev->retired;
 	if (most > core_clock_next(v))
 		most = core_clock_next(v);
 	return most ? most : 1;
@@ -71,6 +74,11 @@ static void run_batch(struct core_vcpu *v)
 	if (vpt_unlikely(v->cbr_next < v->cbr_count))
 		core_clock_update(v);
 	core_irq_advance(v);
+	if (vpt_unlikely(v->ev->retired >= v->input.at)) {
+		core_input_deliver(v);
+		if (v->vm->stop.kind)
+			return;
+	}
 	if (core_irq_pending(v) && core_irq_deliver(v))
 		return;
 	if (v->pending & CORE_VCPU_HALTED) {

@@ -130,6 +130,7 @@ int core_vcpu_create(struct core_vm *vm, unsigned int index, struct core_vcpu **
 	v->engine = vm->engine;
 	v->way |= CORE_WAY_UNTRACED;
 	v->pause_at = UINT64_MAX;
+	v->input.at = UINT64_MAX;
 	v->insns = core_insn_cache_create();
 	error = v->insns ? 0 : -ENOMEM;
 	if (!error)

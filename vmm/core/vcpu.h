@@ -5,6 +5,7 @@
 
 #include "core/bit.h"
 #include "core/clock.h"
+#include "core/input.h"
 #include "core/insn.h"
 #include "core/irq.h"
 #include "core/perfmon.h"
@@ -80,6 +81,7 @@ struct core_vcpu {
 	struct core_vcpu_hv *hv;	 /* tracing of VM entries and exits (hv.h), or NULL */
 	struct engine_observer observer; /* with ENGINE_REPORTS */
 	struct core_wait wait;
+	struct core_input input;
 	uint64_t ptwrite;  /* the operand of the current PTWRITE */
 	uint32_t pending;  /* enum core_vcpu_pending */
 	uint32_t shadowed; /* enum core_vcpu_shadowed */

@@ -19,11 +19,23 @@ struct core_stop {
 	char text[192]; /* details for a message */
 };
 
+/* The state of the input from outside. */
+enum core_input_ready {
+	CORE_INPUT_LATER, /* there is none now */
+	CORE_INPUT_READY,
+	CORE_INPUT_ENDED, /* there will be none */
+};
+
 /* Callbacks to the owner of the VM. Each may be NULL. */
 struct core_vm_hooks {
 	void (*console)(void *opaque, char c);
-	/* Returns the next byte for COM1, or -1 if there is none now. */
-	int (*input)(void *opaque);
+	/*
+	 * For core_input_live(): wait up to @ns for input. If @wants is clear, input does not end
+	 * the wait.
+	 */
+	enum core_input_ready (*input_wait)(void *opaque, uint64_t ns, bool wants);
+	/* Take at most @most bytes, after input_wait() has returned CORE_INPUT_READY. */
+	size_t (*input)(void *opaque, uint8_t *bytes, size_t most);
 	/* Called several times a second. Returns true to end the guest (INTERRUPTED). */
 	bool (*tick)(void *opaque);
 	/*

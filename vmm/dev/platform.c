@@ -110,27 +110,18 @@ uint64_t dev_platform_next(const struct dev_platform *p)
 	return dev_sooner(next, dev_serial_next(&p->serial));
 }
 
-static void take_input(struct dev_platform *p)
+unsigned int dev_platform_wants(const struct dev_platform *p)
 {
-	int byte;
-
-	while (p->host.serial_in && dev_serial_room(&p->serial)) {
-		byte = p->host.serial_in(p->host.opaque);
-		if (byte < 0)
-			break;
-		dev_serial_receive(&p->serial, (uint8_t)byte);
-	}
+	return dev_serial_listens(&p->serial) ? dev_serial_room(&p->serial) : 0;
 }
 
-void dev_platform_poll(struct dev_platform *p)
+void dev_platform_receive(struct dev_platform *p, const uint8_t *bytes, size_t count)
 {
-	take_input(p);
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		dev_serial_receive(&p->serial, bytes[i]);
 	dev_platform_update(p);
-}
-
-bool dev_platform_listens(const struct dev_platform *p)
-{
-	return p->host.serial_in && dev_serial_listens(&p->serial);
 }
 
 void dev_platform_set_deadline(struct dev_platform *p, uint64_t tsc)
@@ -200,10 +191,4 @@ void dev_platform_line(struct dev_platform *p, unsigned int n, bool level)
 		return;
 	line(p, n, level);
 	dev_platform_update(p);
-}
-
-void dev_platform_fill(struct dev_platform *p)
-{
-	if (!p->serial.count)
-		take_input(p);
 }

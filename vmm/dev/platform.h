@@ -31,8 +31,6 @@ enum dev_reset {
 /* Callbacks from the devices to the machine. Any may be NULL. */
 struct dev_platform_host {
 	void (*serial_out)(void *opaque, uint8_t byte);
-	/* Return a byte for COM1, or -1 if there is none now. */
-	int (*serial_in)(void *opaque);
 	void (*reset)(void *opaque, enum dev_reset kind);
 	/*
 	 * Return the first time at which the TSC is at least `tsc`. NULL if the local APIC has no
@@ -77,10 +75,10 @@ void dev_platform_virtual_wire(struct dev_platform *p);
 void dev_platform_advance(struct dev_platform *p, uint64_t now);
 /* Return the time of the next event, or DEV_NEVER if there is none. */
 uint64_t dev_platform_next(const struct dev_platform *p);
-/* Receive the available input. Input is also received when the guest polls for it. */
-void dev_platform_poll(struct dev_platform *p);
-/* Returns true if input could cause an interrupt. */
-bool dev_platform_listens(const struct dev_platform *p);
+/* Returns the number of bytes that COM1 can receive now, 0 if the guest expects none. */
+unsigned int dev_platform_wants(const struct dev_platform *p);
+/* Receive bytes on COM1. Bytes beyond the room of its FIFO are lost, as on a line. */
+void dev_platform_receive(struct dev_platform *p, const uint8_t *bytes, size_t count);
 /* Recompute the time of the TSC deadline after a write to the TSC. */
 void dev_platform_tsc_moved(struct dev_platform *p);
 

@@ -8,8 +8,6 @@
 #define PORT_ELCR     0x4d0
 #define PORT_PIT      0x40
 #define PORT_RTC      0x70
-#define SERIAL_DATA   0
-#define SERIAL_STATUS 5
 #define PORT_KEYBOARD 0x64
 #define PORT_92	      0x92
 #define PORT_CF9      0xcf9
@@ -51,11 +49,7 @@ static bool write_cf9(struct dev_platform *p, uint16_t port, uint8_t value)
 
 static bool read_com1(struct dev_platform *p, uint16_t port, uint8_t *value)
 {
-	unsigned int reg = port & 7;
-
-	if (reg == SERIAL_DATA || reg == SERIAL_STATUS)
-		dev_platform_fill(p);
-	*value = dev_serial_read(&p->serial, reg);
+	*value = dev_serial_read(&p->serial, port & 7);
 	return true;
 }
 

@@ -7,8 +7,6 @@
 
 /* Propagate a change in one device to the others. Call it after each access to a device. */
 void dev_platform_update(struct dev_platform *p);
-/* Take input for a guest that polls COM1. */
-void dev_platform_fill(struct dev_platform *p);
 
 /* Set IA32_TSC_DEADLINE to `tsc`. Does nothing without a TSC deadline mode. */
 void dev_platform_set_deadline(struct dev_platform *p, uint64_t tsc);

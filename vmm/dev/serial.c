@@ -40,6 +40,7 @@ enum reg { REG_DATA, REG_IER, REG_IIR_FCR, REG_LCR, REG_MCR, REG_LSR, REG_MSR, R
 #define CHARACTER_BITS	   10u
 #define BIT_HZ		   115200u
 #define TIMEOUT_CHARACTERS 4u
+#define POLLS		   2u
 
 void dev_serial_init(struct dev_serial *s)
 {
@@ -142,7 +143,9 @@ bool dev_serial_irq(const struct dev_serial *s)
 
 bool dev_serial_listens(const struct dev_serial *s)
 {
-	return s->ier & IER_RECEIVED && reaches_processor(s) && dev_serial_room(s);
+	const bool interrupts = s->ier & IER_RECEIVED && reaches_processor(s);
+
+	return (interrupts || s->polls >= POLLS) && dev_serial_room(s);
 }
 
 /* Return the modem inputs. In loopback the four outputs are the four inputs. */
@@ -223,8 +226,18 @@ static uint8_t read_msr(struct dev_serial *s)
 	return value;
 }
 
+/* Count the reads of LSR that follow each other. */
+static void note_access(struct dev_serial *s, bool is_poll)
+{
+	if (!is_poll)
+		s->polls = 0;
+	else if (s->polls < POLLS)
+		s->polls++;
+}
+
 uint8_t dev_serial_read(struct dev_serial *s, unsigned int reg)
 {
+	note_access(s, (reg & 7) == REG_LSR);
 	switch (reg & 7) {
 	case REG_DATA:
 		return s->lcr & LCR_DLAB ? (uint8_t)s->divisor : read_data(s);
@@ -267,6 +280,7 @@ bool dev_serial_sent(struct dev_serial *s)
 
 bool dev_serial_write(struct dev_serial *s, unsigned int reg, uint8_t value)
 {
+	note_access(s, false);
 	switch (reg & 7) {
 	case REG_DATA:
 		if (!(s->lcr & LCR_DLAB))

@@ -22,7 +22,8 @@ struct dev_serial {
 	uint8_t thre;	/* the transmitter has become empty, and this is not reported yet */
 	uint8_t timed_out;
 	uint8_t sending; /* a byte is being sent: see dev_serial_sent() */
-	uint8_t spare[2];
+	uint8_t polls;	 /* reads of LSR since the last access to another register, at most 2 */
+	uint8_t spare;
 	uint16_t divisor;
 };
 
@@ -34,7 +35,10 @@ bool dev_serial_irq(const struct dev_serial *s);
 /* Return the number of bytes that can be received now. */
 unsigned int dev_serial_room(const struct dev_serial *s);
 void dev_serial_receive(struct dev_serial *s, uint8_t byte);
-/* Returns true if a byte could cause an interrupt. */
+/*
+ * Returns true if the guest expects a byte. It does if the byte could cause an interrupt, or if its
+ * last two accesses were reads of LSR: then it polls. A driver that prints or probes does neither.
+ */
 bool dev_serial_listens(const struct dev_serial *s);
 
 /* Read a register. `reg` is 0 to 7. */

@@ -604,7 +604,7 @@ struct trace_recorded {
 	/* Instructions that the vCPU retired since the run began, traced or not. */
 	uint64_t retired;
 	uint64_t turn;	 /* turn in the vCPUs' schedule; 0 if there is only one vCPU */
-	uint64_t tsc;	 /* TSC of the guest */
+	uint64_t tsc;	 /* virtual TSC of the vCPU, without changes by the guest */
 	uint16_t kind;	 /* enum trace_recorded_kind */
 	uint16_t device; /* number among devices of this kind */
 	uint32_t len;

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Deliver inputs from outside between two instructions, record them, and replay a recording. Each
+ * input has the count of retired instructions and the virtual TSC. The TSC is necessary in HLT,
+ * where time passes without instructions.
+ */
+#include "core/input.h"
+#include "core/clock.h"
+#include "core/devices.h"
+#include "core/irq.h"
+#include "core/vcpu.h"
+#include "dev/clock.h"
+#include "trace/reader.h"
+#include "trace/writer.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#define NEVER UINT64_MAX
+/* The longest wait before the caller checks for signals and limits. */
+#define NAP_NS 50000000u
+/* A virtual clock that is further than this from the host's is not corrected. */
+#define LAG_NS 100000000u
+/* The longest delay of a stop by one instruction, such as a long REP. */
+#define STOP_NS 50000000u
+
+static uint64_t tsc(const struct core_vcpu *v)
+{
+	return engine_time_tsc(&v->ev->time, v->ev->retired);
+}
+
+static uint64_t tsc_ns(const struct core_vcpu *v, uint64_t ticks)
+{
+	const uint64_t hz = core_clock_tsc_hz(&v->vm->caps);
+
+	return (uint64_t)((unsigned __int128)ticks * DEV_NS_PER_SECOND / hz);
+}
+
+static uint64_t ns_tsc(const struct core_vcpu *v, uint64_t ns)
+{
+	const uint64_t hz = core_clock_tsc_hz(&v->vm->caps);
+
+	return (uint64_t)((unsigned __int128)ns * hz / DEV_NS_PER_SECOND);
+}
+
+void core_input_live(struct core_vcpu *v, bool realtime)
+{
+	struct core_input *in = &v->input;
+
+	in->mode = CORE_INPUT_LIVE;
+	in->flags = realtime ? CORE_INPUT_REALTIME : 0;
+	/* A run that resumes at such a count has not received the input there yet. */
+	in->at = (v->ev->retired + CORE_INPUT_INSNS - 1) / CORE_INPUT_INSNS * CORE_INPUT_INSNS;
+}
+
+static void set_next(struct core_vcpu *v)
+{
+	struct core_input *in = &v->input;
+
+	while (in->left && in->next->vcpu != v->index) {
+		in->next++;
+		in->left--;
+	}
+	in->at = in->left ? in->next->head->retired : NEVER;
+}
+
+void core_input_replay(struct core_vcpu *v, const struct trace_reader_input *inputs, size_t count)
+{
+	v->input.mode = CORE_INPUT_REPLAY;
+	v->input.next = inputs;
+	v->input.left = count;
+	set_next(v);
+}
+
+static void record(struct core_vcpu *v, enum trace_recorded_kind kind, const void *bytes,
+		   size_t len)
+{
+	struct tracer_recorder *rec = &v->tracer.recorder;
+	const struct trace_recorded head = {
+		.retired = v->ev->retired,
+		.tsc = tsc(v),
+		.kind = (uint16_t)kind,
+		.len = (uint32_t)len,
+	};
+
+	if (!tracer_recorder_records(rec))
+		return;
+	tracer_recorder_note(rec, trace_writer_input(rec->writer, v->index, &head, bytes));
+	tracer_limit(&v->tracer, v->regs->rip);
+}
+
+static void receive(struct core_vcpu *v, const uint8_t *bytes, size_t count)
+{
+	record(v, TRACE_RECORDED_CONSOLE, bytes, count);
+	v->input.bytes += count;
+	dev_platform_receive(&v->vm->platform, bytes, count);
+	core_devices_touched(v);
+}
+
+static void stop(struct core_vcpu *v, enum trace_stop_kind kind)
+{
+	core_vm_stop(v->vm, kind, "at %#llx", (unsigned long long)v->regs->rip);
+}
+
+static enum core_input_ready poll_input(const struct core_vcpu *v, uint64_t ns, bool wants)
+{
+	const struct core_vm_hooks *hooks = &v->vm->hooks;
+
+	return hooks->input_wait ? hooks->input_wait(hooks->opaque, ns, wants) : CORE_INPUT_ENDED;
+}
+
+static void deliver_live(struct core_vcpu *v)
+{
+	const struct core_vm_hooks *hooks = &v->vm->hooks;
+	uint8_t bytes[DEV_SERIAL_FIFO];
+	struct core_input *in = &v->input;
+	unsigned int wants;
+	uint32_t number;
+
+	in->at = (v->ev->retired / CORE_INPUT_INSNS + 1) * CORE_INPUT_INSNS;
+	if (in->stop) {
+		number = in->stop == TRACE_STOP_TIMEOUT ? SIGALRM : SIGINT;
+		record(v, TRACE_RECORDED_SIGNAL, &number, sizeof(number));
+		stop(v, in->stop);
+		return;
+	}
+	wants = dev_platform_wants(&v->vm->platform);
+	if (wants && poll_input(v, 0, true) == CORE_INPUT_READY)
+		receive(v, bytes, hooks->input(hooks->opaque, bytes, wants));
+}
+
+/* A recording with another input is of another run, or damaged. */
+static void diverge(struct core_vcpu *v)
+{
+	v->input.at = NEVER;
+	v->vm->stop.error = -EINVAL;
+	core_vm_stop(v->vm, TRACE_STOP_HOST,
+		     "the run differs from its recording at %llu instructions",
+		     (unsigned long long)v->ev->retired);
+}
+
+static bool replay_one(struct core_vcpu *v, const struct trace_reader_input *input)
+{
+	uint32_t number;
+
+	switch (input->head->kind) {
+	case TRACE_RECORDED_CONSOLE:
+		if (!input->head->len || input->head->len > dev_platform_wants(&v->vm->platform))
+			return false;
+		receive(v, input->bytes, input->head->len);
+		return true;
+	case TRACE_RECORDED_SIGNAL:
+		if (input->head->len != sizeof(number))
+			return false;
+		memcpy(&number, input->bytes, sizeof(number));
+		if (number != SIGALRM && number != SIGINT)
+			return false;
+		record(v, TRACE_RECORDED_SIGNAL, &number, sizeof(number));
+		stop(v, number == SIGALRM ? TRACE_STOP_TIMEOUT : TRACE_STOP_INTERRUPTED);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void deliver_replay(struct core_vcpu *v)
+{
+	struct core_input *in = &v->input;
+	const struct trace_reader_input *input = in->next;
+
+	/* The input of a halted guest may come later in this HLT. */
+	if (input->head->retired == v->ev->retired && input->head->tsc > tsc(v) &&
+	    v->pending & CORE_VCPU_HALTED)
+		return;
+	if (input->head->retired != v->ev->retired || input->head->tsc != tsc(v) ||
+	    !replay_one(v, input)) {
+		diverge(v);
+		return;
+	}
+	in->next++;
+	in->left--;
+	set_next(v);
+}
+
+void core_input_deliver(struct core_vcpu *v)
+{
+	if (v->input.mode == CORE_INPUT_LIVE)
+		deliver_live(v);
+	else
+		deliver_replay(v);
+}
+
+/* Returns the core clocks until the virtual TSC is `to`, at most one less than `most`. */
+static uint64_t clocks_until(const struct core_vcpu *v, uint64_t to, uint64_t most)
+{
+	uint64_t clocks;
+
+	if (to <= tsc(v) || !most)
+		return 0;
+	clocks = engine_time_reach(&v->ev->time, to) - v->ev->retired;
+	if (clocks < most)
+		return clocks;
+	/* More than one clock can have the same TSC, of which a replay finds the first. */
+	to = engine_time_tsc(&v->ev->time, v->ev->retired + most - 1);
+	return to <= tsc(v) ? 0 : engine_time_reach(&v->ev->time, to) - v->ev->retired;
+}
+
+static void begin_wait(struct core_vcpu *v, uint64_t host, uint64_t virt)
+{
+	struct core_input *in = &v->input;
+	const uint64_t passed = host - in->host, ran = virt - in->virt;
+
+	if (in->flags & CORE_INPUT_WAITS && in->wait_retired == v->ev->retired &&
+	    in->wait_tsc == tsc(v))
+		return;
+	if (!(in->flags & CORE_INPUT_WAITS) || passed > ran + LAG_NS || ran > passed + LAG_NS) {
+		in->host = host;
+		in->virt = virt;
+	}
+	in->flags |= CORE_INPUT_WAITS;
+	in->wait_retired = v->ev->retired;
+	in->wait_tsc = tsc(v);
+}
+
+/* Let the time pass that the host's clock has passed, but not to the next event after `next`. */
+static void catch_up(struct core_vcpu *v, uint64_t next)
+{
+	const uint64_t now = v->input.virt + (core_now() - v->input.host);
+	const uint64_t clocks = clocks_until(v, ns_tsc(v, now), next);
+
+	if (clocks)
+		core_devices_idle(v, clocks);
+	v->input.at = v->ev->retired;
+}
+
+static bool halted_live(struct core_vcpu *v)
+{
+	const bool wants = dev_platform_wants(&v->vm->platform);
+	uint64_t next = core_irq_next(v), host, due, left = NAP_NS;
+	enum core_input_ready ready = poll_input(v, 0, wants);
+	struct core_input *in = &v->input;
+
+	if (in->stop || (wants && ready == CORE_INPUT_READY)) {
+		in->at = v->ev->retired;
+		return true;
+	}
+	if (!(in->flags & CORE_INPUT_REALTIME) && ready != CORE_INPUT_LATER)
+		return false;
+	/* Nothing will wake the guest. */
+	if (next == NEVER && ready == CORE_INPUT_ENDED)
+		return false;
+	host = core_now();
+	begin_wait(v, host, tsc_ns(v, tsc(v)));
+	if (next != NEVER) {
+		due = tsc_ns(v, engine_time_tsc(&v->ev->time, v->ev->retired + next)) - in->virt;
+		if (due <= host - in->host)
+			return false;
+		left = due - (host - in->host);
+	}
+	if (poll_input(v, left < NAP_NS ? left : NAP_NS, wants) == CORE_INPUT_READY && wants)
+		catch_up(v, next);
+	return true;
+}
+
+bool core_input_halted(struct core_vcpu *v)
+{
+	struct core_input *in = &v->input;
+	uint64_t clocks;
+
+	if (in->mode == CORE_INPUT_LIVE)
+		return halted_live(v);
+	if (in->mode != CORE_INPUT_REPLAY || !in->left || in->at != v->ev->retired)
+		return false;
+	clocks = clocks_until(v, in->next->head->tsc, NEVER);
+	if (clocks && clocks >= core_irq_next(v))
+		return false;
+	if (clocks)
+		core_devices_idle(v, clocks);
+	return true;
+}
+
+void core_input_end(struct core_vcpu *v, enum trace_stop_kind kind)
+{
+	struct core_input *in = &v->input;
+	const uint64_t now = core_now();
+
+	if (in->mode != CORE_INPUT_LIVE || (in->stop && now - in->stop_since > STOP_NS)) {
+		stop(v, kind);
+		return;
+	}
+	if (in->stop)
+		return;
+	in->stop = kind;
+	in->stop_since = now;
+	in->at = v->ev->retired + 1;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Inputs of the machine from outside: bytes for COM1, and a signal or a time limit that ends the
+ * run. An engine that counts instructions receives an input only between two instructions that the
+ * count names, and the trace file records each one (TRACE_BLOCK_INPUT). A replay delivers the same
+ * inputs at the same counts, so its guest runs the same.
+ */
+#ifndef VMM_CORE_INPUT_H
+#define VMM_CORE_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/format.h"
+
+struct core_vcpu;
+struct trace_reader_input;
+
+/* The retired instructions between two times at which a running guest can receive input. */
+#define CORE_INPUT_INSNS 65536u
+
+enum core_input_mode {
+	CORE_INPUT_OFF, /* no input is attached */
+	CORE_INPUT_LIVE,
+	CORE_INPUT_REPLAY,
+};
+
+enum core_input_flags {
+	CORE_INPUT_REALTIME = 1 << 0, /* HLT takes the time of the host, also after the end */
+	CORE_INPUT_WAITS = 1 << 1,    /* `host` and `virt` are valid */
+};
+
+struct core_input {
+	uint64_t at; /* retired instructions at which input may arrive next, UINT64_MAX: never */
+	enum core_input_mode mode;
+	uint32_t flags; /* enum core_input_flags */
+	uint64_t bytes; /* bytes of input that the guest has received */
+
+	/* Live: the reason to stop at @at, or 0, and the host's ns when that was requested. */
+	enum trace_stop_kind stop;
+	uint64_t stop_since;
+	/* Live: equal points on the host's and on the virtual clock, in ns, and the present wait. */
+	uint64_t host, virt;
+	uint64_t wait_retired, wait_tsc;
+
+	const struct trace_reader_input *next; /* replay: the inputs that are left */
+	size_t left;
+};
+
+/*
+ * Attach the input of the VM's hooks. Requires an engine with ENGINE_REPORTS and no VMX. @realtime:
+ * HLT always takes the time of the host. Otherwise it does only while the guest waits for input.
+ */
+void core_input_live(struct core_vcpu *v, bool realtime);
+
+/* Deliver the recorded inputs of this vCPU. The array must stay until the guest has stopped. */
+void core_input_replay(struct core_vcpu *v, const struct trace_reader_input *inputs, size_t count);
+
+/* Deliver the input that is due. Call between two instructions if `at` is reached. */
+void core_input_deliver(struct core_vcpu *v);
+
+/*
+ * Wait in HLT for input, or for the host's clock to reach the next event of a device. Returns true
+ * if the caller must not skip to that event yet.
+ */
+bool core_input_halted(struct core_vcpu *v);
+
+/*
+ * Stop the guest for a reason from outside: TRACE_STOP_TIMEOUT or TRACE_STOP_INTERRUPTED. With live
+ * input the guest first completes an instruction, so that a replay can stop at the same place.
+ */
+void core_input_end(struct core_vcpu *v, enum trace_stop_kind kind);
+
+#endif /* VMM_CORE_INPUT_H */
