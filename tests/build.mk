@@ -340,7 +340,7 @@ mutants: export VMM_CFLAGS := $(VMM_CFLAGS)
 mutants: export LIBS = $(VMM_LIBS) $(CHECK_LIBS)
 .PHONY: mutants
 mutants:
-	@.ci/deps build check mutants
+	@.ci/deps build check python
 	$(again) unit-build
 ifeq ($(TAGS),1)
 	@O=$(O) .ci/proofs >$(O)/proofs
@@ -390,7 +390,7 @@ bench-decode:
 	$(again) all $(BENCH_DECODE)
 	@MODE=$(MODE) O=$(O) JOBS=$(JOBS) tests/bench/decode.sh
 bench-against:
-	@.ci/deps build
+	@.ci/deps build python
 	$(again) all $(O)/tests/cputime
 	@O=$(O) JOBS=$(JOBS) tests/bench/against.sh $(BASE)
 

@@ -159,5 +159,4 @@ for ((round = 1; round <= rounds; round++)); do
 done
 [ ! -t 2 ] || echo >&2
 
-awk -F '\t' -v base="${base:0:12}" -v rounds="$rounds" -v out=build/bench-against.json \
-	-f tests/bench/verdict.awk tests/bench/rows "$ledger"
+tests/bench/verdict.py tests/bench/rows "$ledger" "${base:0:12}" "$rounds" build/bench-against.json

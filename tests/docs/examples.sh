@@ -273,7 +273,7 @@ while IFS= read -r document; do
 	count=$((count + 1))
 	run_document "$(printf '%02d' $count)" "$document"
 done <"$work/documents"
-[ -n "$target" ] || vpt decode --calls "$work/01/build/demo.vpt" | awk -f docs/calls.awk >"$work/demo.svg"
+[ -n "$target" ] || vpt decode --calls "$work/01/build/demo.vpt" | docs/calls.py >"$work/demo.svg"
 if [ "$mode" = update ]; then
 	renew
 	cp "$work/demo.svg" docs/demo.svg

@@ -15,8 +15,7 @@ verdict() {
 		# The minimum counts, not what a busy machine adds.
 		printf "row\\t1\\t$us\\nrow\\t2\\t${us}0\\n" >>"$dir/ledger"
 	done
-	said=$(awk -F '\t' -v base=0123 -v rounds=2 -v out="$dir/out.json" -f tests/bench/verdict.awk \
-		"$dir/rows" "$dir/ledger")
+	said=$(tests/bench/verdict.py "$dir/rows" "$dir/ledger" 0123 2 "$dir/out.json")
 	status=$?
 	tap_run "$1: $2" test "$(echo "$said" | sed -n '2s/.* //p')/$status" = "$2"
 	tap_run "$1: bench-against.json" jq -e '.rows[0] | .row == "row" and .new_us == '"$4 / 2" "$dir/out.json"

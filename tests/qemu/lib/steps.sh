@@ -2,7 +2,7 @@
 # What the trace of programs/steps.c must show. For verify().
 # shellcheck shell=bash disable=SC2154 # O, root
 
-# Decode DATA, as steps.awk says, to DATA.steps. perf looks for the program where the guest
+# Decode DATA, as steps.py says, to DATA.steps. perf looks for the program where the guest
 # had it.
 steps_decode() { # DATA [ARG-OF-PERF-SCRIPT...]
 	local data=$1
@@ -13,7 +13,7 @@ steps_decode() { # DATA [ARG-OF-PERF-SCRIPT...]
 	ln -sfn /usr symfs/usr
 	nm "$O/qemu/programs/steps" >steps.symbols
 	perf script -i "$data" --symfs "$PWD/symfs" --itrace=i0nse -F tid,ip "$@" 2>"$data.stderr" |
-		awk -v symbols=steps.symbols -f "$root/tests/qemu/lib/steps.awk" >"$data.steps"
+		"$root/tests/qemu/lib/steps.py" steps.symbols >"$data.steps"
 	sed "s/^/$data: /" "$data.steps"
 }
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What `perf test -v "Intel PT"` says, once or several times, as a table: subtest, result and, if
-# it was skipped, why. The shell test begins each of its parts with a line "--- NAME ---"; a part that
-# succeeded ends with OK, one that was skipped has said so, all else is a failure.
+# Make a table of the output of one or more runs of `perf test -v "Intel PT"`. A line has the
+# subtest, the result and the reason for a skip. This program is in awk because it also runs in the
+# guest, whose busybox has awk and no Python.
 #
-# What a part starts it waits for by the clock, 5 s, which can be too short on a busy host. Such a
-# failure counts as LATE, and only if the part was late each time.
+# The shell test begins each part with a line "--- NAME ---". A part that succeeded ends with OK, and
+# a part that was skipped printed why. Any other part failed.
+#
+# A part waits up to 5 s for the processes that it starts, which can be too short on a busy host.
+# Such a failure counts as LATE, and only if the part was late in each run.
 function close_part(    result) {
 	if (part == "")
 		return
@@ -46,7 +49,7 @@ part == "" { next }
 	reason = $0
 }
 {
-	# A part asks first whether it can run, which is OK too.
+	# The check whether a part can run also prints OK, so that only the last line counts.
 	ok = $0 == "OK"
 	if (!ok && $0 != "")
 		last = $0

@@ -17,7 +17,7 @@ rows_wanted tests/unit/tables/atom/required >"$dir/required"
 # The tests of Atom's facts, and what they recorded: tag, file, program, test, row.
 O=$O .ci/proofs ATOM- >"$dir/proofs" 2>"$dir/failing"
 .ci/spec-map "$dir/proofs" 2>"$dir/wrong" |
-	awk -v proofs="$dir/proofs" -f tests/unit/tables/atom/rules.awk >"$dir/rules"
+	tests/unit/tables/atom/rules.py "$dir/proofs" >"$dir/rules"
 
 # Tests of who reads packets, for an erratum.
 decoder_tests() { # NUMBER
