@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/vm.h"
 #include "lib/suite.h"
 
 #define COMPARED 0x10000
@@ -201,6 +202,7 @@ void beside_create(void)
 	ck_assert_int_eq(beside_engine->vm_map(beside_vm, 0, 0, beside_mem.host, beside_mem.bytes),
 			 0);
 	ck_assert_int_eq(beside_engine->supported_cpuid(beside_vm, cpuid, &count), 0);
+	core_cpuid_features(cpuid, count, vpt_caps_model("icx"));
 	ck_assert_int_eq(beside_engine->vcpu_create(beside_vm, 0, cpuid, count, &beside_vcpu), 0);
 	fill_tables();
 	beside_mode(64, 0);

@@ -61,8 +61,11 @@ START_TEST(clocks_agree)
 {
 	static const struct {
 		const char *model;
-		uint32_t p1, tsc_mhz;
-	} want[] = {{"bdw", 24, 2400}, {"skl", 34, 3408}, {"icx", 26, 2600}, {"spr", 20, 2000}};
+		uint32_t p1, tsc_mhz, last;
+	} want[] = {{"bdw", 24, 2400, 0x14},
+		    {"skl", 34, 3408, 0x16},
+		    {"icx", 26, 2600, 0x1f},
+		    {"spr", 20, 2000, 0x1f}};
 	const struct vpt_caps *caps = shape(want[_i].model, true);
 	bool crystal = caps->l15_ebx;
 
@@ -73,7 +76,7 @@ START_TEST(clocks_agree)
 	ck_assert_uint_ge(want[_i].tsc_mhz, want[_i].p1 * 100);
 	ck_assert_uint_lt(want[_i].tsc_mhz, want[_i].p1 * 100 + 10);
 	ck_assert_int_eq(crystal, _i > 0);
-	ck_assert_uint_eq(leaf(0, 0)->eax, crystal ? 0x16 : 0x14);
+	ck_assert_uint_eq(leaf(0, 0)->eax, want[_i].last);
 	if (!crystal) {
 		ck_assert_ptr_null(leaf(0x15, 0));
 		ck_assert_ptr_null(leaf(0x16, 0));
@@ -190,6 +193,106 @@ START_TEST(pt_state_for_xsaves)
 }
 END_TEST
 
+/* Kilobytes of the caches of leaf 4: L1 data, L1 instructions, L2, L3. */
+static const struct {
+	const char *model;
+	uint32_t kbytes[4], ways[4];
+} caches[] = {
+	{"bdw", {32, 32, 256, 4096}, {8, 8, 8, 16}},
+	{"skl", {32, 32, 256, 8192}, {8, 8, 4, 16}},
+	{"icx", {48, 32, 1280, 49152}, {12, 8, 20, 12}},
+	{"spr", {48, 32, 2048, 107520}, {12, 8, 16, 15}},
+};
+
+START_TEST(caches_of_leaf_4)
+{
+	static const uint32_t types[4] = {0x121, 0x122, 0x143, 0x163};
+	uint32_t i;
+
+	shape(caches[_i].model, true);
+	for (i = 0; i < 4; i++) {
+		const struct engine_cpuid_entry *e = leaf(4, i);
+		uint32_t line = (e->ebx & 0xfff) + 1, ways = (e->ebx >> 22) + 1;
+
+		/* Shared by one thread, in a package of one core. */
+		ck_assert_uint_eq(e->eax, types[i]);
+		ck_assert_uint_eq(line, 64);
+		ck_assert_uint_eq(ways, caches[_i].ways[i]);
+		ck_assert_uint_eq(e->ebx >> 12 & 0x3ff, 0);
+		ck_assert_uint_eq(line * ways * (e->ecx + 1) >> 10, caches[_i].kbytes[i]);
+	}
+	ck_assert_ptr_null(leaf(4, 4));
+}
+END_TEST
+
+/* One thread in one core, as leaf 1 has it, whose x2APIC ID is the APIC ID. */
+START_TEST(topology)
+{
+	static const struct {
+		uint32_t ebx, ecx;
+	} levels[] = {{1, 0x100}, {1, 0x201}, {0, 2}};
+	static const struct {
+		const char *model;
+		uint32_t leaf;
+		bool has;
+	} rows[] = {{"bdw", 0xb, true},	 {"skl", 0xb, true},   {"icx", 0xb, true},
+		    {"spr", 0xb, true},	 {"bdw", 0x1f, false}, {"skl", 0x1f, false},
+		    {"icx", 0x1f, true}, {"spr", 0x1f, true}};
+	uint32_t i;
+
+	shape(rows[_i].model, true);
+	ck_assert_uint_eq(leaf(1, 0)->ebx >> 16, 1);
+	ck_assert_uint_eq(leaf(1, 0)->edx >> 28 & 1, 0);
+	ck_assert_int_eq(leaf(0, 0)->eax >= rows[_i].leaf, rows[_i].has);
+	for (i = 0; i < 3; i++) {
+		const struct engine_cpuid_entry *e = leaf(rows[_i].leaf, i);
+
+		ck_assert_int_eq(!!e, rows[_i].has);
+		if (!e)
+			continue;
+		ck_assert_uint_eq(e->eax | e->edx, 0);
+		ck_assert_uint_eq(e->ebx, levels[i].ebx);
+		ck_assert_uint_eq(e->ecx, levels[i].ecx);
+	}
+	ck_assert_uint_eq(leaf(6, 0)->eax, 4);
+}
+END_TEST
+
+/* The features that the software CPU has on every host, by model. */
+static const struct {
+	const char *name;
+	uint32_t leaf;
+	char reg;
+	unsigned int bit;
+	bool has[4]; /* bdw, skl, icx, spr */
+} added[] = {
+	{"TSC_ADJUST", 7, 'b', 1, {true, true, true, true}},
+	{"ARCH_CAPABILITIES", 7, 'd', 29, {false, false, true, true}},
+};
+
+START_TEST(features_of_models)
+{
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		const struct vpt_caps *caps = vpt_caps_model(vpt_caps_model_name(i));
+		const struct engine_cpuid_entry *e;
+		uint32_t value;
+
+		memset(table, 0, sizeof(table));
+		table[0].leaf = 1;
+		table[1].leaf = 7;
+		table[1].by_subleaf = true;
+		count = 2;
+		core_cpuid_features(table, 2, caps);
+		e = leaf(added[_i].leaf, 0);
+		value = added[_i].reg == 'b' ? e->ebx : added[_i].reg == 'c' ? e->ecx : e->edx;
+		ck_assert_msg((value >> added[_i].bit & 1) == added[_i].has[i], "%s",
+			      added[_i].name);
+	}
+}
+END_TEST
+
 Suite *test_suite(void)
 {
 	Suite *suite = suite_create("cpuid");
@@ -206,6 +309,9 @@ Suite *test_suite(void)
 	tcase_add_loop_test(tc, what_the_machine_lacks_is_not_offered, 0,
 			    (int)(sizeof(bits) / sizeof(bits[0])));
 	tcase_add_test(tc, other_leaves_pass);
+	tcase_add_loop_test(tc, caches_of_leaf_4, 0, 4);
+	tcase_add_loop_test(tc, topology, 0, 8);
+	tcase_add_loop_test(tc, features_of_models, 0, (int)(sizeof(added) / sizeof(added[0])));
 	suite_add_tcase(suite, tc);
 	return suite;
 }

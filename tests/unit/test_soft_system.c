@@ -638,6 +638,8 @@ static const struct msr_row msr_rows[] = {
 	{"EFER: reserved", 0xc0000080, 0x501 | 1 << 9, true, false},
 	{"EFER: LME with paging", 0xc0000080, 0x401, true, false},
 	{"BIOS_SIGN_ID, which keeps its value", 0x8b, 0x7fffffff00000000, false, false},
+	{"TSC_ADJUST", 0x3b, 0xfffffffffffff000, false, false},
+	{"ARCH_CAPABILITIES: RDCL_NO, to read only", 0x10a, 0, true, false},
 	{"MTRRCAP, to read only", 0xfe, 0, true, false},
 	{"none", 0x12345, 0, true, true},
 	{"none either", 0xc0000105, 0, true, true},

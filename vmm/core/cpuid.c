@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "core/cpuid_model.h"
 #include "core/perfmon.h"
 #include "vpt/xsave.h"
 
@@ -49,7 +50,7 @@ static bool dropped(uint32_t leaf)
 	if (leaf >= LEAF_HYPERVISOR && leaf < LEAF_MAX_AMD)
 		return true;
 	return leaf > LEAF_SIZES || (leaf >= LEAF_PT && leaf <= LEAF_FREQUENCY) ||
-	       leaf == LEAF_PERFMON || leaf == 0x80000005;
+	       leaf == LEAF_PERFMON || leaf == 0x80000005 || core_cpuid_model_has(leaf);
 }
 
 /*
@@ -81,6 +82,8 @@ static void vendor(struct engine_cpuid_entry *e, const struct vpt_caps *caps)
 		e->eax = highest(caps);
 	else if (e->eax < LEAF_FREQUENCY)
 		e->eax = LEAF_FREQUENCY;
+	if (e->eax < core_cpuid_model_last(caps))
+		e->eax = core_cpuid_model_last(caps);
 	memcpy(&e->ebx, "Genu", 4);
 	memcpy(&e->edx, "ineI", 4);
 	memcpy(&e->ecx, "ntel", 4);
@@ -212,6 +215,7 @@ void core_cpuid_shape(struct engine_cpuid_entry *entries, size_t *count,
 			frequency(&entries[n], caps);
 		own(&entries[n++], caps, pt_present);
 	}
+	n += core_cpuid_model_leaves(caps, &entries[n], CORE_CPUID_ROOM - n);
 	*count = n;
 }
 

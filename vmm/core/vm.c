@@ -32,6 +32,8 @@ static int make_cpuid(struct core_vm *vm, const struct core_vm_config *config)
 	core_cpuid_xstate(vm->cpuid, &vm->cpuid_count, &vm->guest_caps, has_pt && !vm->vmx);
 	if (!config->cpuid)
 		core_cpuid_platform(vm->cpuid, vm->cpuid_count, vm->engine->can & ENGINE_BUS);
+	if (!config->cpuid && vm->engine->can & ENGINE_NEAR && !vm->counted)
+		core_cpuid_features(vm->cpuid, vm->cpuid_count, &vm->caps);
 	/* Lockstep has no waiting instructions, and a traced hypervisor would intercept them. */
 	if (!config->cpuid && vm->engine->can & ENGINE_NEAR && !vm->counted && !vm->vmx)
 		core_cpuid_waits(vm->cpuid, &vm->cpuid_count, &vm->caps);

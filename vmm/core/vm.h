@@ -112,6 +112,9 @@ void core_cpuid_platform(struct engine_cpuid_entry *entries, size_t count, bool 
  */
 void core_cpuid_waits(struct engine_cpuid_entry *entries, size_t *count,
 		      const struct vpt_caps *caps);
+/* Add the features that the software CPU has for these models on every host (cpuid_model.c). */
+void core_cpuid_features(struct engine_cpuid_entry *entries, size_t count,
+			 const struct vpt_caps *caps);
 /*
  * Remove the parts of the XSAVE feature set that the model lacks. PT's component stays if @pt is
  * true and the model has it.

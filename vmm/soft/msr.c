@@ -118,6 +118,20 @@ static bool has_spec_ctrl(const struct soft *c)
 	return e && e->edx >> 26 & 1;
 }
 
+static bool has_tsc_adjust(const struct soft *c)
+{
+	const struct engine_cpuid_entry *e = soft_cpuid(c, 7, 0);
+
+	return e && e->ebx >> 1 & 1;
+}
+
+static bool has_arch_capabilities(const struct soft *c)
+{
+	const struct engine_cpuid_entry *e = soft_cpuid(c, 7, 0);
+
+	return e && e->edx >> 29 & 1;
+}
+
 static bool has_waitpkg(const struct soft *c)
 {
 	const struct engine_cpuid_entry *e = soft_cpuid(c, 7, 0);
@@ -146,6 +160,25 @@ static bool write_tsc(struct soft *c, uint64_t value)
 {
 	engine_time_write(&c->base.time, c->base.retired, value);
 	return true;
+}
+
+/* The MSR has the sum of the changes that software made to the TSC. */
+static uint64_t read_tsc_adjust(const struct soft *c)
+{
+	return c->base.time.offset;
+}
+
+static bool write_tsc_adjust(struct soft *c, uint64_t value)
+{
+	c->base.time.offset = value;
+	return true;
+}
+
+/* RDCL_NO. IBRS_ALL is absent, because there is no SPEC_CTRL. */
+static uint64_t read_arch_capabilities(const struct soft *c)
+{
+	(void)c;
+	return 1;
 }
 
 static uint64_t read_zero(const struct soft *c)
@@ -241,10 +274,12 @@ static const struct msr_row {
 	}
 	CALLED(TSC, always, read_tsc, write_tsc),
 	CALLED(PLATFORM_ID, always, read_zero, NULL),
+	CALLED(TSC_ADJUST, has_tsc_adjust, read_tsc_adjust, write_tsc_adjust),
 	STORED(SPEC_CTRL, has_spec_ctrl, msr.spec_ctrl, speculation),
 	CALLED(PRED_CMD, has_spec_ctrl, NULL, write_pred_cmd),
 	CALLED(BIOS_SIGN_ID, always, read_sign_id, write_any),
 	STORED(UMWAIT_CONTROL, has_waitpkg, msr.umwait, waiting),
+	CALLED(ARCH_CAPABILITIES, has_arch_capabilities, read_arch_capabilities, NULL),
 	CALLED(MTRRCAP, has_mtrrs, read_mtrrcap, NULL),
 	STORED(SYSENTER_CS, always, msr.sysenter_cs, low32),
 	STORED(SYSENTER_ESP, always, msr.sysenter_esp, canonical),
