@@ -148,8 +148,8 @@ bytes='\2\202\2\202\2\202\2\202\2\202\2\202\2\202\2\202\231\1\175\064\022\120\0\
 printf "$bytes" >"$dir/bdm70.pt"
 printf 't\0' >"$dir/jz"
 "$VPT" import -q --raw --code="$dir/jz@0x401000" -o "$dir/bdm70.vpt" "$dir/bdm70.pt"
-refuses "an erratum of an unknown processor" 1 "no packet of this kind" decode -i "$dir/bdm70.vpt"
-refuses "an erratum of another processor" 1 "no packet of this kind" decode -i --cpu=6/156/1 "$dir/bdm70.vpt"
+refuses "an erratum of an unknown processor" 1 "invalid or unexpected packet" decode -i "$dir/bdm70.vpt"
+refuses "an erratum of another processor" 1 "invalid or unexpected packet" decode -i --cpu=6/156/1 "$dir/bdm70.vpt"
 says "an erratum of the processor that is given" "0000000000401000" "$VPT" decode -i --cpu=6/61 "$dir/bdm70.vpt"
 says "an export by the processor that is given" "instructions: 1," \
 	"$VPT" export -t perf --cpu=6/61 "$dir/bdm70.vpt" "$dir/bdm70.perf"

@@ -81,7 +81,7 @@ static const struct {
 	{"no end", "code0=9075fd90907500 page begin@0 TNT:10", "S E0 0 1 0 1", NULL},
 	{"nothing", "code0=90 page begin@0 end-error@0", "S E0", NULL},
 	{"no code", "code0=90e9ff0f0000 page begin@0 finish@1100",
-	 "S E0 0 1 !no memory mapped at this address", "S E0 0 1 !there is no code here"},
+	 "S E0 0 1 !no memory mapped at this address", "S E0 0 1 !no code at this address"},
 	/* A CFE packet, which libipt 2.0.5 does not know, and then a PSB. */
 	{"event trace", "code0=9075fd page begin@0 TNT:1 raw:02130200 PSB+:0 TNT:0 finish@3",
 	 "S E0 0 1 0 1 C2 A3", "S E0 0 1 C2 0 1 A3"},

@@ -146,12 +146,12 @@ static const struct {
 	 NULL},
 	{"unknown space", BEGIN("0") ENTER_OTHER LEAVE("3", "4") "PSB+:4 finish@5",
 	 "E0 0h 1h P9000 !no memory mapped at this address 4h A5",
-	 "E0 0h 1h P9000 !there is no code here 4h A5"},
+	 "E0 0h 1h P9000 !no code at this address 4h A5"},
 	/* The host alone has code at the target, but it is not the host that runs. */
 	{"unknown space, code of another",
 	 BEGIN("0") "PIPN:9000 TIP:100c " LEAVE("100d", "4") "PSB+:4 finish@5",
 	 "E0 0h 1h P9000 !no memory mapped at this address 4h A5",
-	 "E0 0h 1h P9000 !there is no code here 4h A5"},
+	 "E0 0h 1h P9000 !no code at this address 4h A5"},
 	/* The file says that it has no code of this guest, whose instructions are left out. */
 	{"no code",
 	 "no-code-space " BEGIN("0") ENTER_OTHER "FUP:3 TIP:20 MODE " LEAVE("3", "4") "finish@5",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Name events and statuses. */
+/* The names of events and statuses. */
 #include "libdecode/vptdecode.h"
 
 const char *vptd_event_text(enum vptd_event_kind kind)
@@ -42,14 +42,14 @@ const char *vptd_status_text(enum vptd_status status)
 		[VPTD_OK] = "no error",
 		[VPTD_STUCK] = "a target is missing",
 		[VPTD_E_MEMORY] = "out of memory",
-		[VPTD_E_HOLE] = "there is no code here",
-		[VPTD_E_BAD_INSN] = "this is no instruction",
+		[VPTD_E_HOLE] = "no code at this address",
+		[VPTD_E_BAD_INSN] = "the bytes are not an instruction",
 		[VPTD_E_NO_OUTCOME] = "a conditional branch has no outcome",
 		[VPTD_E_NO_TARGET] = "an indirect branch has no target",
 		[VPTD_E_RETURN] = "a compressed return has no call",
-		[VPTD_E_LOOP] = "direct branches lead in a circle",
-		[VPTD_E_PACKET] = "no packet of this kind may come here",
-		[VPTD_E_ARGUMENT] = "this is no valid argument",
+		[VPTD_E_LOOP] = "direct branches form an endless loop",
+		[VPTD_E_PACKET] = "invalid or unexpected packet",
+		[VPTD_E_ARGUMENT] = "invalid argument",
 	};
 
 	return status < sizeof(texts) / sizeof(*texts) ? texts[status] : "?";

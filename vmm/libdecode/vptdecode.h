@@ -49,7 +49,7 @@ enum vptd_status {
 	VPTD_E_NO_OUTCOME, /* a conditional branch has no outcome */
 	VPTD_E_NO_TARGET,  /* an indirect branch has no target */
 	VPTD_E_RETURN,	   /* a compressed RET has no CALL, or its outcome is not taken */
-	VPTD_E_LOOP,	   /* direct branches lead in a circle */
+	VPTD_E_LOOP,	   /* direct branches form an endless loop */
 	VPTD_E_PACKET,	   /* the bytes are not a packet, or the packet is not valid here */
 	VPTD_E_ARGUMENT,   /* an argument is not valid: a size, a mode or an address */
 };
