@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Oracle logs of the test bed to a .vpt file: see vmm/import/import.h. */
+/* Convert oracle logs of the test bed to a .vpt file: see vmm/import/import.h. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -17,23 +17,23 @@
 static const char help[] =
 	"usage: testbed-import [OPTION]... LOG...\n"
 	"\n"
-	"Makes a .vpt file of oracle logs, one of each logical processor. What went to the\n"
-	"host's buffers is one vCPU of the file for each log; what went to a guest's is one for\n"
-	"each VMCS. Sessions are counted over all logs, from 0.\n"
+	"Converts oracle logs, one of each logical processor, to a .vpt file. The file has one\n"
+	"vCPU for each log with the trace in the host's buffers, and one for each VMCS with the\n"
+	"trace in guests' buffers. Sessions are numbered over all logs, from 0.\n"
 	"\n"
 	"  -o, --output=FILE    write this .vpt file\n"
-	"  -s, --sessions=A-B   only these, both included; A: only that one; A-: from it on\n"
-	"  -b, --buffer=WHO     host or guest: only what went to buffers of these\n"
-	"  -v, --vmcs=ADDRESS   of guests, only the one of this VMCS\n"
+	"  -s, --sessions=A-B   only sessions A to B, or A, or A- for A and all later ones\n"
+	"  -b, --buffer=WHO     host or guest: only the trace in their buffers\n"
+	"  -v, --vmcs=ADDRESS   of the guests, only the one with this VMCS\n"
 	"  -m, --model=NAME     the processor's model of PT (skl)\n"
-	"  -a, --against=FILE   the trace bytes of the one stream that is wanted must be these,\n"
-	"                       or those of a .vpt file\n"
+	"  -a, --against=FILE   compare the one selected stream with the bytes of FILE, or with\n"
+	"                       the trace of the first vCPU if FILE is a .vpt file\n"
 	"  -l, --list           show the sessions\n"
 	"  -h, --help           this text\n"
 	"\n"
-	"The exit status is 0, or 1 if --against differs, there is nothing of what is wanted,\n"
-	"or code is missing; 2 if the command is wrong, 3 if a log is, 4 if something is\n"
-	"lacking here.\n";
+	"The exit status is 0 on success. It is 1 if --against differs, the logs contain nothing\n"
+	"of the selection, or code is missing. It is 2 for a wrong command, 3 for a wrong log,\n"
+	"and 4 for an error of the system.\n";
 
 struct options {
 	const char *output, *against;
@@ -194,11 +194,11 @@ static int compare_bytes(const struct options *o, const struct import *import, c
 		       size);
 		return 1;
 	}
-	printf("%s: as the log has it, %zu bytes\n", o->against, size);
+	printf("%s: equal to the log, %zu bytes\n", o->against, size);
 	return 0;
 }
 
-/* The first vCPU's trace in a .vpt file. */
+/* Compare with the first vCPU's trace in a .vpt file. */
 static int compare_file(const struct options *o, const struct import *import)
 {
 	struct trace_reader *reader;
@@ -233,7 +233,7 @@ static int compare(const struct options *o, const struct import *import)
 
 	import_streams(import, &n);
 	if (n != 1)
-		return fail(1, o->against, "what is wanted is not one stream: see --list");
+		return fail(1, o->against, "the selection is not one stream: see --list");
 	err = trace_input_open(&in, o->against);
 	if (err)
 		status = fail(3, o->against, strerror(-err));
@@ -252,7 +252,7 @@ static int write_file(const struct options *o, struct import *import)
 	int err = import_write(import, o->output);
 
 	if (err == -ENODATA)
-		return fail(1, o->output, "nothing of what is wanted is in the logs");
+		return fail(1, o->output, "the logs contain nothing of the selection");
 	if (err)
 		return fail(4, o->output, strerror(-err));
 	s = import_streams(import, &n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The control port for shell scripts that run in the test bed. */
+/* A command that gives shell scripts in the test bed access to the control port. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

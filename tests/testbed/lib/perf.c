@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Open a trace by perf's intel_pt, and collect its bytes. */
 #include "perf.h"
 
 #include <errno.h>
@@ -62,7 +63,7 @@ static bool map(struct perf_pt *pt)
 		       (off_t)size);
 	if (pt->aux == MAP_FAILED)
 		return false;
-	/* All of it is there before the trace is, whose part it would be else. */
+	/* Populate all pages now, because page faults would become part of the trace. */
 	pt->bytes = mmap(NULL, BYTES_MAX, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	return pt->bytes != MAP_FAILED;
@@ -106,7 +107,7 @@ int perf_pt_disable(const struct perf_pt *pt)
 	return ioctl(pt->fd, PERF_EVENT_IOC_DISABLE, 0) < 0 ? -errno : 0;
 }
 
-/* Bytes of a ring, from a position that only grows. */
+/* Copy bytes out of a ring. The position @from only grows. */
 static void copy_ring(void *to, const uint8_t *ring, size_t ring_size, uint64_t from, size_t size)
 {
 	size_t at = from % ring_size, first = ring_size - at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A trace by perf's intel_pt, whose bytes are collected in order. */
+/* A trace by perf's intel_pt, with its bytes collected in order. */
 #ifndef BED_TESTBED_PERF_H
 #define BED_TESTBED_PERF_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bits of the event's config: those of IA32_RTIT_CTL. */
+/* Bits of the event's config, as in IA32_RTIT_CTL. */
 #define PERF_PT_CYC	  (1 << 1)
 #define PERF_PT_MTC	  (1 << 9)
 #define PERF_PT_TSC	  (1 << 10)
@@ -18,9 +18,9 @@
 struct perf_pt_want {
 	uint64_t config;
 	bool only_user, only_kernel;
-	bool this_thread; /* and not the whole of CPU 0 */
+	bool this_thread; /* trace this thread instead of CPU 0 */
 	unsigned int aux_pages;
-	unsigned int watermark; /* bytes; 0: perf's own */
+	unsigned int watermark; /* bytes; 0 for perf's default */
 };
 
 struct perf_pt {
@@ -30,18 +30,18 @@ struct perf_pt {
 	void *pages;
 	uint8_t *aux;
 	uint8_t *bytes;
-	size_t size;	/* of what was collected */
-	size_t dropped; /* bytes that came when `bytes` was full */
-	/* Records of perf's. */
+	size_t size;	/* of the collected bytes */
+	size_t dropped; /* bytes that did not fit into `bytes` */
+	/* Numbers of perf's records. */
 	unsigned int aux_records, truncated, lost;
 };
 
-/* Disabled at first. 0 or a negative errno. */
+/* Open a disabled trace. Returns 0 or a negative errno. */
 int perf_pt_open(struct perf_pt *pt, const struct perf_pt_want *want);
 void perf_pt_close(struct perf_pt *pt);
 int perf_pt_enable(const struct perf_pt *pt);
 int perf_pt_disable(const struct perf_pt *pt);
-/* Take what is there. */
+/* Collect the new bytes of the AUX area, and count the new records. */
 void perf_pt_read(struct perf_pt *pt);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <linux/kvm.h>
 
-/* Code 8, data 16: flat. */
+/* Set flat segments: selector 8 for code, 16 for data. */
 static inline void set_flat_segments(struct kvm_sregs *sregs)
 {
 	const struct kvm_segment code = {.limit = 0xffffffff,

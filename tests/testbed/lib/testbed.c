@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The control port from ring 3 of Linux. */
+/* Use the control port from ring 3 of Linux. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/io.h>

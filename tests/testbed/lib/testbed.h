@@ -3,9 +3,9 @@
 #define BED_TESTBED_H
 
 /*
- * The test bed's control port, for programs that run inside it: in ring 3 of its Linux
- * as root, or on the bare machine, where this header alone is enough. The test bed is
- * Bochs with our patch; see patches/bochs/.
+ * The test bed's control port, for programs that run inside the test bed. A program runs in
+ * ring 3 of Linux as root, or on the bare machine, where this header alone is enough. The test
+ * bed is Bochs with our patch: see patches/bochs/.
  */
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@ enum vpt_bed_port {
 	BED_DATA = 0x5675,    /* OUT byte: data of the open export */
 };
 
-/* Bits 7:0 of what is written to the control port; bits 31:8 are the argument. */
+/* Bits 7:0 of a value written to the control port. Bits 31:8 are the argument. */
 enum bed_command {
 	BED_ORACLE_ON = 1,
 	BED_ORACLE_OFF = 2,
@@ -26,8 +26,8 @@ enum bed_command {
 	BED_EXPORT_CLOSE = 4,
 	VPT_BED_MARK = 5,
 	BED_POWER_OFF = 6,    /* argument: exit status, 0 to 255 */
-	VPT_BED_COUNTERS = 7, /* write them to the file of that name; they start at 0 again */
-	BED_MEMORY = 8,	      /* write the machine's RAM to the file of that name */
+	VPT_BED_COUNTERS = 7, /* write the counters to the named file, and clear them */
+	BED_MEMORY = 8,	      /* write the machine's RAM to the named file */
 };
 
 #define BED_MAGIC 0x54505600u
@@ -40,7 +40,7 @@ static inline void bed_command(enum bed_command command, uint32_t argument)
 			 : "memory");
 }
 
-/* True in the test bed, false on any other machine: there the port floats. */
+/* Returns true in the test bed. On any other machine the port floats. */
 static inline bool bed_present(void)
 {
 	uint32_t magic;
@@ -63,14 +63,14 @@ static inline void bed_text(const char *text)
 	bed_bytes(BED_NAME, text, size);
 }
 
-/* Put a line into the oracle's log. */
+/* Add a line to the oracle's log. */
 static inline void bed_mark(const char *text)
 {
 	bed_text(text);
 	bed_command(VPT_BED_MARK, 0);
 }
 
-/* Write a whole file of the results; a second one of the same name replaces it. */
+/* Write a whole file of the results. A second file of the same name replaces the first. */
 static inline void bed_export(const char *name, const void *bytes, size_t size)
 {
 	bed_text(name);
@@ -87,12 +87,13 @@ static inline void bed_memory(const char *name)
 }
 
 #if __STDC_HOSTED__
-/* Linux: let this process use the ports. 0, or a negative errno: -ENODEV if the machine
- * is not the test bed, -EPERM if the user is not root. */
+/*
+ * Let this process use the ports under Linux. Returns 0 or a negative errno: -ENODEV if the
+ * machine is not the test bed, -EPERM if the user is not root.
+ */
 int bed_open(void);
 
-/* Write what a file holds, up to its end; files of /proc and /sys too. 0 or a negative
- * errno. */
+/* Copy a file, also of /proc or /sys, to the results. Returns 0 or a negative errno. */
 int bed_export_file(const char *name, const char *path);
 #endif
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * intel_pt_set_guest_ops() for the stock kernel, whose PT driver doesn't have it: probes
- * at the driver's entries stand for the calls that patches/linux/6.1 adds to it. With this
- * loaded, KVM of our series leaves a guest's MSRs loaded while the host doesn't trace.
+ * Provide intel_pt_set_guest_ops() for the stock kernel, whose PT driver lacks this function.
+ * Probes at the driver's functions replace the calls that patches/linux/6.1 adds to the driver.
+ * With this module, KVM of our series keeps a guest's MSRs loaded while the host does not
+ * trace.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -89,6 +90,6 @@ static int __init hooks_init(void)
 }
 module_init(hooks_init);
 
-/* There's no way out: KVM doesn't hold a reference. */
+/* The module has no exit function, because KVM holds no reference to it. */
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("What perf's Intel PT driver tells KVM, by probes");
+MODULE_DESCRIPTION("Notify KVM of the use of perf's Intel PT driver, by probes");

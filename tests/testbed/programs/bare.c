@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Runs a Multiboot image of ours (guest/bare) as a KVM guest that sees all the processor
- * that KVM offers, VMX and PT with it. Its console goes to standard output; the exit
- * status is the guest's.
+ * Run one of our Multiboot images (guest/bare) as a KVM guest with all features that KVM
+ * supports, including VMX and PT. The guest's console goes to standard output. The exit status
+ * is the guest's.
  *
  * usage: bare ELF [SEED]
  */
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define MEMORY	   (64u << 20)
-#define INFO	   0x8000u /* Multiboot information, and the command line after it */
+#define INFO	   0x8000u /* Multiboot information, followed by the command line */
 #define CMDLINE	   0x8100u
 #define COM1	   0x3f8
 #define COM1_LSR   0x3fd
@@ -38,7 +38,7 @@ static int call(int fd, unsigned long request, void *arg, const char *what)
 	return result;
 }
 
-/* The entry; segments are copied where they want to be. */
+/* Copy the segments of a file to their physical addresses. Returns the entry point. */
 static uint32_t load(const char *path)
 {
 	static uint8_t file[4 << 20];
@@ -112,7 +112,7 @@ static void set_registers(int vcpu, uint32_t entry)
 	call(vcpu, KVM_SET_REGS, &regs, "KVM_SET_REGS");
 }
 
-/* The last line that the guest printed says with which status it ends. */
+/* The last line that the guest printed, which has its exit status. */
 static char line[256];
 static size_t line_len;
 
@@ -147,7 +147,7 @@ static int end_status(void)
 
 	if (sscanf(line, "vpt: end %u", &status) == 1)
 		return (int)status;
-	errx(1, "the guest shut down without a word");
+	errx(1, "the guest shut down without an exit status");
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Runs a command while perf's intel_pt traces all of CPU 0, kernel and programs, as a
- * load for measurements: what the trace holds is not looked at.
+ * Run a command while perf's intel_pt traces all of CPU 0, kernel and user. This is a load for
+ * measurements, and the trace is discarded.
  *
  * usage: traced COMMAND [ARGUMENT]...
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the switch costs. */
+/* Count the accesses to MSRs when KVM switches PT between host and guest. */
 #include <stdio.h>
 
 #include "kernel.h"
@@ -8,7 +8,10 @@
 
 #define ROUNDS 100
 
-/* R20: accesses to PT's MSRs for a VM-Enter and a VM-Exit of a guest that traces. */
+/*
+ * R20: check that ROUNDS VM exits and entries of a guest that traces cause at most @limit
+ * accesses to PT's MSRs.
+ */
 static const char *accesses_within(unsigned int limit)
 {
 	unsigned int accesses;
@@ -38,13 +41,13 @@ static const char *accesses_within(unsigned int limit)
 	return NULL;
 }
 
-/* With perf's driver as it is. There were 34. */
+/* Perf's driver is unchanged. KVM without the series makes 34 accesses in a round. */
 const char *test_cost(void)
 {
 	return accesses_within(13 * ROUNDS);
 }
 
-/* With a driver that tells: one switch for all rounds. */
+/* A driver notifies KVM before it uses the MSRs: one switch for all rounds. */
 const char *test_resident(void)
 {
 	return accesses_within(13);

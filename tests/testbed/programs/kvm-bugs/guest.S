@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest: 64-bit, ring 0. It executes a list of struct op, which it finds at rdi, and
- * notes what they return and which faults they get. Position-independent; it is copied to
- * VM_CODE, where it may write to itself.
+ * The guest, in 64-bit mode and ring 0. It executes the list of struct op at rdi, and stores
+ * the result and the fault of each operation there. The code is position-independent. It is
+ * copied to VM_CODE, where it may write to itself.
  */
 #define OP_MSR	  4
 #define OP_VALUE  8
@@ -70,7 +70,7 @@ op_mark:
 	out	%al, $0x10
 	jmp	next
 
-/* Rounds of an exit that KVM handles by itself. */
+/* Rounds of CPUID, whose VM exit KVM handles without userspace. */
 op_exits:
 	mov	OP_VALUE(%rdi), %rsi
 1:	xor	%eax, %eax
@@ -79,7 +79,7 @@ op_exits:
 	jnz	1b
 	jmp	next
 
-/* Rounds of an instruction that KVM's emulator doesn't know. */
+/* Rounds of an instruction that KVM's emulator does not know. */
 op_popcnt:
 	mov	OP_VALUE(%rdi), %rsi
 1:	popcnt	%rsi, %rax
@@ -101,7 +101,7 @@ op_load:
 	mov	%rax, OP_RESULT(%rdi)
 	jmp	next
 
-/* Faults: note the vector and go on with the next op. */
+/* Faults: store the vector and continue with the next operation. */
 	.global guest_ud, guest_gp
 guest_gp:
 	add	$8, %rsp
@@ -113,7 +113,7 @@ guest_ud:
 	mov	%r14, (%rsp)
 	iretq
 
-/* LVTPC's NMI: count it, note the status, clear bit 55 and unmask LVTPC (x2APIC). */
+/* LVTPC's NMI: count it, store the status, clear bit 55 and unmask LVTPC (x2APIC). */
 	.global guest_nmi, guest_nmis, guest_nmi_status
 guest_nmi:
 	push	%rax
@@ -142,7 +142,7 @@ guest_nmi_status:
 	.quad	0
 guest_code_end:
 
-/* The SMM handler, 16-bit: tell userspace, return. */
+/* The SMM handler, 16-bit: exit to userspace, then return. */
 	.global guest_smm, guest_smm_end
 guest_smm:
 	.code16

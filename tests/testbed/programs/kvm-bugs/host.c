@@ -6,17 +6,20 @@
 #include "tests.h"
 #include "vm.h"
 
-/* Of the AUX area, at which there is a PMI; for each page of it, or a few at all. */
+/* Watermarks of the AUX area in bytes: for many PMIs, one for each page, or for few. */
 #define PAGE 4096
 #define MANY PAGE
 #define FEW  (16 * PAGE)
 
-/* Whether the host's trace is what it should be after a run. */
+/* Check the host's trace after a run. Returns NULL, or a description of the fault. */
 static const char *check_host(struct host_trace *trace)
 {
 	size_t bad, before = trace->size;
 
-	/* If it's on still it gets to the watermark, and mustn't fill the AUX area. */
+	/*
+	 * A trace that is still on reaches the watermark. Frequent reads keep the AUX area from
+	 * filling.
+	 */
 	for (int i = 0; i < 1000; i++) {
 		getppid();
 		if (i % 10 == 0)
@@ -33,7 +36,7 @@ static const char *check_host(struct host_trace *trace)
 	return NULL;
 }
 
-/* Run the list; the marks are there to take what the host's trace has. */
+/* Run the list of operations, and read the host's trace at each mark. */
 static const char *run(struct vm *vm, struct host_trace *trace)
 {
 	int why;
@@ -46,7 +49,7 @@ static const char *run(struct vm *vm, struct host_trace *trace)
 	return why == VM_END ? NULL : vm_exit_text(vm, why);
 }
 
-/* A1: the host traces, the guest doesn't. */
+/* A1: the host traces, and the guest does not. */
 const char *test_host_traces(void)
 {
 	struct host_trace trace;
@@ -86,7 +89,7 @@ static const char *both(unsigned int rounds, size_t watermark)
 		return what;
 	if (!vm_get_msr(&vm, VPT_MSR_OUTPUT_MASK_PTRS, &mask))
 		return wrong("KVM_GET_MSRS");
-	/* Without ToPA the guest can't have any, so these were the host's. */
+	/* A guest without ToPA causes no PMIs, so that these would be the host's. */
 	if (vm_guest_word(&vm, guest_nmis))
 		return wrong("the guest has got %llu PMIs",
 			     (unsigned long long)vm_guest_word(&vm, guest_nmis));
@@ -97,13 +100,13 @@ static const char *both(unsigned int rounds, size_t watermark)
 	return check_host(&trace);
 }
 
-/* A1: each has a trace of its own. */
+/* A1: host and guest each have a trace of their own. */
 const char *test_both_trace(void)
 {
 	return both(20, FEW);
 }
 
-/* A2: a PMI for each page of the host's trace, of which some hit the switch. */
+/* A2: a PMI for each page of the host's trace. Some PMIs occur while KVM switches PT's MSRs. */
 const char *test_nmi_window(void)
 {
 	return both(300, MANY);

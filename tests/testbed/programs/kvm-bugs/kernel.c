@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Read the host's kernel: its log, a trace by perf, and the MSR events of ftrace. */
 #include "kernel.h"
 
 #include <errno.h>
@@ -63,7 +64,7 @@ bool kernel_log_complaint(char *text, size_t size)
 		if (!is_complaint(line))
 			continue;
 		line[strcspn(line, "\n")] = 0;
-		snprintf(text, size, "the kernel says: %s",
+		snprintf(text, size, "the kernel logged: %s",
 			 strchr(line, ';') ? strchr(line, ';') + 1 : line);
 		return true;
 	}
@@ -153,7 +154,7 @@ void host_trace_read(struct host_trace *trace)
 		tail += part;
 	}
 	__atomic_store_n(&control->aux_tail, tail, __ATOMIC_RELEASE);
-	/* The records tell nothing more. */
+	/* Skip perf's records, which the tests do not use. */
 	control->data_tail = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
 }
 

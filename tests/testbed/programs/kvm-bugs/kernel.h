@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the host's kernel is asked: its log, perf's Intel PT, the accesses to MSRs. */
+/* The host's kernel: its log, perf's Intel PT, and the accesses to MSRs. */
 #ifndef BED_KVM_BUGS_KERNEL_H
 #define BED_KVM_BUGS_KERNEL_H
 
@@ -7,32 +7,41 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the kernel has logged since, if it is a complaint. */
+/*
+ * Copy the next complaint in the kernel's log after kernel_log_begin(). Returns false if there
+ * is none.
+ */
 void kernel_log_begin(void);
 bool kernel_log_complaint(char *text, size_t size);
 
-/* A system-wide trace of CPU 0 by perf; its bytes are collected in order. */
+/* A system-wide trace of CPU 0 by perf, with its bytes collected in order. */
 struct host_trace {
 	int fd;
 	void *pages;
 	uint8_t *aux;
 	uint8_t *bytes;
-	size_t size;	/* of what was collected */
-	size_t dropped; /* bytes that came when `bytes` was full */
+	size_t size;	/* of the collected bytes */
+	size_t dropped; /* bytes that did not fit into `bytes` */
 };
 
-/* Both end the program if they fail. An event counts for nothing but that it exists. */
+/*
+ * Both functions exit the program on failure. The event stays disabled, because only its
+ * existence matters.
+ */
 void host_trace_open(struct host_trace *trace, size_t watermark);
 int host_event_open(void);
-/* Take what is there. */
+/* Collect the new bytes of the AUX area. */
 void host_trace_read(struct host_trace *trace);
 void host_trace_close(struct host_trace *trace);
 
-/* Reads and writes by the kernel of MSRs from `first` to `last`, by ftrace. */
+/*
+ * Count the kernel's reads and writes of the MSRs @first to @last with ftrace. Returns false if
+ * the events cannot be enabled.
+ */
 bool msr_count_begin(uint32_t first, uint32_t last);
 unsigned int msr_count_end(void);
 
-/* Packets that aren't any, or a stream without a PSB: SIZE_MAX. */
+/* Return the number of invalid packets, or SIZE_MAX if the stream has no PSB. */
 size_t bad_packets(const uint8_t *bytes, size_t size);
 
 #endif

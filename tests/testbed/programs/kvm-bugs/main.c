@@ -2,11 +2,12 @@
 /*
  * Reproduce the bugs of KVM's Intel PT that patches/linux/6.1 fixes, inside the test bed.
  *
- *   kvm-bugs [NAME...]    these, or all that any processor and kernel can run
+ *   kvm-bugs [NAME...]    run these tests, or all that need no special processor or kernel
  *   kvm-bugs --list
  *
- * Prints "ok NAME" or "not ok NAME: what" for each; exit status 0 if all are ok. Each runs
- * in a process of its own: KVM without the fix may kill it or never return.
+ * Prints "ok NAME" or "not ok NAME: what" for each test. The exit status is 0 if all are ok.
+ * Each test runs in a process of its own, because KVM without the fix may kill the process or
+ * never return.
  */
 #include <signal.h>
 #include <stdarg.h>
@@ -19,12 +20,12 @@
 #include "kernel.h"
 #include "tests.h"
 
-#define LIMIT 60 /* seconds, of the machine's idea of them */
+#define LIMIT 60 /* seconds on the clock of the test bed's machine */
 
 static const struct test {
 	const char *name;
 	const char *(*run)(void);
-	bool named; /* runs only if it is: it needs another processor or kernel */
+	bool named; /* the test runs only by name, because it needs another processor or kernel */
 } tests[] = {
 	{"stop", test_stop, false},
 	{"ranges", test_ranges, false},
@@ -49,7 +50,10 @@ static const struct test {
 	{"both-trace", test_both_trace, false},
 	{"nmi-window", test_nmi_window, false},
 	{"cost", test_cost, false},
-	/* The last one: without the fix the host gets no PMI after it. */
+	/*
+	 * The last of the tests that need no name: without the fix the host then gets no more
+	 * PMIs.
+	 */
 	{"pmi-alone", test_pmi_alone, false},
 	{"event", test_event, true},
 	{"resident", test_resident, true},
@@ -104,7 +108,7 @@ static bool run(const struct test *test)
 	if (WIFSIGNALED(status))
 		printf("not ok %s: %s\n", test->name, strsignal(WTERMSIG(status)));
 	else
-		printf("not ok %s: it could not be run\n", test->name);
+		printf("not ok %s: the test could not run\n", test->name);
 	return false;
 }
 

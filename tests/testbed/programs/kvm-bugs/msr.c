@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a guest may write to which MSR, and what it reads. */
+/* The values that a guest may write to PT's MSRs, and those that it reads. */
 #include <string.h>
 
 #include "tests.h"
@@ -13,7 +13,10 @@
 #define CPUID_DIS_TNT (1u << 8)
 #define CPUID_FABRIC  (1u << 3) /* 14H:0 ECX */
 
-/* "" or what went wrong with an operation of the list, which ran to the end. */
+/*
+ * Check that an operation caused the fault @fault, or none if @fault is 0. Returns NULL, or a
+ * description of the difference.
+ */
 static const char *expect(struct vm *vm, const struct op *op, uint64_t fault)
 {
 	if (op->fault == fault)
@@ -51,7 +54,7 @@ const char *test_stop(void)
 	return NULL;
 }
 
-/* A3: more ranges in the guest's CPUID than there are. */
+/* A3: the guest's CPUID reports more address ranges than the processor has. */
 const char *test_ranges(void)
 {
 	struct vm_cpuid cpuid;
@@ -74,7 +77,7 @@ const char *test_ranges(void)
 	return NULL;
 }
 
-/* L6: a feature in the guest's CPUID that the host lacks. */
+/* L6: the guest's CPUID reports a feature that the host lacks. */
 const char *test_features(void)
 {
 	struct vm_cpuid host, cpuid;
@@ -116,7 +119,7 @@ const char *test_supported(void)
 	return NULL;
 }
 
-/* R10: Event Trace and TNT disable, if they're in CPUID, can be enabled. */
+/* R10: a guest can enable Event Trace and TNT disable if its CPUID reports them. */
 const char *test_event(void)
 {
 	struct vm_cpuid cpuid;
@@ -139,7 +142,7 @@ const char *test_event(void)
 	return test_supported();
 }
 
-/* No access succeeds. */
+/* Check that each access to PT's MSRs raises #GP. */
 static const char *all_fault(struct vm *vm)
 {
 	static const uint32_t msrs[] = {VPT_MSR_OUTPUT_BASE, VPT_MSR_OUTPUT_MASK_PTRS,
@@ -171,7 +174,10 @@ const char *test_no_pt(void)
 	return all_fault(&vm);
 }
 
-/* L5: PT, but no subleaf 1: no feature that it describes, and reserved bits reserved. */
+/*
+ * L5: a guest with PT but without subleaf 1 has none of its features, and reserved bits stay
+ * reserved.
+ */
 const char *test_no_leaf(void)
 {
 	struct vm_cpuid cpuid;
@@ -180,7 +186,7 @@ const char *test_no_leaf(void)
 	struct vm vm;
 
 	vm_supported_cpuid(&cpuid);
-	/* Make it a leaf that nobody asks for. */
+	/* Turn the entry into a leaf that KVM does not read. */
 	vm_cpuid_entry(&cpuid, 0x14, 1)->function = 0x4fffffff;
 	vm_cpuid_entry(&cpuid, 0x14, 0)->ebx = 0;
 	vm_open_cpuid(&vm, VM_PT, &cpuid);
@@ -192,7 +198,7 @@ const char *test_no_leaf(void)
 	return NULL;
 }
 
-/* L5: a second KVM_SET_CPUID2 takes PT away, and with it what was set before. */
+/* L5: a second KVM_SET_CPUID2 removes PT, and clears the MSRs that were set before. */
 const char *test_pt_dropped(void)
 {
 	struct vm_cpuid cpuid;
@@ -212,7 +218,7 @@ const char *test_pt_dropped(void)
 	return all_fault(&vm);
 }
 
-/* R11: bits that can't be written. */
+/* R11: bits that cannot be written. */
 const char *test_mask(void)
 {
 	struct op *mask, *status;
@@ -236,7 +242,7 @@ const char *test_mask(void)
 	return NULL;
 }
 
-/* R12: an address that the guest's MAXPHYADDR has room for and the host's hasn't. */
+/* R12: an address below the guest's MAXPHYADDR and above the host's. */
 const char *test_maxphyaddr(void)
 {
 	struct vm_cpuid cpuid;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where the trace goes: memory that is there, or isn't. */
+/* Output of a guest's trace to addresses with and without memory. */
 #include "kernel.h"
 #include "tests.h"
 #include "vm.h"
 
-/* Run a list that traces to VM_HOLE; the trace ends with an error, and nothing else. */
+/*
+ * Run a list that traces to VM_HOLE. The trace must end with an error, without a fault in the
+ * guest.
+ */
 static const char *trace_to_hole(struct vm *vm)
 {
 	struct op *status, *popcnt;
@@ -51,7 +54,7 @@ const char *test_hole_mmio(void)
 	return trace_to_hole(&vm);
 }
 
-/* Pages that KVM has yet to map, which do no harm. */
+/* Trace to pages that KVM has not mapped yet. No packet may be lost or damaged. */
 const char *test_untouched(void)
 {
 	uint64_t mask, status;

@@ -16,7 +16,7 @@
 #define TOPA_INT 4
 #define PAGE	 4096
 
-/* Regions of a page with INT=1, and back to the first one. */
+/* Make regions of one page each with INT=1, and a link back to the first one. */
 static void make_topa(struct vm *vm)
 {
 	uint64_t *table = (uint64_t *)(void *)(vm->memory + VM_TOPA);
@@ -27,7 +27,10 @@ static void make_topa(struct vm *vm)
 	table[i] = VM_TOPA | TOPA_END;
 }
 
-/* Almost all of the trace is due to exits, so that it's these that fill the regions. */
+/*
+ * Compare the number of PMIs with the number of filled regions. VM exits cause almost all
+ * packets, so that most regions fill during exits.
+ */
 static const char *count_pmis(void)
 {
 	uint64_t nmis, filled;
@@ -61,20 +64,20 @@ static const char *count_pmis(void)
 	return NULL;
 }
 
-/* R15: each region that fills is told, no matter what the CPU does at that time. */
+/* R15: each region that fills causes a PMI, whatever the CPU does at that time. */
 const char *test_pmi(void)
 {
 	host_event_open();
 	return count_pmis();
 }
 
-/* The same while nobody on the host uses perf. */
+/* The same without a perf event on the host. */
 const char *test_pmi_alone(void)
 {
 	return count_pmis();
 }
 
-/* R16: the bit exists with PT only. */
+/* R16: the bit exists only with PT. */
 const char *test_pmi_msr(void)
 {
 	struct op *with, *without;

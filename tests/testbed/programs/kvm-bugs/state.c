@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Saving and restoring, and events that change whether PT runs: VMXON, INIT, SMI. */
+/* Save and restore of PT's state, and the events that can stop PT: VMXON, INIT and SMI. */
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -13,7 +13,7 @@
 #define MSR_VMX_BASIC	    0x480
 #define CR4_VMXE	    (1ull << 13)
 
-/* How much of a trace is at VM_OUTPUT. */
+/* Return the size of the trace at VM_OUTPUT. */
 static uint64_t output_size(struct vm *vm)
 {
 	uint64_t mask;
@@ -21,7 +21,7 @@ static uint64_t output_size(struct vm *vm)
 	return vm_get_msr(vm, VPT_MSR_OUTPUT_MASK_PTRS, &mask) ? mask >> 32 : 0;
 }
 
-/* R17: the order in which QEMU restores. */
+/* R17: KVM accepts PT's MSRs in the order in which QEMU restores them. */
 const char *test_restore(void)
 {
 	static const struct {
@@ -69,7 +69,7 @@ static bool is_listed(struct vm *vm, uint32_t msr)
 	return false;
 }
 
-/* L5: a VMM may save and restore what KVM lists, also of a guest that hasn't got it. */
+/* L5: a VMM may save and restore each MSR that KVM lists, even for a guest without PT. */
 const char *test_save(void)
 {
 	uint64_t value;
@@ -105,7 +105,7 @@ static bool allow_vmxon(struct vm *vm)
 	return ioctl(vm->vcpu, KVM_SET_SREGS, &sregs) == 0;
 }
 
-/* R8: VMXON ends the trace, and so there's none to where the host's output base is. */
+/* R8: VMXON ends the trace, so that none is written to the address in the host's output base. */
 const char *test_vmxon(void)
 {
 	struct op *vmxon, *again;
@@ -140,13 +140,13 @@ const char *test_vmxon(void)
 			return wrong("a trace is written to guest physical address %#zx", i);
 	if (output_size(&vm) != size)
 		return wrong("the trace goes on");
-	/* As a VMM does to reset it. */
+	/* A VMM may clear CTL, to reset the vCPU, and may not set TraceEn. */
 	if (!vm_set_msr(&vm, VPT_MSR_CTL, 0) || vm_set_msr(&vm, VPT_MSR_CTL, CTL_TRACE))
 		return wrong("KVM_SET_MSRS of CTL in VMX operation");
 	return NULL;
 }
 
-/* R13 is none: INIT doesn't end a trace (table 33-55, rows 22 and 23). */
+/* R13 is not a bug: INIT does not end a trace (table 33-55, rows 22 and 23). */
 const char *test_init(void)
 {
 	struct kvm_msi init = {.address_lo = 0xfee00000, .data = 5 << 8 | 1 << 14};
@@ -164,7 +164,7 @@ const char *test_init(void)
 		return wrong("%s", vm_exit_text(&vm, why));
 	if (ioctl(vm.fd, KVM_SIGNAL_MSI, &init) <= 0)
 		return wrong("KVM_SIGNAL_MSI");
-	/* It takes INIT, and then there's no code at the reset vector. */
+	/* The vCPU takes INIT, and then finds no code at the reset vector. */
 	why = vm_run(&vm);
 	if (why == VM_MARK || why == VM_END)
 		return wrong("INIT isn't taken");

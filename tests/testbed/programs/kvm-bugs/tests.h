@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The checks: one function for each bug; NULL, or what is wrong. */
+/* The checks, one function for each bug. A check returns NULL, or a description of the fault. */
 #ifndef BED_KVM_BUGS_TESTS_H
 #define BED_KVM_BUGS_TESTS_H
 
-/* Format what is wrong. */
+/* Format the description of a fault. */
 const char *wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* msr.c */

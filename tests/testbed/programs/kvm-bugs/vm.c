@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Make the virtual machine of vm.h with KVM, fill its list of operations, and run it. */
 #include "vm.h"
 #include "segments.h"
 
@@ -74,7 +75,7 @@ int vm_set_cpuid(struct vm *vm, const struct vm_cpuid *cpuid)
 	return ioctl(vm->vcpu, KVM_SET_CPUID2, &copy) < 0 ? -errno : 0;
 }
 
-/* The first 2 GiB, in pages of 1 GiB. */
+/* Map the first 2 GiB with pages of 1 GiB. */
 static void make_pages(struct vm *vm)
 {
 	uint64_t *top = (uint64_t *)(void *)(vm->memory + VM_PAGES);

@@ -10,7 +10,7 @@
 
 #include "vpt/msr.h"
 
-/* Guest physical addresses; memory is mapped where it is, up to 2 GiB. */
+/* Guest-physical addresses. The first 2 GiB are identity-mapped. */
 enum {
 	VM_MEMORY = 8 << 20,
 	VM_CODE = 0x10000,
@@ -33,7 +33,7 @@ enum op_kind {
 	OP_WRMSR,
 	OP_RDMSR,
 	OP_WORK,   /* value: rounds */
-	OP_MARK,   /* an exit to here; value: not 0 */
+	OP_MARK,   /* an exit to userspace; value: not 0 */
 	OP_EXITS,  /* value: exits to KVM */
 	OP_POPCNT, /* value: rounds */
 	OP_VMXON,  /* value: the region's address */
@@ -45,12 +45,12 @@ struct op {
 	uint32_t msr;
 	uint64_t value;
 	uint64_t result;
-	uint64_t fault; /* its vector */
+	uint64_t fault; /* the vector of the fault, or 0 */
 };
 
 enum {
 	VM_PT = 1,	/* PT is in the guest's CPUID */
-	VM_IRQCHIP = 2, /* KVM has the local APIC */
+	VM_IRQCHIP = 2, /* KVM emulates the local APIC */
 	VM_NO_PMU = 4,
 };
 
@@ -69,43 +69,46 @@ struct vm_cpuid {
 	struct kvm_cpuid_entry2 entries[128];
 };
 
-/* Why vm_run() returned: a port of the guest's, or else KVM's exit reason. */
+/* Results of vm_run() for the guest's ports. Other results are KVM's exit reasons. */
 enum {
 	VM_MARK = 0x10010,
 	VM_SMM = 0x10011,
 	VM_END = 0x10012,
 };
 
-/* These end the program if they fail: there is nothing to be tested then. */
+/* These functions exit the program on failure. */
 void vm_open(struct vm *vm, unsigned int flags);
 void vm_open_cpuid(struct vm *vm, unsigned int flags, const struct vm_cpuid *cpuid);
 void vm_supported_cpuid(struct vm_cpuid *cpuid);
 void vm_close(struct vm *vm);
 
-/* The entry, which is added if there is none. */
+/* Return the entry of a leaf. Adds an entry of zeros if there is none. */
 struct kvm_cpuid_entry2 *vm_cpuid_entry(struct vm_cpuid *cpuid, uint32_t leaf, uint32_t subleaf);
 int vm_set_cpuid(struct vm *vm, const struct vm_cpuid *cpuid);
 
 struct op *vm_op(struct vm *vm, enum op_kind kind, uint64_t value);
 struct op *vm_wrmsr(struct vm *vm, uint32_t msr, uint64_t value);
 struct op *vm_rdmsr(struct vm *vm, uint32_t msr);
-/* Have the guest start and stop a trace to VM_OUTPUT. */
+/* Add the operations that start and stop a trace to VM_OUTPUT. */
 void vm_trace(struct vm *vm, uint64_t ctl);
 void vm_stop(struct vm *vm);
 
-/* Have the guest use its local APIC, and take PMIs as NMIs, which it counts. */
+/*
+ * Add the operations that enable the x2APIC. vm_take_pmis() also delivers PMIs as NMIs, which
+ * the guest counts.
+ */
 void vm_x2apic(struct vm *vm);
 void vm_take_pmis(struct vm *vm);
 
-/* Start with the first operation; then go on to the next mark. */
+/* Set the vCPU to the first operation. Then run to the next exit to userspace. */
 void vm_start(struct vm *vm);
 int vm_run(struct vm *vm);
-/* vm_start() and to the end of the list; marks are passed over. */
+/* Start, and run to the first exit that is not a mark. */
 int vm_run_all(struct vm *vm);
-/* What is wrong with an exit that isn't wanted, as text. */
+/* Describe an unexpected exit. */
 const char *vm_exit_text(const struct vm *vm, int why);
 
-/* As userspace: whether KVM takes it. */
+/* Access an MSR from userspace. Returns false if KVM refuses. */
 bool vm_set_msr(struct vm *vm, uint32_t msr, uint64_t value);
 bool vm_get_msr(struct vm *vm, uint32_t msr, uint64_t *value);
 

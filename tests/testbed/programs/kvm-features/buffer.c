@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The guest alone, traced for its host into the buffer of its vCPU. */
+/* Traces of the guest alone, which the host gets in the buffer of the vCPU. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum { ROUNDS = 1000 };
 
-/* The size that the trace has by now; wraps are not expected. */
+/* Return the current size of the trace, which may not have wrapped. */
 static size_t traced(const struct kvm_x86_pt_status *status)
 {
 	CHECK(status->version == 1 && !(status->sequence & 1), "version %u, sequence %u",
@@ -49,7 +49,7 @@ static void print_counts(const struct trace_counts *counts)
 	       counts->ovf, counts->bad);
 }
 
-/* With what is there, be it controls or areas: nothing but the guest, and all of it. */
+/* Check that a trace has the whole guest and nothing else. KVM uses VM controls or MSR areas. */
 void test_guest(void)
 {
 	const struct kvm_x86_pt_status *status;
@@ -65,7 +65,7 @@ void test_guest(void)
 	vm_run(&vm);
 	count_packets(bytes, traced(status), &counts);
 	print_counts(&counts);
-	/* Two branches per round; a call and its return, of which one exit may make more. */
+	/* Each round has two conditional branches, a call and its return. VM exits may add TIPs. */
 	CHECK(counts.tnt_bits == 2 * ROUNDS, "%u branches", counts.tnt_bits);
 	CHECK(counts.tip >= 2 * ROUNDS, "%u indirect transfers", counts.tip);
 	CHECK(!counts.bad && !counts.ovf, "%zu bad", counts.bad);
@@ -90,7 +90,7 @@ void test_guest(void)
 	vm_close(&vm);
 }
 
-/* The same, with the oracle's log of what retired: it is for the scenario to compare. */
+/* Trace the same code with the oracle's log of retired instructions. The scenario compares. */
 void test_oracle(void)
 {
 	const struct kvm_x86_pt_status *status;
@@ -139,7 +139,7 @@ void test_stop(void)
 	vm_close(&vm);
 }
 
-/* Around and around, with an exit to user space at each half. */
+/* Fill the buffer several times, with an exit to user space at each half. */
 void test_wrap(void)
 {
 	const struct kvm_x86_pt_status *status;
@@ -169,7 +169,7 @@ static void refuse(struct vm *vm, struct kvm_x86_pt_buffer *want, int error, con
 	CHECK(r == -error, "%s: %d", what, r);
 }
 
-/* What user space must not get through with. */
+/* Requests that KVM must refuse. */
 void test_hostile(void)
 {
 	struct kvm_x86_pt_buffer good = {
@@ -197,7 +197,7 @@ void test_hostile(void)
 	REFUSED(ctl, CTL_BRANCHES | 1ull << 63, EINVAL);
 	REFUSED(op, KVM_X86_PT_BUFFER_RESTART, ENOENT);
 
-	/* No buffer: no pages. */
+	/* Without a buffer there are no pages. */
 	bytes = vm_map_data(&vm, 8192);
 	CHECK(bytes && madvise((void *)(uintptr_t)bytes, 4096, 22 /* MADV_POPULATE_READ */),
 	      "a page of no buffer");
@@ -214,7 +214,7 @@ void test_hostile(void)
 	vm_start(&vm, guest_flow, 10);
 	vm_run(&vm);
 
-	/* Nor is there anything behind a buffer. */
+	/* There is no page behind a buffer. */
 	behind = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, vm.vcpu,
 		      (off_t)(KVM_X86_PT_DATA_PAGE + 2) * 4096);
 	CHECK(behind == MAP_FAILED || madvise(behind, 4096, 22), "a page behind the buffer");

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the guests of kvm-features run: 64-bit, ring 0, position-independent, no memory but
- * the stack. Each ends with HLT.
+ * The code of the guests of kvm-features: 64-bit, ring 0, position-independent. It uses no
+ * memory except the stack. Each guest ends with HLT.
  */
 	.section .rodata
 	.balign 16
 	.global guest_code, guest_code_end
 guest_code:
 
-/* rdi: rounds. In each two conditional branches, of which the first is taken every other
- * time, an indirect call and its return. */
+/*
+ * rdi: rounds. Each has two conditional branches, an indirect call and its return. The first
+ * branch is taken in every second round.
+ */
 	.global guest_flow
 guest_flow:
 	lea	1f(%rip), %rbx
@@ -34,7 +36,7 @@ guest_exits:
 	jnz	1b
 	hlt
 
-/* Until it is stopped; rsi counts. */
+/* Run until the host writes HLT over the first instruction. rsi counts the rounds. */
 	.global guest_forever
 guest_forever:
 1:	inc	%rsi
@@ -52,9 +54,9 @@ guest_tsc:
 	hlt
 
 /*
- * The guest traces itself: rdi: single-range output, rsi: its size less 1, rdx: CTL less
- * TraceEn, rcx: rounds. Each loads CR3 with and without bit 12 set, and has CPUID and
- * a branch. Then it stops its trace.
+ * The guest traces itself. rdi: base of the single range, rsi: its size less 1, rdx: CTL
+ * without TraceEn, rcx: rounds. Each round loads CR3 with and without bit 12 set, and has CPUID
+ * and a branch. Then the guest stops its trace, and returns OUTPUT_MASK_PTRS in rax.
  */
 	.global guest_owned
 guest_owned:
@@ -92,8 +94,10 @@ guest_owned:
 	or	%rdx, %rax
 	hlt
 
-/* Instructions that KVM has to emulate: they touch what is no memory (rdi), with a
- * CALL, a JMP and a MOV among them. rcx: rounds; tracing is set up by the host. */
+/*
+ * Instructions that KVM has to emulate: a load and a store where no memory is (rdi). rcx:
+ * rounds. The host sets up the trace.
+ */
 	.global guest_mmio
 guest_mmio:
 1:	mov	(%rdi), %eax

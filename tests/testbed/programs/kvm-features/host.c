@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Usages seen from a trace of the host: the Linux driver's, by perf_event_open(). */
+/* The usages as seen in a trace of the host, which perf_event_open() starts. */
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static unsigned int pt_type(void)
 	return type;
 }
 
-/* Of this processor, kernel and user, from now on. */
+/* Start a trace of this processor, kernel and user. */
 static void host_start(struct host_trace *trace)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr),
@@ -74,7 +74,7 @@ static void host_close(struct host_trace *trace)
 	close(trace->fd);
 }
 
-/* Trace the host while it runs a guest of so many rounds. */
+/* Trace the host while it runs a guest for @rounds rounds. */
 static void trace_host(struct vm *vm, uint32_t usage, uint32_t flags, uint64_t rounds,
 		       struct trace_counts *counts)
 {
@@ -117,7 +117,7 @@ void test_host(void)
 	vm_close(&vm);
 }
 
-/* Host and guest, each into its own buffer: neither has anything of the other. */
+/* Trace host and guest, each to its own buffer. Neither trace may have packets of the other. */
 void test_both(void)
 {
 	const struct kvm_x86_pt_status *status;

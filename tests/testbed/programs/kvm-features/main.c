@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * KVM's usages of Intel PT, tried out by a small VMM: see docs/kvm.md.
+ * Test KVM's usages of Intel PT with a small VMM: see docs/kvm.md.
  *
- * usage: kvm-features TEST...     exit status 0 if no check failed
+ * usage: kvm-features TEST...     The exit status is 0 if no check failed.
  */
 #include <stdio.h>
 #include <string.h>

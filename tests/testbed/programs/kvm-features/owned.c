@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A guest that has PT of its own, and what KVM does in its stead. */
+/* A guest that has PT of its own, and packets that KVM inserts into the guest's trace. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -10,7 +10,7 @@
 
 enum { ROUNDS = 50, SIZE = 0x10000 };
 
-/* Run guest_owned; the bytes of its trace. */
+/* Run guest_owned. Returns the size of its trace. */
 static size_t trace_itself(struct vm *vm, uint32_t flags)
 {
 	struct kvm_regs regs;
@@ -26,7 +26,7 @@ static size_t trace_itself(struct vm *vm, uint32_t flags)
 	regs.rcx = ROUNDS;
 	if (ioctl(vm->vcpu, KVM_SET_REGS, &regs) < 0)
 		die("KVM_SET_REGS");
-	CHECK(!vm_run(vm).other, "it did not end well");
+	CHECK(!vm_run(vm).other, "unexpected exits");
 	vm_regs(vm, &regs);
 	return regs.rax >> 32;
 }
@@ -34,10 +34,13 @@ static size_t trace_itself(struct vm *vm, uint32_t flags)
 static void check_pips(const struct trace_counts *counts)
 {
 	CHECK(counts->pip >= 2 * ROUNDS, "%u PIPs", counts->pip);
-	CHECK(!counts->pip_nr, "%u PIPs tell of non-root operation", counts->pip_nr);
+	CHECK(!counts->pip_nr, "%u PIPs have NR set", counts->pip_nr);
 }
 
-/* Each CR3 value that was loaded, in order. Those of PSB+ and of entries repeat one. */
+/*
+ * Count the loads of CR3 by the changes of its value. PIPs of PSB+ and of VM entries repeat a
+ * value.
+ */
 static unsigned int changes(const struct trace_counts *counts)
 {
 	unsigned int n = 0;
@@ -54,7 +57,7 @@ static void show(const char *what, const struct trace_counts *counts)
 	       changes(counts), counts->bad);
 }
 
-/* MOV to CR3 as hardware traces it, and as KVM does that has intercepted it. */
+/* Compare MOV to CR3 as hardware traces it with the packets of KVM, which intercepts it. */
 void test_owned(void)
 {
 	struct trace_counts plain, trapped;
@@ -122,7 +125,7 @@ static size_t output_size(struct vm *vm)
 	return msrs.entries[0].data >> 32;
 }
 
-/* Run guest_mmio, traced; every TIP.PGE is one of an entry or of an insertion. */
+/* Run guest_mmio with a trace. Each TIP.PGE must belong to a VM entry or to an insertion. */
 static void trace_mmio(uint32_t flags, struct trace_counts *counts)
 {
 	struct kvm_x86_pt_sideband before, after;
@@ -133,8 +136,10 @@ static void trace_mmio(uint32_t flags, struct trace_counts *counts)
 	vm_open(&vm, true);
 	CHECK(!vm_usage(&vm, KVM_X86_PT_OWNED, flags), "owned");
 	memset(vm.memory + VM_OUTPUT, 0, SIZE);
-	/* Once for the output to be mapped: an entry that ends before its first
-	 * instruction, for that, is not in the trace. */
+	/*
+	 * The first run maps the output. A VM entry that ends before its first instruction,
+	 * because a page is not mapped, is not in the trace.
+	 */
 	start_traced_by_host(&vm, guest_mmio, 1);
 	vm_run(&vm);
 	start_traced_by_host(&vm, guest_mmio, ROUNDS);
@@ -153,13 +158,13 @@ static void trace_mmio(uint32_t flags, struct trace_counts *counts)
 	      "%u PGE, %u PGD, %llu entries, %llu insertions", counts->pge, counts->pgd,
 	      (unsigned long long)entries, (unsigned long long)inserted);
 	CHECK(!after.lost, "%llu lost", (unsigned long long)after.lost);
-	/* HLT is one that KVM does as well. */
+	/* KVM also emulates HLT. */
 	CHECK(inserted == (flags ? 2 * ROUNDS + 1 : 0), "%llu insertions",
 	      (unsigned long long)inserted);
 	vm_close(&vm);
 }
 
-/* Instructions on MMIO are KVM's to execute. */
+/* KVM emulates the instructions that access MMIO. */
 void test_emulated(void)
 {
 	static struct trace_counts counts;

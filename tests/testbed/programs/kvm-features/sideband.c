@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a decoder is told of a vCPU. */
+/* The side-band of a vCPU, which a decoder needs. */
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <x86intrin.h>
@@ -8,7 +8,10 @@
 #include "vm.h"
 #include "vpt/tsc.h"
 
-/* The guest's TSC lies between two of the host's, by the pair that we were told. */
+/*
+ * Check the TSC offset and multiplier of the side-band: the guest's TSC must lie between two
+ * readings of the host's.
+ */
 static void bracket(struct vm *vm, const char *what)
 {
 	struct kvm_x86_pt_sideband sideband = vm_sideband(vm);

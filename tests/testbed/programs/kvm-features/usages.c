@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which usages there are, what they come to, and what is refused. */
+/* The usages that KVM offers, their VM controls and MSR areas, and requests that KVM refuses. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -76,7 +76,10 @@ void test_areas(void)
 	vm_close(&vm);
 }
 
-/* kvm-intel was loaded with ept=0: no guest-physical addresses, and CR3 is KVM's anyway. */
+/*
+ * kvm-intel was loaded with ept=0: there is no guest-physical output, and KVM intercepts each
+ * MOV to CR3 anyway.
+ */
 void test_no_ept(void)
 {
 	struct vm vm;
@@ -104,7 +107,7 @@ static void pause_ms(long ms)
 	nanosleep(&time, NULL);
 }
 
-/* Of a guest that never exits by itself: the ioctl makes it. */
+/* Switch the usage of a guest that never exits by itself. The ioctl forces a VM exit. */
 void test_switch(void)
 {
 	const struct kvm_x86_pt_status *status;

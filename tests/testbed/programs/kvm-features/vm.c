@@ -48,7 +48,7 @@ static int xioctl(int fd, unsigned long request, void *argument, const char *wha
 	return r;
 }
 
-/* Identity map of the first GiB, and a second top table that is the same. */
+/* Identity-map the first 2 GiB, in two equal address spaces. */
 static void make_tables(struct vm *vm)
 {
 	uint64_t *top = (uint64_t *)(void *)(vm->memory + VM_TABLES);

@@ -14,7 +14,7 @@ enum {
 	VM_MEMORY = 4 << 20,
 	VM_CODE = 0x10000,
 	VM_STACK = 0x20000,
-	VM_TABLES = 0x100000, /* and a copy of the top one at + 0x1000 */
+	VM_TABLES = 0x100000, /* page tables, with a copy of the top table at + 0x1000 */
 	VM_OUTPUT = 0x200000,
 	VM_HOLE = 0x40000000, /* no memory */
 };
@@ -30,29 +30,29 @@ extern const uint8_t guest_code[], guest_code_end[];
 extern const uint8_t guest_flow[], guest_exits[], guest_forever[], guest_tsc[], guest_owned[],
 	guest_mmio[];
 
-/* These end the program if they fail: there is nothing to be tested then. */
+/* These functions exit the program on failure. */
 void vm_open(struct vm *vm, bool with_pt);
 void vm_close(struct vm *vm);
 void vm_start(struct vm *vm, const uint8_t *entry, uint64_t rdi);
 void vm_regs(const struct vm *vm, struct kvm_regs *regs);
 
-/* Run to HLT; exits to user space that are others are counted in outs[exit_reason]. */
+/* Run to HLT. Returns the numbers of the exits to user space before it. */
 struct vm_exits {
 	unsigned int io, mmio, pt, other;
 };
 struct vm_exits vm_run(struct vm *vm);
 
-/* 0 or -errno */
+/* Return 0 or a negative errno. */
 int vm_usage(struct vm *vm, uint32_t usage, uint32_t flags);
 int vm_buffer(struct vm *vm, uint32_t op, uint64_t size, uint32_t flags, uint64_t ctl);
 struct kvm_x86_pt_usage vm_get_usage(struct vm *vm);
 struct kvm_x86_pt_sideband vm_sideband(struct vm *vm);
 
-/* The status page and the bytes, mapped; NULL if there are none. */
+/* Map the status page, or the bytes of the buffer. Returns NULL on failure. */
 const struct kvm_x86_pt_status *vm_map_status(struct vm *vm);
 const uint8_t *vm_map_data(struct vm *vm, size_t size);
 
-/* CHECK(cond, text...): counted, told if false. */
+/* CHECK(cond, text...): count the check, and print the text if @cond is false. */
 extern unsigned int checks, failures;
 bool check(bool ok, const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -60,7 +60,7 @@ bool check(bool ok, const char *file, int line, const char *format, ...)
 
 void die(const char *what) __attribute__((noreturn));
 
-/* What a trace has in it. */
+/* The packets of a trace. */
 struct trace_counts {
 	size_t bytes, bad;
 	unsigned int psb, pge, pgd, tip, fup, tnt_bits, pip, pip_nr, vmcs, tsc, ovf;

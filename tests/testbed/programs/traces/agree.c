@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code of ring 3, traced by perf's intel_pt: for decoders to agree on. Beside the trace
- * there is a perf.data with it, as `perf record` would have written it.
+ * Trace code of ring 3 with perf's intel_pt, to compare decoders. Export the trace by itself,
+ * and in a perf.data as `perf record` would write it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ void perf_user(void)
 
 	if (perf_pt_open(&pt, &want))
 		fail("perf_event_open of intel_pt");
-	/* It is in memory: a page fault is not what is to be traced. */
+	/* Run the code once before the trace, so that the trace has no page faults. */
 	result = work();
 	bed_command(BED_ORACLE_ON, 0);
 	if (perf_pt_enable(&pt))

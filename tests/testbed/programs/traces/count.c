@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How many accesses to PT's MSRs VM entries and exits cost, counted by the machine. */
+/* Let the machine count the accesses to PT's MSRs during VM entries and exits. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,8 +17,10 @@ static void counters(const char *name)
 	bed_command(VPT_BED_COUNTERS, 0);
 }
 
-/* The guest traces from before the first exit to userspace to after the last one; the
- * counters are of the time between these. */
+/*
+ * The guest traces from before the first exit to userspace until after the last one. The
+ * counters cover the time between these exits.
+ */
 static void count(bool with_host)
 {
 	static const struct perf_pt_want all = {.config = PERF_PT_NORETCOMP, .aux_pages = 1024};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* VM entries that fail while the host traces. */
+/* Trace VM entries that fail while the host traces. */
 #include <stdio.h>
 #include <sys/ioctl.h>
 
@@ -52,7 +52,7 @@ static void set_tr(struct machine *machine, bool usable)
 		fail("KVM_SET_SREGS");
 }
 
-/* Late, some times between entries that do not fail; host and guest trace. */
+/* Entries that fail late, between entries that succeed, while host and guest trace. */
 void failed_late(void)
 {
 	struct machine machine;
@@ -70,12 +70,15 @@ void failed_late(void)
 	}
 	end(&pt);
 	if (machine.outs < 3 || machine.plan->status & VPT_STATUS_MASK(ERROR))
-		fail("the guest does not go on");
+		fail("the guest does not continue");
 	bed_export("guest.pt", machine.vm.memory + VM_OUTPUT, machine_trace_size(&machine));
 	machine_close(&machine);
 }
 
-/* Early: KVM without the series enters with TraceEn set and "load IA32_RTIT_CTL". */
+/*
+ * Entries that fail early: KVM without the series enters with TraceEn set and "load
+ * IA32_RTIT_CTL".
+ */
 void failed_early(void)
 {
 	struct machine machine;
@@ -86,7 +89,7 @@ void failed_early(void)
 	begin(&pt);
 	want_failure(&machine);
 	end(&pt);
-	/* Without perf nothing is wrong. */
+	/* Entries succeed without perf. */
 	machine_run(&machine);
 	machine_close(&machine);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A guest traces itself. */
+/* Trace a guest that uses PT itself. */
 #include <stdio.h>
 
 #include "machine.h"
@@ -14,7 +14,7 @@
 
 #define TOPA_INT 4
 
-/* The log is on while the guest runs. */
+/* Run the guest with the oracle's log on. */
 static void run_logged(struct machine *machine)
 {
 	bed_command(BED_ORACLE_ON, 0);
@@ -64,7 +64,7 @@ void guest_topa(void)
 	machine_close(&machine);
 }
 
-/* Each region that fills is told by an NMI. */
+/* Each region that fills causes an NMI. */
 void guest_pmi(void)
 {
 	static const struct machine_topa topa = {
@@ -87,7 +87,7 @@ void guest_pmi(void)
 	machine_close(&machine);
 }
 
-/* The third region is no memory: the trace ends there, the guest goes on. */
+/* There is no memory at the third region: the trace ends there, and the guest continues. */
 void guest_hole(void)
 {
 	static const struct machine_topa topa = {.regions = 64, .address = VM_MEMORY - 2 * 0x1000};
@@ -97,9 +97,9 @@ void guest_hole(void)
 	machine_trace_topa(&machine, CTL_BRANCHES, &topa);
 	run_logged(&machine);
 	if (!(machine.plan->status & VPT_STATUS_MASK(ERROR)))
-		fail("the trace goes on where there is no memory");
+		fail("the trace continues where there is no memory");
 	if (machine.outs != 100 / 16)
-		fail("the guest does not go on");
+		fail("the guest does not continue");
 	if (machine_trace_size(&machine) > 2 * 0x1000)
 		fail("the trace goes beyond memory");
 	export(&machine, VM_MEMORY - 2 * 0x1000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perf traces the CPU while a guest runs. */
+/* Trace the CPU with perf while a guest runs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ static const struct perf_pt_want all = {
 	.aux_pages = 256,
 };
 
-/* Run a guest that does not trace; perf's trace is read at each exit to userspace. */
+/* Run a guest that does not trace, and read perf's trace at each exit to userspace. */
 static void run_guest(struct perf_pt *pt, uint64_t what, uint64_t rounds)
 {
 	struct machine machine;
@@ -65,7 +65,7 @@ void trace_host(void)
 	perf_pt_close(&pt);
 }
 
-/* The same, and images of memory while the guest's is mapped: the guest's and the machine's. */
+/* The same, with images of the guest's and the machine's memory before the guest is closed. */
 void trace_memory(void)
 {
 	struct machine machine;
@@ -86,7 +86,7 @@ void trace_memory(void)
 	perf_pt_close(&pt);
 }
 
-/* A buffer that fills, and is read in time. */
+/* The buffer is read before it is full. */
 void pmi_host(void)
 {
 	static const struct perf_pt_want want = {
@@ -97,14 +97,14 @@ void pmi_host(void)
 	struct perf_pt pt;
 
 	open_host(&pt, &want);
-	/* Most of the trace is the guest's, so that most PMIs hit it. */
+	/* Most of the trace is the guest's, so that most PMIs interrupt the guest. */
 	run_guest(&pt, PLAN_BRANCHES | PLAN_USER | PLAN_OUT, 400);
 	if (pt.aux_records < 10 || pt.truncated)
-		fail("no PMIs, or they were not heeded");
+		fail("no PMIs, or the buffer was not read in time");
 	perf_pt_close(&pt);
 }
 
-/* A buffer that is full before it is read: perf stops, and says so. */
+/* The buffer is full before it is read: perf stops, and reports it. */
 void pmi_host_full(void)
 {
 	static const struct perf_pt_want want = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A guest that works, and traces nothing, until somebody ends it. */
+/* Run a guest that works without a trace until the program is killed. */
 #include <stdio.h>
 
 #include "machine.h"
@@ -13,5 +13,5 @@ void load(void)
 	machine_start(&machine);
 	while (machine_step(&machine))
 		;
-	fail("the guest has come to its end");
+	fail("the guest has ended");
 }

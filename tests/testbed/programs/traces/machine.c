@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Make the machine of machine.h, fill its plan, and run it. */
 #include "machine.h"
 
 #include <fcntl.h>
@@ -45,7 +46,7 @@ static void set_gate(const struct machine *machine, unsigned int vector, const u
 		(to & 0xffff) | 8 << 16 | 0x8e00ull << 32 | (to >> 16 & 0xffff) << 48;
 }
 
-/* Ring 3 may use all of memory, in a second address space too, and can be interrupted. */
+/* Give ring 3 access to all memory in two address spaces, and a stack for its interrupts. */
 static void make_spaces(const struct machine *machine)
 {
 	words(machine, VM_PAGES)[0] |= 4;
@@ -53,7 +54,7 @@ static void make_spaces(const struct machine *machine)
 	words(machine, TRACES_TOP)[0] = words(machine, VM_PAGES)[0];
 	words(machine, VM_GDT)[3] = 0x00cff3000000ffff;
 	words(machine, VM_GDT)[4] = 0x00affb000000ffff;
-	/* RSP0 of the TSS, which is at 0. */
+	/* RSP0 of the TSS, whose base is 0. */
 	memcpy(machine->vm.memory + 4, &(uint64_t){VM_STACK - 0x1000}, 8);
 }
 
@@ -73,7 +74,7 @@ static void set_registers(struct machine *machine)
 		fail("KVM_SET_MSRS");
 }
 
-/* KVM need not have PT for guests. */
+/* Open a guest without PT. KVM need not support PT for guests. */
 static void open_without_pt(struct machine *machine, unsigned int vm_flags)
 {
 	struct vm_cpuid cpuid = {.head.nent = 120};

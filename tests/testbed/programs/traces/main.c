@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Traces of guests by themselves and of the host by perf, for scenarios that compare them
+ * Make traces of guests by themselves and of the host by perf, for scenarios that compare them
  * with the oracle's log.
  *
- * usage: traces WHAT [FILE]     exit status 0 if nothing went wrong here
+ * usage: traces WHAT [FILE]     The exit status is 0 if no step failed.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest: 64-bit, in rings 0 and 3. It writes the MSRs that struct plan lists, which it
- * finds at rdi, works for so many rounds, writes the MSRs of the second list and says
- * what PT's registers are then. Position-independent; it is copied to TRACES_CODE.
+ * The guest, in 64-bit mode and rings 0 and 3. It follows the struct plan at rdi: it writes the
+ * MSRs of the first list, works for the given rounds, and writes the MSRs of the second list.
+ * It then stores PT's registers in the plan. The code is position-independent and is copied to
+ * TRACES_CODE.
  */
 #include "plan.h"
 
@@ -42,7 +43,7 @@ traces_main:
 4:	out	%al, $0x12
 	jmp	4b
 
-/* rsi: pairs of an MSR and its value, up to an MSR 0. */
+/* Write MSRs. rsi: pairs of an MSR and its value, up to MSR 0. */
 write_list:
 	mov	(%rsi), %rcx
 	test	%rcx, %rcx
@@ -54,7 +55,7 @@ write_list:
 	jmp	write_list
 1:	ret
 
-/* A round; r12 is its number, rbp the plan. */
+/* Work for one round. r12: its number, rbp: the plan. */
 work:
 	testl	$PLAN_BRANCHES, PLAN_WHAT(%rbp)
 	jz	1f
@@ -97,7 +98,7 @@ branches:
 	jnz	1b
 3:	ret
 
-/* The TSC, as the first thing after an exit: the entry sends a TSC packet. */
+/* Store the TSC directly after a VM exit. The VM entry sends a TSC packet. */
 time:
 	xor	%eax, %eax
 	cpuid
@@ -109,7 +110,7 @@ time:
 	addq	$8, PLAN_TIMES(%rbp)
 	ret
 
-/* Ring 3 by SYSRET, with its own branches, and back by SYSCALL. */
+/* Enter ring 3 by SYSRET, branch there, and return by SYSCALL. */
 to_user:
 	mov	%rsp, %r15
 	lea	user(%rip), %rcx

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The format of perf.data, as far as one thread's trace needs it: a header, one event, and
- * records that say what is mapped where, what kind of trace it is, and the trace.
+ * Write a perf.data with the trace of one thread. The file has a header, one event, and records
+ * for the mapping, the properties of PT, and the trace.
  */
 #include "perfdata.h"
 
@@ -33,7 +33,7 @@ struct file_header {
 	uint64_t id;
 };
 
-/* What perf's decoder is told of the PMU, in this order. */
+/* The properties of the PMU that perf's decoder needs, in this order. */
 enum pt_info {
 	PMU_TYPE,
 	TIME_SHIFT,
@@ -61,7 +61,7 @@ struct auxtrace_info {
 	uint64_t info[PT_INFO_COUNT];
 };
 
-/* At the end of the kernel's records: what SAMPLE_TYPE asks for. */
+/* The end of each record of the kernel, which has the fields of SAMPLE_TYPE. */
 #define SAMPLE_TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER)
 
 struct sample_id {
@@ -95,7 +95,7 @@ struct auxtrace {
 		.type = (kind), .misc = (bits), .size = sizeof(type_of) \
 	}
 
-/* The linker's: this is no position-independent program. */
+/* Symbols of the linker. The program is not position-independent. */
 extern const char __executable_start[], etext[];
 
 static struct mapping program(void)
@@ -163,7 +163,7 @@ void perf_data_export(const char *name, const struct perf_pt *pt)
 	bed_bytes(BED_DATA, &mapping, sizeof(mapping));
 	bed_bytes(BED_DATA, &trace, sizeof(trace));
 	bed_bytes(BED_DATA, pt->bytes, pt->size);
-	/* PAD packets. */
+	/* Add PAD packets. */
 	bed_bytes(BED_DATA, zeroes, trace.size - pt->size);
 	bed_command(BED_EXPORT_CLOSE, 0);
 }

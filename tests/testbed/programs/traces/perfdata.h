@@ -4,7 +4,7 @@
 
 #include "perf.h"
 
-/* Export a perf.data with a trace of this thread, and where its program is mapped. */
+/* Export a perf.data with a trace of this thread and the mapping of its program. */
 void perf_data_export(const char *name, const struct perf_pt *pt);
 
 #endif

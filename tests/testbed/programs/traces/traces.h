@@ -15,7 +15,7 @@ void trace_both(void);
 void pmi_host(void);
 void pmi_host_full(void);
 
-/* two.c: two vCPUs; their guests trace themselves, or perf does. */
+/* two.c: two vCPUs, traced by their guests or by perf. */
 void two_vcpus(void);
 void system_two(void);
 
@@ -23,15 +23,17 @@ void system_two(void);
 void failed_late(void);
 void failed_early(void);
 
-/* agree.c: ring 3 only, by perf, for perf. */
+/* agree.c: perf traces ring 3 only, for comparison with perf's decoder. */
 void perf_user(void);
+
+/* load.c: a guest that works without a trace. */
 void load(void);
 
 /* tsc.c: a guest that traces itself has a TSC of its own. */
 void tsc_offset(void);
 void tsc_scaled(void);
 
-/* count.c: accesses to PT's MSRs, to this file of the results. */
+/* count.c: count the accesses to PT's MSRs, for this file of the results. */
 extern const char *counters_file;
 void count_guest(void);
 void count_both(void);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * TSC packets of a guest whose TSC is not the host's, held against what its RDTSC says.
- * In the test bed an instruction takes one tick of the host's TSC, so this is exact: the
- * guest notes its TSC with the first instruction after a VM entry, which sends a packet.
+ * Compare the TSC packets of a guest with the results of its RDTSC. The guest's TSC differs
+ * from the host's. The comparison is exact, because an instruction takes one tick of the host's
+ * TSC in the test bed. RDTSC is the first instruction after a VM entry, which sends a TSC
+ * packet.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 
 #define MSR_TSC 0x10
 #define ROUNDS	200
-/* Of the host, from the packet of a VM entry to the end of the RDTSC that is first. */
+/* Ticks of the host's TSC from the packet of a VM entry to the end of the RDTSC after it. */
 #define TICKS	  1
 #define PACKETS	  4096
 #define TSC_BITS  56
@@ -48,7 +49,7 @@ static void find_packets(struct packets *packets, const uint8_t *bytes, size_t s
 	}
 }
 
-/* What KVM has given the only vCPU that there is. */
+/* Read a value of the only vCPU from KVM's debugfs. */
 static uint64_t kvm_says(const char *what)
 {
 	struct dirent *entry;
@@ -70,7 +71,7 @@ static uint64_t kvm_says(const char *what)
 	return value;
 }
 
-/* The packet of the entry before a note: the last one that is not behind it. */
+/* Return the packet of the VM entry before the RDTSC @note: the last packet not above @note. */
 static uint64_t packet_before(const struct packets *packets, uint64_t note)
 {
 	unsigned int i = 0;
@@ -82,7 +83,10 @@ static uint64_t packet_before(const struct packets *packets, uint64_t note)
 	return packets->tsc[i - 1];
 }
 
-/* Is the note what the guest has TICKS after the packet, for a host TSC that it stands for? */
+/*
+ * Returns true if RDTSC can return @note TICKS after @packet, for a host TSC that @packet can
+ * stand for.
+ */
 static bool follows(const struct vpt_tsc *tsc, uint64_t note, uint64_t packet)
 {
 	uint64_t about, first, last;
@@ -129,7 +133,7 @@ static void run(uint64_t value, unsigned int khz_percent)
 	bed_command(BED_ORACLE_OFF, 0);
 	tsc.offset = kvm_says("tsc-offset");
 	tsc.multiplier = kvm_says("tsc-scaling-ratio");
-	/* As `vpt info` says it of the log. */
+	/* Print the same text as `vpt info` for the log. */
 	printf("tsc: TSC offset 0x%llx, multiplier 0x%llx\n", (unsigned long long)tsc.offset,
 	       (unsigned long long)tsc.multiplier);
 	if (khz_percent != 100 && tsc.multiplier == VPT_TSC_ONE)

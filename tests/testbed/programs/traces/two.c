@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Two vCPUs take turns on one CPU. */
+/* Trace two vCPUs that take turns on one CPU. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ static void *run(void *argument)
 	struct machine *machine = argument;
 
 	machine_start(machine);
-	/* The other one's turn, as often as there are exits to userspace. */
+	/* Yield to the other vCPU at each exit to userspace. */
 	while (machine_step(machine))
 		sched_yield();
 	return NULL;
@@ -52,7 +52,10 @@ void two_vcpus(void)
 	}
 }
 
-/* The same CR3 values, and code at different places: VMCS packets tell which is which. */
+/*
+ * Both guests have the same CR3 values, and code at different addresses. Only VMCS packets
+ * distinguish the guests.
+ */
 void system_two(void)
 {
 	static const struct perf_pt_want want = {
