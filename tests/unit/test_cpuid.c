@@ -267,6 +267,8 @@ static const struct {
 	bool has[4]; /* bdw, skl, icx, spr */
 } added[] = {
 	{"TSC_ADJUST", 7, 'b', 1, {true, true, true, true}},
+	{"RDRAND", 1, 'c', 30, {true, true, true, true}},
+	{"RDSEED", 7, 'b', 18, {true, true, true, true}},
 	{"ARCH_CAPABILITIES", 7, 'd', 29, {false, false, true, true}},
 };
 

@@ -114,7 +114,7 @@ enum {
 	AT_XCR0 = 464,
 	AT_MXCSR = 472,
 	AT_X87 = 544 + 2048,
-	AT_MSR = AT_X87 + 160,
+	AT_MSR = AT_X87 + 160 + 16,
 };
 
 static const struct change {

@@ -19,12 +19,12 @@ struct feature {
 #define B(n) (1u << (n))
 
 static const struct feature features[] = {
-	/* DTES64 MONITOR DS-CPL VMX SMX RDRAND */
-	{1, 0, 'c', B(2) | B(3) | B(4) | B(5) | B(6) | B(30)},
+	/* DTES64 MONITOR DS-CPL VMX SMX */
+	{1, 0, 'c', B(2) | B(3) | B(4) | B(5) | B(6)},
 	/* VME MCE MCA DS ACPI HTT */
 	{1, 0, 'd', B(1) | B(7) | B(14) | B(21) | B(22) | B(28)},
-	/* SGX HLE RTM MPX RDSEED */
-	{7, 0, 'b', B(2) | B(4) | B(11) | B(14) | B(18)},
+	/* SGX HLE RTM MPX */
+	{7, 0, 'b', B(2) | B(4) | B(11) | B(14)},
 	/* PKU WAITPKG CET_SS KL CLDEMOTE MOVDIRI MOVDIR64B ENQCMD PKS */
 	{7, 0, 'c', B(3) | B(5) | B(7) | B(23) | B(25) | B(27) | B(28) | B(29) | B(31)},
 	/* 4VNNIW 4FMAPS UINTR VP2INTERSECT SERIALIZE TSXLDTRK PCONFIG CET_IBT AMX FP16 */

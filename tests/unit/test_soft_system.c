@@ -368,7 +368,6 @@ static const struct denial denials[] = {
 	{"XRSTORS without CR4's leave", "\x0f\xc7\x1e", X86_VEC_UD, false},
 	{"RDFSBASE without CR4's leave", "\xf3\x0f\xae\xc0", X86_VEC_UD, false},
 	{"PTWRITE, which is not there", "\xf3\x0f\xae\xe0", X86_VEC_UD, false},
-	{"RDRAND, which is not there", "\x0f\xc7\xf0", X86_VEC_UD, false},
 	{"MONITOR, which is not there", "\x0f\x01\xc8", X86_VEC_UD, false},
 	{"SGDT", "\x0f\x01\x06", X86_VEC_GP, true},
 	{"SIDT", "\x0f\x01\x0e", X86_VEC_GP, true},

@@ -10,6 +10,7 @@
 #include "cli/files.h"
 #include "cli/open.h"
 #include "cli/run.h"
+#include "core/vcpu.h"
 
 /* RAM is one piece from 0 on, below the devices of a PC. */
 #define LINUX_MEM_MAX (3ull << 30)
@@ -89,6 +90,7 @@ int cli_run_guest_load(const struct cli_run_guest *g, const struct cli_run_optio
 		.initrd_bytes = g->initrd.size,
 	};
 
+	vm->vcpu->ev->random.seed = o->seed;
 	if (g->kind == CLI_RUN_LINUX)
 		return load_linux(g, o, vm);
 	memcpy(boot.arg, o->args.value, sizeof(boot.arg));

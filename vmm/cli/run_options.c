@@ -84,7 +84,7 @@ static const struct cli_option rows[] = {
 	 "compare the trace with the instructions that ran, while the guest runs, and store "
 	 "nothing; in parts of SIZE bytes of memory (default 96M); only --engine=soft",
 	 cli_run_take_verify, AT(verify)},
-	{0, "seed", "=N", "the seed in the boot information", cli_take_number, AT(seed)},
+	{0, "seed", "=N", "the seed of the guest's random numbers", cli_take_number, AT(seed)},
 	{0, "arg", "=N", "the next argument in the boot information; at most four", cli_take_arg,
 	 AT(args)},
 	{0, "initrd", "=FILE", "load FILE into memory; for Linux, the initial RAM disk",

@@ -15,6 +15,7 @@
 
 #include "engine/log.h"
 #include "engine/probe.h"
+#include "engine/random.h"
 #include "engine/report.h"
 #include "engine/time.h"
 #include "vpt/event.h"
@@ -196,6 +197,11 @@ struct engine_vcpu {
 	/* The engine sets the second group. */
 	uint64_t
 		retired; /* the retired instructions, also valid in a report or a call of the bus */
+	/*
+	 * The state of RDRAND and RDSEED of an engine that emulates them. The caller sets the seed
+	 * before the first run().
+	 */
+	struct engine_random random;
 	/*
 	 * The time that RDTSC reads. For other engines the core uses this field for stepped
 	 * instructions.

@@ -455,6 +455,8 @@ bool soft_tr_msr(struct soft_translation *t)
 	case ZYDIS_MNEMONIC_RDTSCP:
 	case ZYDIS_MNEMONIC_RDPID:
 	case ZYDIS_MNEMONIC_RDPMC:
+	case ZYDIS_MNEMONIC_RDRAND:
+	case ZYDIS_MNEMONIC_RDSEED:
 		return soft_tr_query(t);
 	default:
 		return soft_tr_bases(t);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Queries of the processor: CPUID and its counters. */
+/* Queries of the processor: CPUID, its counters and its random numbers. */
+#include "soft/flagcond.h"
 #include "soft/operand.h"
 #include "soft/system.h"
 
@@ -136,6 +137,35 @@ SOFT_UOP(rdpid)
 	return SOFT_NEXT(c, u);
 }
 
+/* Store the next random number. CF is set, because a number is always available. */
+static NOINLINE void do_random(struct soft *c, const struct soft_uop *u)
+{
+	uint64_t value = engine_random_next(&c->base.random);
+
+	if (u->aux == 16)
+		soft_put16(c, u->dst, (uint16_t)value);
+	else if (u->aux == 32)
+		soft_put32(c, u->dst, (uint32_t)value);
+	else
+		soft_put64(c, u->dst, value);
+	c->fl = SOFT_F_CF | SOFT_F_FIXED;
+}
+
+/* RDRAND and RDSEED. aux is the size in bits. */
+SOFT_UOP(rdrand)
+{
+	do_random(c, u);
+	return SOFT_NEXT(c, u);
+}
+
+static void translate_random(struct soft_translation *t)
+{
+	struct soft_uop *u = soft_tr_emit(t, rdrand);
+
+	u->dst = soft_tr_gpr(t, 0);
+	u->aux = t->insn->operand_width;
+}
+
 /* The core has the counters. Without it the processor has none, whatever the value of ECX. */
 SOFT_UOP(rdpmc)
 {
@@ -158,6 +188,10 @@ bool soft_tr_query(struct soft_translation *t)
 		return true;
 	case ZYDIS_MNEMONIC_RDPID:
 		soft_tr_emit(t, rdpid)->dst = soft_tr_gpr(t, 0);
+		return true;
+	case ZYDIS_MNEMONIC_RDRAND:
+	case ZYDIS_MNEMONIC_RDSEED:
+		translate_random(t);
 		return true;
 	case ZYDIS_MNEMONIC_RDPMC:
 		soft_tr_emit(t, rdpmc);

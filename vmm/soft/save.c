@@ -11,7 +11,7 @@
 #include "soft/system.h"
 #include "soft/x87.h"
 
-#define MAGIC	0x32554350u /* "PCU2" */
+#define MAGIC	0x33554350u /* "PCU3" */
 #define PAGE	(X86_PAGE_SIZE - 1)
 #define ENTRIES ((size_t)SOFT_TLB_SLOW * SOFT_TLB_SIZE)
 #define MSRS	64u
@@ -87,11 +87,12 @@ struct saved {
 	uint64_t k[8];
 	uint8_t zmm[32][64];
 	uint8_t x87[X87_BYTES];
+	struct engine_random random;
 };
 
 VPT_STATIC_ASSERT(sizeof(struct x86_regs) == 144, "without padding");
-VPT_STATIC_ASSERT(sizeof(struct saved) ==
-			  16 + 144 + 16 * SEGMENTS + 24 + 40 + 64 + 56 + 8 + 64 + 2048 + X87_BYTES,
+VPT_STATIC_ASSERT(sizeof(struct saved) == 16 + 144 + 16 * SEGMENTS + 24 + 40 + 64 + 56 + 8 + 64 +
+						  2048 + X87_BYTES + 16,
 		  "without padding");
 
 #define FOUR(msr) (msr), (msr) + 1, (msr) + 2, (msr) + 3
@@ -271,6 +272,7 @@ size_t soft_save(struct engine_vcpu *ev, void *to, size_t room)
 	s->shadow = !!(c->base.state & ENGINE_SHADOW);
 	s->retired = c->base.retired;
 	s->time = c->base.time;
+	s->random = c->base.random;
 	save_system(c, s);
 	save_fpu(c, s);
 	s->msrs = save_msrs(c, msr);
@@ -443,6 +445,7 @@ static int load(struct soft *c, const struct saved *s, size_t bytes)
 	else
 		c->base.state &= ~ENGINE_SHADOW;
 	c->base.time = s->time;
+	c->base.random = s->random;
 	load_fpu(c, s);
 	load_system(c, s);
 	soft_set_rflags(c, c->regs.rflags);

@@ -71,7 +71,8 @@ bool soft_tr_control(struct soft_translation *
 bool soft_tr_tables(
 	struct soft_translation *t); /* tables.c: LGDT LIDT SGDT SIDT LLDT SLDT LTR STR */
 bool soft_tr_rights(struct soft_translation *t); /* rights.c: LAR LSL VERR VERW ARPL */
-bool soft_tr_query(struct soft_translation *t);	 /* query.c: CPUID RDTSC RDTSCP RDPID RDPMC */
-bool soft_tr_bases(struct soft_translation *t);	 /* bases.c: RDFSBASE to WRGSBASE, SWAPGS */
+bool soft_tr_query(
+	struct soft_translation *t); /* query.c: CPUID RDTSC RDTSCP RDPID RDPMC RDRAND RDSEED */
+bool soft_tr_bases(struct soft_translation *t); /* bases.c: RDFSBASE to WRGSBASE, SWAPGS */
 
 #endif /* VMM_SOFT_SYSTEM_H */
