@@ -46,6 +46,8 @@ static uint64_t read_side(struct trace_reader *r, unsigned int vcpu)
 	const struct trace_reader_mark *marks;
 	const struct trace_epoch *epochs;
 	const struct trace_reader_ref *refs;
+	const struct trace_run_options *options;
+	const char *text;
 	size_t count, i;
 	uint64_t n = 0;
 
@@ -70,6 +72,9 @@ static uint64_t read_side(struct trace_reader *r, unsigned int vcpu)
 	for (i = 0; i < count; i++)
 		n += sum(refs[i].ref, sizeof(*refs[i].ref)) +
 		     sum(refs[i].name, refs[i].ref->name_len);
+	options = trace_reader_options(r, &text);
+	if (options)
+		n += sum(text, options->len);
 	if (trace_reader_origin(r))
 		n += sum(trace_reader_origin(r), sizeof(struct trace_origin));
 	return n;

@@ -66,6 +66,7 @@ START_TEST(layout)
 	ck_assert_int_eq(TRACE_BLOCK_FILE, 26);
 	ck_assert_int_eq(TRACE_BLOCK_MARK, 27);
 	ck_assert_int_eq(TRACE_BLOCK_CUT, 28);
+	ck_assert_int_eq(TRACE_BLOCK_OPTIONS, 29);
 	ck_assert_uint_eq(offsetof(struct trace_file_header, flags), 16);
 	ck_assert_uint_eq(offsetof(struct trace_origin, cpu), 8);
 	ck_assert_uint_eq(offsetof(struct trace_origin, time_zero), 16);
@@ -382,6 +383,7 @@ static struct trace_reader *read_bytes(const uint8_t *bytes, size_t len, int *er
 #define VIEW	"a VIEW block is not as it must be"
 #define REF	"a FILE block is not as it must be"
 #define CUT	"a CUT block is not as it must be"
+#define OPTIONS "an OPTIONS block is not as it must be"
 #define PACKED	"a PACKED block's lengths are out of range"
 #define FULL	0x6161616161616161ull
 #define U(a, b) ((uint64_t)(b) << 32 | (a))
@@ -441,6 +443,16 @@ static const struct {
 	 1,
 	 32,
 	 {0, 0, 0, TRACE_RECORDED_KINDS}},
+	{"an INPUT block goes back", TRACE_BLOCK_INPUT, 1, 64, {9, 0, 9, 1, 8, 0, 9, 1}},
+	{"an INPUT block goes back", TRACE_BLOCK_INPUT, 1, 64, {9, 0, 9, 1, 9, 0, 8, 1}},
+	{LENGTH, TRACE_BLOCK_OPTIONS, 0, 0, {0}},
+	{LENGTH, TRACE_BLOCK_OPTIONS, 0, 8, {U(1, 1)}},
+	{LENGTH, TRACE_BLOCK_OPTIONS, 0, 8, {U(1, 0xffffffff)}},
+	{LENGTH, TRACE_BLOCK_OPTIONS, 0, 24, {U(1, 8), FULL >> 8}},
+	{OPTIONS, TRACE_BLOCK_OPTIONS, 0, 8, {U(1, 0)}},
+	{OPTIONS, TRACE_BLOCK_OPTIONS, 0, 16, {U(2, 8), FULL >> 8}},
+	{OPTIONS, TRACE_BLOCK_OPTIONS, 0, 16, {U(1, 8), FULL}},
+	{OPTIONS, TRACE_BLOCK_OPTIONS, 0, 16, {U(1, 3), 0xff00ff}},
 	{LENGTH, TRACE_BLOCK_FILE, 0, 72, {0}},
 	{LENGTH, TRACE_BLOCK_FILE, 0, 80, {1}},
 	{LENGTH, TRACE_BLOCK_FILE, 0, 88, {1, U(0, 7), 0, 0, 0, 0, 0, 0, 0, 0, FULL}},

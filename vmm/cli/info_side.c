@@ -61,16 +61,41 @@ static void show_refs(const struct trace_reader *r, uint64_t limit)
 		printf("  ... and %zu more: see --limit\n", n - i);
 }
 
+static const char *input_text(uint16_t kind)
+{
+	static const char *const texts[TRACE_RECORDED_KINDS] = {
+		NULL,	  "console",   "network",  "folder", "monitor",
+		"signal", "host time", "debugger", "disk",
+	};
+
+	return kind && kind < TRACE_RECORDED_KINDS ? texts[kind] : "?";
+}
+
+static void show_inputs(const struct trace_reader *r, uint64_t limit)
+{
+	const struct trace_reader_input *inputs;
+	size_t n, i;
+
+	inputs = trace_reader_inputs(r, &n);
+	if (n)
+		printf("inputs         %zu\n", n);
+	for (i = 0; i < n && i < limit; i++) {
+		const struct trace_recorded *head = inputs[i].head;
+
+		printf("  input        vCPU %u, after %" PRIu64 " instructions: %s, bytes: %" PRIu32
+		       "\n",
+		       inputs[i].vcpu, head->retired, input_text(head->kind), head->len);
+	}
+	if (i < n)
+		printf("  ... and %zu more: see --limit\n", n - i);
+}
+
 void cli_info_side(const struct trace_reader *r, uint64_t limit)
 {
-	size_t n;
-
 	printf("format         version %u\n", trace_reader_version(r));
 	show_origin(r);
 	show_refs(r, limit);
-	trace_reader_inputs(r, &n);
-	if (n)
-		printf("inputs         %zu\n", n);
+	show_inputs(r, limit);
 }
 
 size_t cli_info_points(const struct trace_reader *r)
@@ -128,6 +153,21 @@ static void json_origin(const struct trace_reader *r)
 		       vendor_text(cpu.vendor), cpu.family, cpu.model, cpu.stepping);
 }
 
+static void json_inputs(const struct trace_reader *r)
+{
+	const struct trace_reader_input *inputs;
+	size_t n, i;
+
+	inputs = trace_reader_inputs(r, &n);
+	printf(",\"inputs\":%zu,\"input_list\":[", n);
+	for (i = 0; i < n; i++)
+		printf("%s{\"vcpu\":%u,\"retired\":%" PRIu64 ",\"kind\":\"%s\",\"bytes\":%" PRIu32
+		       "}",
+		       i ? "," : "", inputs[i].vcpu, inputs[i].head->retired,
+		       input_text(inputs[i].head->kind), inputs[i].head->len);
+	putchar(']');
+}
+
 void cli_info_json_side(const struct trace_reader *r)
 {
 	const struct trace_reader_ref *refs;
@@ -136,8 +176,8 @@ void cli_info_json_side(const struct trace_reader *r)
 	printf(",\"format\":%u,\"packed\":%zu", trace_reader_version(r),
 	       trace_reader_extent(r)->inside);
 	json_origin(r);
-	trace_reader_inputs(r, &n);
-	printf(",\"inputs\":%zu,\"files\":[", n);
+	json_inputs(r);
+	fputs(",\"files\":[", stdout);
 	refs = trace_reader_refs(r, &n);
 	for (i = 0; i < n; i++) {
 		char name[TRACE_REF_NAME_MAX + 1];

@@ -183,12 +183,16 @@ static int take(const struct cli_verb *verb, const struct cli_option *row, void 
 {
 	struct cli_given g = {verb, row, optarg, options, (char *)options + row->field};
 	const char **group = (const char **)(void *)((char *)options + row->group);
+	int status;
 
 	if (row->given)
 		*((bool *)options + row->given) = true;
 	if (row->group && !*group)
 		*group = row->name;
-	return row->take(&g);
+	status = row->take(&g);
+	if (!status && verb->seen)
+		verb->seen(&g);
+	return status;
 }
 
 static int take_operands(const struct cli_verb *verb, int argc, char **argv, void *options)

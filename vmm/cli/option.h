@@ -73,14 +73,15 @@ struct cli_verb {
 	const struct cli_option *options;
 	unsigned int column;			       /* column where the texts of options begin */
 	struct cli_operand operands[CLI_OPERANDS + 1]; /* ends with an entry without a name */
+	void (*seen)(const struct cli_given *g); /* called for each accepted option; may be NULL */
 	size_t command; /* offset of a char ** if the operands are a command to run; otherwise 0 */
 };
 
 /* All verbs; ends with NULL. */
 extern const struct cli_verb *const cli_verbs[];
-extern const struct cli_verb cli_verb_run, cli_verb_record, cli_verb_restore, cli_verb_snapshot,
-	cli_verb_caps, cli_verb_dump, cli_verb_decode, cli_verb_verify, cli_verb_info,
-	cli_verb_import, cli_verb_export, cli_verb_pack, cli_verb_lockstep;
+extern const struct cli_verb cli_verb_run, cli_verb_record, cli_verb_replay, cli_verb_restore,
+	cli_verb_snapshot, cli_verb_caps, cli_verb_dump, cli_verb_decode, cli_verb_verify,
+	cli_verb_info, cli_verb_import, cli_verb_export, cli_verb_pack, cli_verb_lockstep;
 /* The option --sandbox of every verb (cli/confine.h). The second row ends the table. */
 extern const struct cli_option cli_option_sandbox[];
 

@@ -75,7 +75,8 @@ static int watch_cpuid(struct run *r)
 static int write_head(struct cli_run_machine *m, struct trace_writer *writer)
 {
 	const struct run *r = (const struct run *)m;
-	const char *slash = strrchr(m->o.guest, '/');
+	const char *name = m->o.replay ? m->o.replay->guest_name : m->o.guest;
+	const char *slash = strrchr(name, '/');
 	const struct trace_ram_range ram = {.gpa = 0, .bytes = m->vm.mem.bytes};
 	const struct trace_cpu cpu = trace_cpu_of(m->info.caps.signature);
 	const struct trace_origin origin =
@@ -83,7 +84,7 @@ static int write_head(struct cli_run_machine *m, struct trace_writer *writer)
 	struct trace_elf_image image = {.bias = 0};
 	int err;
 
-	snprintf(image.name, sizeof(image.name), "%s", slash ? slash + 1 : m->o.guest);
+	snprintf(image.name, sizeof(image.name), "%s", slash ? slash + 1 : name);
 	err = trace_writer_origin(writer, &origin);
 	if (!err)
 		err = trace_writer_ram(writer, &ram, 1);
@@ -98,6 +99,8 @@ static int write_start(struct run *r)
 {
 	int err = write_head(&r->m, r->m.writer);
 
+	if (!err)
+		err = cli_run_record(&r->m.o, &r->guest, r->m.writer);
 	if (err)
 		return cli_fail(CLI_EXIT_HOST, "run: %s: %s", r->m.o.output, cli_reason(-err));
 	return cli_run_limit(&r->m);
@@ -203,7 +206,8 @@ static int run(struct run *r)
 		status = cli_run_open_console(&r->m);
 	if (!status)
 		status = cli_run_input_open(&r->m.input, &r->m.o);
-	if (!status)
+	/* vpt replay is in the sandbox already. */
+	if (!status && !r->m.o.replay)
 		status = confine(&r->m);
 	if (status)
 		return status;
@@ -218,16 +222,15 @@ static int finish(struct run *r, int status)
 	return status;
 }
 
-int cli_cmd_run(int argc, char **argv)
+int cli_run_guest_of(const struct cli_run_options *o)
 {
-	struct run r = {.m.input.fd = -1};
-	int status = cli_run_parse(&r.m.o, argc, argv);
+	struct run r = {.m.input.fd = -1, .m.o = *o};
+	int status = cli_run_check_files(&r.m.o, "GUEST", r.m.o.guest);
 
-	if (status)
-		return status;
-	status = cli_run_check_files(&r.m.o, "GUEST", r.m.o.guest);
 	if (!status)
 		status = cli_run_guest_open(&r.guest, &r.m.o);
+	if (!status)
+		status = cli_run_check_replay(&r.m.o, &r.guest);
 	if (!status && r.guest.kind == CLI_RUN_PAYLOAD)
 		r.m.elf = &r.guest.file;
 	if (!status)
@@ -237,4 +240,12 @@ int cli_cmd_run(int argc, char **argv)
 	if (!status)
 		status = run(&r);
 	return finish(&r, status);
+}
+
+int cli_cmd_run(int argc, char **argv)
+{
+	struct cli_run_options o;
+	int status = cli_run_parse(&o, argc, argv);
+
+	return status ? status : cli_run_guest_of(&o);
 }

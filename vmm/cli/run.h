@@ -71,8 +71,27 @@ struct cli_run_atom {
 	struct vpt_atom_options model;
 };
 
+/* run_record.c: the options that determine the guest's run, as in struct trace_run_options. */
+struct cli_run_given {
+	uint32_t count, len;
+	bool full; /* there was no room for all of them */
+	char text[16384];
+};
+
+struct trace_reader_input;
+
+/* The recording of a vpt replay. The inputs and references stay with their reader. */
+struct cli_run_replay {
+	const struct trace_reader_input *inputs;
+	size_t count;
+	const struct trace_file_ref *guest, *initrd; /* @initrd may be NULL */
+	const char *guest_name, *initrd_name;	     /* as the recording names them */
+};
+
 struct cli_run_options {
-	const char *verb; /* verb for messages: "run" or "restore" */
+	struct cli_run_given given;
+	const struct cli_run_replay *replay; /* NULL for other verbs */
+	const char *verb;		     /* verb for messages: "run" or "restore" */
 	const char *guest;
 	const char *engine;
 	const char *model;     /* name for the file: "custom" with --caps */
@@ -223,6 +242,23 @@ void cli_run_report_begin(struct cli_run_report *r, const struct cli_run_options
 			  const struct core_vm *vm, const struct trace_outfile *output);
 void cli_run_report_tick(struct cli_run_report *r);
 int cli_run_report_end(struct cli_run_report *r);
+
+/* run.c: run a guest with parsed options. Returns an exit status. */
+int cli_run_guest_of(const struct cli_run_options *o);
+
+/* run_record.c: note an option of the command line. */
+struct cli_run_guest;
+void cli_run_see(const struct cli_given *g);
+/* Returns true if @text is an option of vpt run that a replay repeats, with its full name. */
+bool cli_run_replays(const char *text);
+/* Check that the files are those of the recording. Returns an exit status. */
+int cli_run_check_replay(const struct cli_run_options *o, const struct cli_run_guest *guest);
+/*
+ * Write the options and the files to the trace file if input is attached or replayed. Returns 0 or
+ * -errno.
+ */
+int cli_run_record(const struct cli_run_options *o, const struct cli_run_guest *guest,
+		   struct trace_writer *writer);
 
 /* run_input.c: input for the guest's console. */
 enum cli_run_input_kind { CLI_RUN_INPUT_PIPE, CLI_RUN_INPUT_FILE, CLI_RUN_INPUT_TERMINAL };

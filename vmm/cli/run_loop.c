@@ -323,6 +323,22 @@ static int close_console(struct cli_run_machine *m, int status)
 	return status;
 }
 
+/* A guest that ends before the last input is not that of the recording. */
+static void check_inputs(struct core_vm *vm)
+{
+	const enum trace_stop_kind kind = vm->stop.kind;
+	const size_t left = vm->vcpu->input.left;
+
+	if (!left || kind == TRACE_STOP_TIMEOUT || kind == TRACE_STOP_INTERRUPTED ||
+	    kind == TRACE_STOP_WRITER || kind == TRACE_STOP_HOST)
+		return;
+	vm->stop = (struct core_stop){.error = -EINVAL};
+	core_vm_stop(vm, TRACE_STOP_HOST,
+		     "the guest ended at %" PRIu64
+		     " instructions, before the last inputs of the recording: %zu",
+		     vm->vcpu->ev->retired, left);
+}
+
 void cli_run_loop(struct cli_run_machine *m)
 {
 	struct core_vcpu *v = m->vm.vcpu;
@@ -341,7 +357,11 @@ void cli_run_loop(struct cli_run_machine *m)
 	cli_run_input_skip(&m->input, v->input.bytes);
 	if (m->input.fd >= 0 || m->o.realtime)
 		core_input_live(v, m->o.realtime || m->input.kind == CLI_RUN_INPUT_TERMINAL);
+	if (m->o.replay)
+		core_input_replay(v, m->o.replay->inputs, m->o.replay->count);
 	core_vcpu_loop(v);
+	if (m->o.replay)
+		check_inputs(&m->vm);
 	release_signals();
 	(void)cli_terminal_end(&m->terminal);
 	if (ending)

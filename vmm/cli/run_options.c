@@ -183,6 +183,7 @@ const struct cli_verb cli_verb_run = {
 	.options = rows,
 	.column = 23,
 	.operands = {{"GUEST", offsetof(struct cli_run_options, guest)}},
+	.seen = cli_run_see,
 };
 
 struct caps_key {

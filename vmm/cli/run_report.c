@@ -227,6 +227,8 @@ static int show_end(const struct cli_run_report *r)
 	char where[512];
 
 	cli_post_mortem_where(&r->pm, &r->names, where, sizeof(where));
+	if (o->replay && stop->kind == TRACE_STOP_HOST && stop->error == -EINVAL)
+		return cli_fail(CLI_EXIT_INPUT, "%s: %s: %s", o->verb, o->guest, stop->text);
 	switch (stop->kind) {
 	case TRACE_STOP_EXIT:
 		if (!stop->exit_status)
@@ -238,7 +240,8 @@ static int show_end(const struct cli_run_report *r)
 				o->verb, o->guest, o->max_insns, stop->text, where);
 	case TRACE_STOP_TIMEOUT:
 		return cli_fail(CLI_EXIT_FAIL, "%s: %s: --timeout=%s reached %s%s", o->verb,
-				o->guest, o->timeout.text, stop->text, where);
+				o->guest, o->timeout.text ? o->timeout.text : "of the recording",
+				stop->text, where);
 	case TRACE_STOP_SNAPSHOT:
 		if (!stop->error)
 			return CLI_EXIT_OK;

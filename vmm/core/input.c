@@ -54,6 +54,15 @@ void core_input_live(struct core_vcpu *v, bool realtime)
 	in->at = (v->ev->retired + CORE_INPUT_INSNS - 1) / CORE_INPUT_INSNS * CORE_INPUT_INSNS;
 }
 
+static uint64_t next_time(const struct core_vcpu *v)
+{
+	return (v->ev->retired / CORE_INPUT_INSNS + 1) * CORE_INPUT_INSNS;
+}
+
+/*
+ * A log of blocks shows where the engine paused. So a replay pauses where live input could have
+ * come, too.
+ */
 static void set_next(struct core_vcpu *v)
 {
 	struct core_input *in = &v->input;
@@ -62,7 +71,9 @@ static void set_next(struct core_vcpu *v)
 		in->next++;
 		in->left--;
 	}
-	in->at = in->left ? in->next->head->retired : NEVER;
+	in->at = next_time(v);
+	if (in->left && in->next->head->retired < in->at)
+		in->at = in->next->head->retired;
 }
 
 void core_input_replay(struct core_vcpu *v, const struct trace_reader_input *inputs, size_t count)
@@ -70,7 +81,7 @@ void core_input_replay(struct core_vcpu *v, const struct trace_reader_input *inp
 	v->input.mode = CORE_INPUT_REPLAY;
 	v->input.next = inputs;
 	v->input.left = count;
-	set_next(v);
+	v->input.at = v->ev->retired;
 }
 
 static void record(struct core_vcpu *v, enum trace_recorded_kind kind, const void *bytes,
@@ -118,7 +129,7 @@ static void deliver_live(struct core_vcpu *v)
 	unsigned int wants;
 	uint32_t number;
 
-	in->at = (v->ev->retired / CORE_INPUT_INSNS + 1) * CORE_INPUT_INSNS;
+	in->at = next_time(v);
 	if (in->stop) {
 		number = in->stop == TRACE_STOP_TIMEOUT ? SIGALRM : SIGINT;
 		record(v, TRACE_RECORDED_SIGNAL, &number, sizeof(number));
@@ -169,6 +180,10 @@ static void deliver_replay(struct core_vcpu *v)
 	struct core_input *in = &v->input;
 	const struct trace_reader_input *input = in->next;
 
+	if (!in->left || input->head->retired > v->ev->retired) {
+		set_next(v);
+		return;
+	}
 	/* The input of a halted guest may come later in this HLT. */
 	if (input->head->retired == v->ev->retired && input->head->tsc > tsc(v) &&
 	    v->pending & CORE_VCPU_HALTED)
@@ -270,7 +285,7 @@ bool core_input_halted(struct core_vcpu *v)
 
 	if (in->mode == CORE_INPUT_LIVE)
 		return halted_live(v);
-	if (in->mode != CORE_INPUT_REPLAY || !in->left || in->at != v->ev->retired)
+	if (in->mode != CORE_INPUT_REPLAY || !in->left || in->next->head->retired != v->ev->retired)
 		return false;
 	clocks = clocks_until(v, in->next->head->tsc, NEVER);
 	if (clocks && clocks >= core_irq_next(v))

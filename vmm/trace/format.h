@@ -52,17 +52,18 @@ enum trace_block_type {
 	TRACE_BLOCK_PAGE,     /* struct trace_page_content, then 4096 bytes: of all vCPUs */
 	TRACE_BLOCK_MAP,      /* struct trace_page_map[] */
 	/* From version 3 on; in an older file these types are not known. */
-	TRACE_BLOCK_ORIGIN, /* struct trace_origin */
-	TRACE_BLOCK_SWITCH, /* struct trace_switch[] */
-	TRACE_BLOCK_POINT,  /* struct trace_psb_point[], in place of INDEX */
-	TRACE_BLOCK_PACKED, /* struct trace_packed, then compressed blocks: of all vCPUs */
-	TRACE_BLOCK_EPOCH,  /* struct trace_epoch */
-	TRACE_BLOCK_FRAME,  /* struct trace_frame[]: of all vCPUs */
-	TRACE_BLOCK_VIEW,   /* struct trace_view[]: of all vCPUs */
-	TRACE_BLOCK_INPUT,  /* struct trace_recorded, each with its bytes */
-	TRACE_BLOCK_FILE,   /* struct trace_file_ref, then a name: of all vCPUs */
-	TRACE_BLOCK_MARK,   /* struct trace_user_mark, each with its text */
-	TRACE_BLOCK_CUT,    /* struct trace_cut */
+	TRACE_BLOCK_ORIGIN,  /* struct trace_origin */
+	TRACE_BLOCK_SWITCH,  /* struct trace_switch[] */
+	TRACE_BLOCK_POINT,   /* struct trace_psb_point[], in place of INDEX */
+	TRACE_BLOCK_PACKED,  /* struct trace_packed, then compressed blocks: of all vCPUs */
+	TRACE_BLOCK_EPOCH,   /* struct trace_epoch */
+	TRACE_BLOCK_FRAME,   /* struct trace_frame[]: of all vCPUs */
+	TRACE_BLOCK_VIEW,    /* struct trace_view[]: of all vCPUs */
+	TRACE_BLOCK_INPUT,   /* struct trace_recorded, each with its bytes */
+	TRACE_BLOCK_FILE,    /* struct trace_file_ref, then a name: of all vCPUs */
+	TRACE_BLOCK_MARK,    /* struct trace_user_mark, each with its text */
+	TRACE_BLOCK_CUT,     /* struct trace_cut */
+	TRACE_BLOCK_OPTIONS, /* struct trace_run_options, then their text: of all vCPUs */
 	TRACE_BLOCK_TYPES
 };
 
@@ -611,6 +612,17 @@ struct trace_recorded {
 };
 #define TRACE_RECORDED_MAX (1u << 20) /* maximum of @len */
 
+/*
+ * The options of vpt run that determine the guest's run, for a replay. @count texts of @len bytes
+ * together follow: "--name" or "--name=value", each with a NUL behind it. Zeros pad them to a
+ * multiple of 8. The guest and the initrd are FILE blocks.
+ */
+struct trace_run_options {
+	uint32_t count;
+	uint32_t len;
+};
+#define TRACE_RUN_OPTIONS_MAX (1u << 16) /* maximum of @len */
+
 /* A file outside the trace file that belongs to the trace. @name_len bytes of name follow. */
 enum trace_file_ref_kind {
 	TRACE_REF_MEMORY = 1, /* the memory of a machine, raw: its first byte is at @base */
@@ -701,5 +713,6 @@ VPT_STATIC_ASSERT(sizeof(struct trace_recorded) == 32, "file format");
 VPT_STATIC_ASSERT(sizeof(struct trace_file_ref) == 80, "file format");
 VPT_STATIC_ASSERT(sizeof(struct trace_user_mark) == 40, "file format");
 VPT_STATIC_ASSERT(sizeof(struct trace_cut) == 32, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_run_options) == 8, "file format");
 
 #endif /* VMM_TRACE_FORMAT_H */

@@ -277,6 +277,8 @@ static const char *read_newer(struct trace_reader *r, struct trace_reader_vcpu *
 		return trace_reader_take_marks(v, p, b->len);
 	case TRACE_BLOCK_CUT:
 		return trace_reader_take_cut(v, p, b->len);
+	case TRACE_BLOCK_OPTIONS:
+		return trace_reader_take_options(r, p, b->len);
 	default:
 		return NULL;
 	}

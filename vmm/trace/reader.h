@@ -194,6 +194,10 @@ struct trace_reader_input {
 
 const struct trace_reader_input *trace_reader_inputs(const struct trace_reader *r, size_t *count);
 
+/* Return the options of the run, or NULL. *text has @len bytes, as the struct describes. */
+const struct trace_run_options *trace_reader_options(const struct trace_reader *r,
+						     const char **text);
+
 /* A mark, in the order of the place in the stream. @text has @mark.len bytes and no NUL. */
 struct trace_reader_mark {
 	struct trace_user_mark mark;

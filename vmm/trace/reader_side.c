@@ -134,8 +134,9 @@ static size_t padded(size_t size, uint32_t len)
 	return size + (((size_t)len + 7) & ~(size_t)7);
 }
 
-static const char *add_input(struct trace_reader *r, unsigned int vcpu, const uint8_t *at,
-			     size_t left, size_t *taken)
+static const char *add_input(struct trace_reader *r, unsigned int vcpu,
+			     struct trace_reader_place *last, const uint8_t *at, size_t left,
+			     size_t *taken)
 {
 	const struct trace_recorded *head = (const void *)at;
 
@@ -144,6 +145,9 @@ static const char *add_input(struct trace_reader *r, unsigned int vcpu, const ui
 		return wrong_length;
 	if (!head->kind || head->kind >= TRACE_RECORDED_KINDS)
 		return "the kind of an input is not known";
+	if (head->retired < last->retired || head->tsc < last->tsc)
+		return "an INPUT block goes back";
+	*last = (struct trace_reader_place){head->retired, head->tsc};
 	if (!trace_vec_room(&r->inputs))
 		return trace_reader_no_memory;
 	r->inputs.at[r->inputs.n++] =
@@ -155,16 +159,53 @@ static const char *add_input(struct trace_reader *r, unsigned int vcpu, const ui
 const char *trace_reader_take_inputs(struct trace_reader *r, unsigned int vcpu, const void *payload,
 				     size_t len)
 {
+	struct trace_reader_place last = r->vcpu[vcpu].last_input;
 	const size_t before = r->inputs.n;
 	const uint8_t *at = payload;
 	const char *why = len ? NULL : wrong_length;
 	size_t taken = 0;
 
 	for (; len && !why; at += taken, len -= taken)
-		why = add_input(r, vcpu, at, len, &taken);
+		why = add_input(r, vcpu, &last, at, len, &taken);
 	if (why)
 		r->inputs.n = before;
+	else
+		r->vcpu[vcpu].last_input = last;
 	return why;
+}
+
+static uint32_t count_texts(const char *text, size_t len)
+{
+	uint32_t n = 0;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		n += !text[i];
+	return n;
+}
+
+const char *trace_reader_take_options(struct trace_reader *r, const void *payload, size_t len)
+{
+	const struct trace_run_options *options = payload;
+	const char *text = (const char *)(options + 1);
+
+	if (len < sizeof(*options) || options->len > TRACE_RUN_OPTIONS_MAX ||
+	    len != padded(sizeof(*options), options->len))
+		return wrong_length;
+	if (r->options)
+		return "an OPTIONS block is not the only one";
+	if (options->count != count_texts(text, options->len) ||
+	    (options->len && text[options->len - 1]))
+		return "an OPTIONS block is not as it must be";
+	r->options = options;
+	return NULL;
+}
+
+const struct trace_run_options *trace_reader_options(const struct trace_reader *r,
+						     const char **text)
+{
+	*text = r->options ? (const char *)(r->options + 1) : NULL;
+	return r->options;
 }
 
 static const char *add_mark(struct trace_reader_vcpu *v, const uint8_t *at, size_t left,

@@ -13,6 +13,11 @@ struct trace_reader_chunk {
 	uint64_t len;
 };
 
+/* The place of an input: struct trace_recorded. */
+struct trace_reader_place {
+	uint64_t retired, tsc;
+};
+
 struct trace_reader_vcpu {
 	struct {
 		uint8_t *at;
@@ -54,6 +59,7 @@ struct trace_reader_vcpu {
 		struct trace_reader_mark *at;
 		size_t n, room;
 	} marks;
+	struct trace_reader_place last_input;
 	struct trace_cut cut; /* `why` is 0 if there is no cut */
 	struct trace_oracle_log oracle;
 	uint64_t missing; /* missing bytes of the stream */
@@ -88,6 +94,7 @@ struct trace_reader {
 	const struct trace_ram_range *ram;
 	size_t nram;
 	const struct trace_origin *origin;
+	const struct trace_run_options *options; /* or NULL */
 	struct trace_cpu cpu; /* from trace_reader_set_cpu(); the vendor is unknown if it was not
 	                       * set */
 	struct {
@@ -166,6 +173,7 @@ const char *trace_reader_take_inputs(struct trace_reader *r, unsigned int vcpu, 
 const char *trace_reader_take_marks(struct trace_reader_vcpu *v, const void *payload, size_t len);
 const char *trace_reader_take_ref(struct trace_reader *r, unsigned int vcpu, const void *payload,
 				  size_t len);
+const char *trace_reader_take_options(struct trace_reader *r, const void *payload, size_t len);
 const char *trace_reader_take_epoch(struct trace_reader_vcpu *v, const void *payload, size_t len);
 const char *trace_reader_take_frames(struct trace_reader *r, const void *payload, size_t len);
 const char *trace_reader_take_views(struct trace_reader *r, const void *payload, size_t len);

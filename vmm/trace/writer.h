@@ -79,6 +79,9 @@ int trace_writer_frames(struct trace_writer *w, const struct trace_frame *frames
 int trace_writer_views(struct trace_writer *w, const struct trace_view *views, size_t count);
 int trace_writer_input(struct trace_writer *w, unsigned int vcpu, const struct trace_recorded *head,
 		       const void *bytes);
+/* @text has the @options->len bytes that struct trace_run_options describes. Call it once. */
+int trace_writer_options(struct trace_writer *w, const struct trace_run_options *options,
+			 const char *text);
 /* The writer fills in `name_len`. */
 int trace_writer_ref(struct trace_writer *w, unsigned int vcpu, struct trace_file_ref *ref,
 		     const char *name);

@@ -140,6 +140,14 @@ int trace_writer_mark(struct trace_writer *w, unsigned int vcpu, struct trace_us
 	return put_padded(w, TRACE_BLOCK_MARK, vcpu, mark, sizeof(*mark), text, mark->len);
 }
 
+int trace_writer_options(struct trace_writer *w, const struct trace_run_options *options,
+			 const char *text)
+{
+	if (options->len > TRACE_RUN_OPTIONS_MAX || (options->len && text[options->len - 1]))
+		return refuse(w);
+	return put_padded(w, TRACE_BLOCK_OPTIONS, 0, options, sizeof(*options), text, options->len);
+}
+
 int trace_writer_ref(struct trace_writer *w, unsigned int vcpu, struct trace_file_ref *ref,
 		     const char *name)
 {

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt replay: repeats a run from its trace file, with the recorded inputs. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+#include "cli/confine.h"
+#include "cli/files.h"
+#include "cli/open.h"
+#include "cli/option.h"
+#include "cli/run.h"
+
+/* A trace file can request any size of memory. */
+#define DEFAULT_MAX_MEM (1ull << 30)
+/* Arguments besides the recorded ones. */
+#define OWN_ARGUMENTS 12
+
+struct replay {
+	const char *path, *output, *console, *guest, *initrd;
+	uint64_t max_mem;
+	struct cli_run_timeout timeout;
+	bool quiet, json;
+	struct trace_reader *reader;
+	struct cli_run_replay run;
+	char *guest_name, *initrd_name; /* of the recording; allocated */
+	char *text[OWN_ARGUMENTS];	/* own arguments; allocated */
+	size_t texts;
+};
+
+#define AT(member) .field = offsetof(struct replay, member)
+
+static const struct cli_option rows[] = {
+	{'o', "output", "=FILE", "record to this .vpt file", cli_take_text, AT(output)},
+	{0, "guest", "=FILE", "the guest, if it is not where it was", cli_take_text, AT(guest)},
+	{0, "initrd", "=FILE", "the initrd, if it is not where it was", cli_take_text, AT(initrd)},
+	{0, "max-mem", "=SIZE", "refuse a guest with more memory (default 1G)", cli_take_size,
+	 AT(max_mem)},
+	{0, "timeout", "=S", "stop after S seconds, such as 10 or 0.5", cli_run_take_timeout,
+	 AT(timeout)},
+	{0, "console", "=FILE",
+	 "write the guest's console to FILE instead of standard output; none: drop it",
+	 cli_take_text, AT(console)},
+	{'q', "quiet", NULL, "print no progress and no summary", cli_take_flag, AT(quiet)},
+	{'j', "json", NULL, "print the summary as one line of JSON on standard output",
+	 cli_take_flag, AT(json)},
+	CLI_OPTION_HELP,
+	CLI_OPTION_END,
+};
+
+const struct cli_verb cli_verb_replay = {
+	.name = "replay",
+	.run = cli_cmd_replay,
+	.summary = "repeat a run with its recorded input",
+	.usage = "[OPTION]... FILE",
+	.about = "Runs the guest of a trace file again, on the software CPU, with the recorded "
+		 "options and inputs. The console and the new trace file are the same, byte for "
+		 "byte. The recording must be of vpt run with --input, --console=stdio or "
+		 "--realtime.",
+	.notes = "The guest and its initrd must be the same files as in the recording. The exit "
+		 "status is that of vpt run. It is 3 if FILE cannot be replayed.\n\n"
+		 "  vpt run --console=stdio -o t.vpt demo.elf\n"
+		 "  vpt replay -o again.vpt t.vpt",
+	.options = rows,
+	.column = 21,
+	.operands = {{"FILE", AT(path)}},
+};
+#undef AT
+
+static int refuse(const struct replay *r, const char *why)
+{
+	return cli_fail(CLI_EXIT_INPUT, "replay: %s: %s", r->path, why);
+}
+
+static int check_files(const struct replay *r)
+{
+	const struct cli_file files[] = {
+		{CLI_INPUT, "FILE", r->path},
+		{CLI_INPUT, "--guest", r->guest},
+		{CLI_INPUT, "--initrd", r->initrd},
+		{CLI_TRACE, "--output", r->output},
+	};
+
+	return cli_files_check("replay", files, sizeof(files) / sizeof(files[0]));
+}
+
+/* Find the files that the run used. */
+static int take_files(struct replay *r)
+{
+	const struct trace_reader_ref *refs;
+	size_t n, i;
+
+	refs = trace_reader_refs(r->reader, &n);
+	for (i = 0; i < n; i++) {
+		const struct trace_file_ref *ref = refs[i].ref;
+		char *name;
+
+		if (ref->kind != TRACE_REF_BINARY && ref->kind != TRACE_REF_KERNEL &&
+		    ref->kind != TRACE_REF_INITRD)
+			continue;
+		if (ref->kind == TRACE_REF_INITRD ? r->initrd_name : r->guest_name)
+			return refuse(r, "it names two guests or two initrds");
+		name = strndup(refs[i].name, ref->name_len);
+		if (!name)
+			return cli_fail(CLI_EXIT_HOST, "replay: no memory");
+		if (ref->kind == TRACE_REF_INITRD) {
+			r->run.initrd = ref;
+			r->run.initrd_name = r->initrd_name = name;
+		} else {
+			r->run.guest = ref;
+			r->run.guest_name = r->guest_name = name;
+		}
+	}
+	return r->guest_name ? CLI_EXIT_OK : refuse(r, "it does not name its guest");
+}
+
+/* A name in the file could be that of a device or of a pipe that nobody writes. */
+static int check_regular(const char *path)
+{
+	struct stat st;
+
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return cli_fail(CLI_EXIT_INPUT, "replay: %s: not a regular file", path);
+	return CLI_EXIT_OK;
+}
+
+static int add(struct replay *r, const char *option, const char *value)
+{
+	const size_t len = strlen(option) + strlen(value) + 1;
+	char *text = r->texts < OWN_ARGUMENTS ? malloc(len) : NULL;
+
+	if (!text)
+		return cli_fail(CLI_EXIT_HOST, "replay: no memory");
+	snprintf(text, len, "%s%s", option, value);
+	r->text[r->texts++] = text;
+	return CLI_EXIT_OK;
+}
+
+/* The arguments that the recording does not have. */
+static int add_own(struct replay *r)
+{
+	int status = add(r, "--engine=soft", "");
+
+	if (!status)
+		status = add(r, "--output=", r->output ? r->output : "/dev/null");
+	if (!status && r->initrd_name)
+		status = add(r, "--initrd=", r->initrd ? r->initrd : r->initrd_name);
+	if (!status && r->console)
+		status = add(r, "--console=", r->console);
+	if (!status && r->timeout.ns)
+		status = add(r, "--timeout=", r->timeout.text);
+	if (!status && r->quiet)
+		status = add(r, "--quiet", "");
+	if (!status && r->json)
+		status = add(r, "--json", "");
+	if (!status)
+		status = add(r, "--", "");
+	if (!status)
+		status = add(r, r->guest ? r->guest : r->guest_name, "");
+	return status;
+}
+
+static int run(struct replay *r, int argc, char **argv)
+{
+	struct cli_run_options o;
+	int status = cli_run_parse(&o, argc, argv);
+
+	if (status)
+		return status;
+	if (o.mem > r->max_mem)
+		return cli_fail(CLI_EXIT_INPUT,
+				"replay: %s: its guest has %" PRIu64 "M of memory, more than "
+				"--max-mem=%" PRIu64 "M: raise that if you trust the file",
+				r->path, o.mem >> 20, r->max_mem >> 20);
+	status = check_regular(o.guest);
+	if (!status && o.initrd)
+		status = check_regular(o.initrd);
+	if (status)
+		return status;
+	o.verb = "replay";
+	o.replay = &r->run;
+	r->run.inputs = trace_reader_inputs(r->reader, &r->run.count);
+	return cli_run_guest_of(&o);
+}
+
+/* Run with the recorded options and those of this command. */
+static int run_with(struct replay *r, const struct trace_run_options *options, const char *text)
+{
+	const size_t room = 1 + (size_t)options->count + OWN_ARGUMENTS + 1;
+	char **argv = calloc(room, sizeof(*argv)), *copy = malloc(options->len + 1u);
+	char name[] = "run", *at = copy;
+	int status = CLI_EXIT_OK, argc = 0;
+	size_t i;
+
+	if (!argv || !copy) {
+		status = cli_fail(CLI_EXIT_HOST, "replay: no memory");
+	} else {
+		memcpy(copy, text, options->len);
+		argv[argc++] = name;
+		for (i = 0; i < options->count; i++, at += strlen(at) + 1) {
+			argv[argc++] = at;
+			if (!status && !cli_run_replays(at))
+				status = refuse(r, "its options are not those of a recording");
+		}
+		for (i = 0; i < r->texts; i++)
+			argv[argc++] = r->text[i];
+	}
+	if (!status)
+		status = run(r, argc, argv);
+	free(copy);
+	free(argv);
+	return status;
+}
+
+static int replay(struct replay *r)
+{
+	const struct trace_run_options *options;
+	const struct trace_post_mortem *end;
+	const char *text;
+	int status;
+
+	options = trace_reader_options(r->reader, &text);
+	if (!options)
+		return refuse(r, "it has no record of its run: use vpt run with --input, "
+				 "--console=stdio or --realtime");
+	end = trace_reader_stop(r->reader);
+	if (end && end->stop.kind == TRACE_STOP_SNAPSHOT)
+		return refuse(r, "it ends at a snapshot: replay the file of vpt restore");
+	status = take_files(r);
+	if (!status)
+		status = add_own(r);
+	return status ? status : run_with(r, options, text);
+}
+
+static int confine(const struct replay *r)
+{
+	const bool is_file = r->console && strcmp(r->console, "none") != 0;
+
+	return cli_confine("replay", &(struct sandbox_want){
+					     .output = {r->output ? r->output : "/dev/null",
+							is_file ? r->console : NULL},
+					     .code = true,
+				     });
+}
+
+int cli_cmd_replay(int argc, char **argv)
+{
+	struct replay r = {.max_mem = DEFAULT_MAX_MEM};
+	int status = cli_options_parse(&cli_verb_replay, argc, argv, &r);
+
+	if (!status && r.console && !strcmp(r.console, "stdio"))
+		status = cli_fail(CLI_EXIT_USAGE,
+				  "replay: --console=stdio: the input is that of the recording");
+	if (!status)
+		status = check_files(&r);
+	if (!status)
+		status = confine(&r);
+	if (status)
+		return status;
+	status = cli_open("replay", r.path, TRACE_READER_NO_ORACLE, &r.reader);
+	if (status)
+		return status;
+	status = cli_whole("replay", r.path, r.reader);
+	if (!status)
+		status = replay(&r);
+	while (r.texts)
+		free(r.text[--r.texts]);
+	free(r.guest_name);
+	free(r.initrd_name);
+	trace_reader_close(r.reader);
+	return status;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Records in the trace file how the guest was run, and compares a replay's files with that. */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/run.h"
+#include "cli/run_guest.h"
+#include "trace/crc32c.h"
+#include "trace/writer.h"
+
+/*
+ * Options that do not determine the guest's run: outputs, limits on the host's clock, and inputs.
+ * The engine of a replay is the software CPU, and the initrd is a FILE block.
+ */
+static const char *const others[] = {
+	"output", "console",  "input",	     "realtime",       "timeout", "engine", "initrd",
+	"verify", "snapshot", "snapshot-at", "snapshot-every", "quiet",	  "json",   "help",
+};
+
+static bool is_other(const char *name, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strlen(others[i]) == len && !memcmp(others[i], name, len))
+			return true;
+	return false;
+}
+
+static void put(struct cli_run_given *given, const char *text, size_t len)
+{
+	if (len > sizeof(given->text) - given->len) {
+		given->full = true;
+		return;
+	}
+	memcpy(given->text + given->len, text, len);
+	given->len += (uint32_t)len;
+}
+
+void cli_run_see(const struct cli_given *g)
+{
+	struct cli_run_given *given = &((struct cli_run_options *)g->options)->given;
+	const char *name = g->option->name;
+
+	if (is_other(name, strlen(name)))
+		return;
+	put(given, "--", 2);
+	put(given, name, strlen(name));
+	if (g->value) {
+		put(given, "=", 1);
+		put(given, g->value, strlen(g->value));
+	}
+	put(given, "", 1);
+	given->count++;
+}
+
+bool cli_run_replays(const char *text)
+{
+	const struct cli_option *row = cli_verb_run.options;
+	size_t len;
+
+	if (strncmp(text, "--", 2))
+		return false;
+	text += 2;
+	len = strcspn(text, "=");
+	for (; row->text; row++)
+		if (row->name && strlen(row->name) == len && !memcmp(row->name, text, len))
+			return !is_other(text, len);
+	return false;
+}
+
+static struct trace_file_ref ref_of(enum trace_file_ref_kind kind, const struct trace_input *file)
+{
+	struct trace_file_ref ref = {
+		.kind = kind,
+		.hash_is = TRACE_HASH_CRC32C,
+		.bytes = file->size,
+	};
+	const uint32_t crc = trace_crc32c(0, file->bytes, file->size);
+
+	memcpy(ref.hash, &crc, sizeof(crc));
+	return ref;
+}
+
+static struct trace_file_ref guest_ref(const struct cli_run_guest *guest)
+{
+	return ref_of(guest->kind == CLI_RUN_LINUX ? TRACE_REF_KERNEL : TRACE_REF_BINARY,
+		      &guest->file);
+}
+
+static bool is_same(const struct trace_file_ref *a, const struct trace_file_ref *b)
+{
+	return a->kind == b->kind && a->hash_is == b->hash_is && a->bytes == b->bytes &&
+	       !memcmp(a->hash, b->hash, sizeof(a->hash));
+}
+
+static int refuse(const struct cli_run_options *o, const char *path, const char *what)
+{
+	return cli_fail(CLI_EXIT_INPUT, "%s: %s: not the %s of the recording: its contents differ",
+			o->verb, path, what);
+}
+
+int cli_run_check_replay(const struct cli_run_options *o, const struct cli_run_guest *guest)
+{
+	struct trace_file_ref is;
+
+	if (!o->replay)
+		return CLI_EXIT_OK;
+	is = guest_ref(guest);
+	if (!is_same(&is, o->replay->guest))
+		return refuse(o, o->guest, "guest");
+	if (!o->replay->initrd)
+		return CLI_EXIT_OK;
+	is = ref_of(TRACE_REF_INITRD, &guest->initrd);
+	return is_same(&is, o->replay->initrd) ? CLI_EXIT_OK : refuse(o, o->initrd, "initrd");
+}
+
+int cli_run_record(const struct cli_run_options *o, const struct cli_run_guest *guest,
+		   struct trace_writer *writer)
+{
+	const struct trace_run_options options = {o->given.count, o->given.len};
+	const struct cli_run_replay *replay = o->replay;
+	struct trace_file_ref ref = guest_ref(guest);
+	int err;
+
+	if (!replay && !cli_run_has_input(o) && !o->realtime)
+		return 0;
+	if (o->given.full)
+		return -E2BIG;
+	err = trace_writer_options(writer, &options, o->given.text);
+	if (!err)
+		err = trace_writer_ref(writer, 0, &ref, replay ? replay->guest_name : o->guest);
+	if (err || !o->initrd)
+		return err;
+	ref = ref_of(TRACE_REF_INITRD, &guest->initrd);
+	return trace_writer_ref(writer, 0, &ref, replay ? replay->initrd_name : o->initrd);
+}
