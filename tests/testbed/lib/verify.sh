@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# For the verify functions of scenarios. shellcheck shell=bash
+# Functions for verify() of scenarios.
+# shellcheck shell=bash
 
-# A bare-metal payload's own checks: none failed, and none was left out but those named
-# by the pattern, as what this processor has not.
+# A bare-metal payload's own checks passed. The payload omitted only the checks that the pattern
+# names, because the processor lacks their features.
 payload_passed() { # [NOTE_PATTERN]
 	grep '^FAIL\|^SKIP' serial.log && return 1
 	if grep '^NOTE' serial.log | grep -v "${1:-^$}"; then
-		echo "the payload left these out"
+		echo "the payload omitted these checks"
 		return 1
 	fi
 	grep '^SUMMARY: .* 0 failed, 0 skipped' serial.log
 }
 
-# What an oracle log and the trace in it say of each other: the decoded instructions are
-# those that retired. At least so many of them.
+# The trace in an oracle log decodes to the instructions that retired, which are at least LEAST.
 round_trip() { # LEAST [IMPORT_OPTION...]
 	cut_round_trip "$@"
 	if [ "$((retired + untold))" -ne "$decoded" ]; then
@@ -22,7 +22,7 @@ round_trip() { # LEAST [IMPORT_OPTION...]
 	fi
 }
 
-# The same where the output ended before the trace did: those decoded are the first ones.
+# The same for an output that ended before the trace: the decoded instructions are the first ones.
 cut_round_trip() { # LEAST [IMPORT_OPTION...]
 	local least=$1 line mismatches
 	shift
@@ -33,7 +33,7 @@ cut_round_trip() { # LEAST [IMPORT_OPTION...]
 	}
 	echo "$line"
 	retired=$(sed -n 's/^verify: \([0-9]*\) retired.*/\1/p' <<<"$line")
-	# What no packet tells from an INT n that retired.
+	# No packet distinguishes these from an INT n that retired.
 	untold=$(sed -n 's/^\([0-9]*\) instructions look as if they had run.*/\1/p' <<<"$line")
 	untold=${untold:-0}
 	decoded=$(sed -n 's/^verify: .* \([0-9]*\) decoded.*/\1/p' <<<"$line")
@@ -41,12 +41,12 @@ cut_round_trip() { # LEAST [IMPORT_OPTION...]
 	echo "instructions $decoded"
 	echo "mismatches $mismatches"
 	if [ "$mismatches" -ne 0 ] || [ "$decoded" -gt $((retired + untold)) ] || [ "$decoded" -lt "$least" ]; then
-		echo "$retired retired, $decoded decoded, at least $least were to be"
+		echo "$retired retired, $decoded decoded, at least $least expected"
 		return 1
 	fi
 }
 
-# How many instructions of the trace ran in a host or a guest: so many at least, or none.
+# At least LEAST instructions of the trace ran in the host or a guest, or none if LEAST is 0.
 ran_in() { # host|guest LEAST
 	local count
 
@@ -59,12 +59,12 @@ ran_in() { # host|guest LEAST
 	fi
 }
 
-# What the machine counted.
+# Print a counter of the machine.
 counter() { # NAME [FILE]
 	awk -v name="$1" '$1 == name { print $2 }' "${2:-counters}"
 }
 
-# No trace went to memory of the host's.
+# No trace went to the host's memory.
 only_guest_buffers() {
 	"$O/tests/testbed-import" --list oracle.log >list
 	grep 'guest buffer' list
@@ -74,7 +74,7 @@ only_guest_buffers() {
 	fi
 }
 
-# Each buffer has the trace of one VMCS, and there are no others.
+# Each file has the trace of one VMCS, and each VMCS has a file.
 same_by_vmcs() { # FILE...
 	local all vmcs file found
 	all=$("$O/tests/testbed-import" --list oracle.log | grep -o 'VMCS 0x[0-9a-f]*' | sort -u |
@@ -93,7 +93,7 @@ same_by_vmcs() { # FILE...
 	[ -z "$all" ]
 }
 
-# The log has the TSC offset and multiplier that the guest's program was told.
+# The log has the TSC offset and multiplier that the guest's program printed.
 same_tsc() {
 	local told
 

@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# For scenarios in which our own VMM runs inside the machine.
+# Functions for scenarios in which our own VMM runs inside the machine.
 # shellcheck shell=bash
 
-# Payloads, by name.
+# Print the files of payloads.
 vmm_payloads() { # NAME...
 	printf 'guest/%s.elf ' "$@"
 }
 
-# vpt, the libraries it was linked with, and payloads, as `files` has them. There is nothing
-# yet where it is not built.
+# Print vpt, its shared libraries and payloads for `files`. There are no libraries before vpt is
+# built.
 vmm_files() { # NAME...
 	ldd "$O/vpt" 2>/dev/null | grep -o '/[^ ]*'
 	echo "$O/vpt"
 	printf "$O/guest/%s.elf\n" "$@"
 }
 
-# What the trace of a run came to, without the names that only a file with ELF images has:
-# one line for each instruction and event.
+# Print one line for each instruction and event of a trace. Names are removed, because only a
+# file with ELF images has them.
 vmm_flow() { # FILE
 	"$O/vpt" decode --insn "$1" |
 		sed -e '1d; /^-- in /d; s/ <[^>]*>//g' -e 's/^\([0-9a-f]\{16\}\).*/\1/'
 }
 
-# Sessions of the log by the VMCS they were of, in order: "A-B" for each.
+# Print a range "A-B" of sessions for each run of sessions with the same VMCS, in the log's order.
 vmm_runs() {
 	"$O/tests/testbed-import" --list oracle.log |
 		sed -n 's/^session \([0-9]*\):.* VMCS \(0x[0-9a-f]*\),.*/\1 \2/p' |
@@ -31,7 +31,7 @@ vmm_runs() {
 			END { print first "-" end }'
 }
 
-# Make NAME.oracle.vpt of these sessions; what it says of itself is true.
+# Make NAME.oracle.vpt of these sessions, and verify it.
 vmm_import() { # NAME RANGE [OPTION...]
 	local name=$1 range=$2
 	shift 2
@@ -40,8 +40,8 @@ vmm_import() { # NAME RANGE [OPTION...]
 	echo "$name: $(cat line)"
 }
 
-# NAME.vpt has the bytes of these sessions, and is decoded to the instructions that
-# retired. Adds to `instructions` and `mismatches`.
+# NAME.vpt has the bytes of these sessions, and decodes to the instructions that retired. Adds to
+# `instructions` and `mismatches`.
 vmm_same() { # NAME RANGE
 	vmm_import "$1" "$2" --against="$1.vpt"
 	mismatches=$((mismatches + $(sed -n 's/.* \([0-9]*\) mismatches.*/\1/p' line)))
