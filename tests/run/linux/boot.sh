@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Debian's cloud kernel on the software CPU: it boots on each model without a complaint that is
-# not listed, its trace is what ran and the same each time, also across a snapshot, and perf
-# records Intel PT inside.
+# not listed, its trace is what ran and the same each time, also across a snapshot and with commands
+# on its console, and perf records Intel PT inside.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/cli.sh
@@ -74,6 +74,31 @@ tap_run "a snapshot is taken" test "$status" -eq 0 -a -s "$dir/s.vps"
 "$VPT" restore -q -o "$dir/rest.vpt" --console="$dir/rest.con" "$dir/s.vps" 2>"$dir/rest.err"
 tap_run "the resumed run writes the same file" cmp "$dir/whole.vpt" "$dir/rest.vpt"
 tap_run "and the same console" sh -c "cat '$dir/first.con' '$dir/rest.con' | cmp - '$dir/whole.con'"
+
+# A shell that gets commands from a pipe, and the replay of the session without the pipe. The guest
+# sleeps for two seconds of the host while the pipe is open, and the last command ends it.
+session() {
+	printf 'cat /proc/uptime; sleep 2; cat /proc/uptime\n'
+	sleep 4
+	printf 'echo $((6 * 7)) >/tmp/n; echo n=$(cat /tmp/n)\npoweroff -f\n'
+}
+boot shell shell --pt=host --input=- -o "$dir/shell.vpt" < <(session)
+tap_run "a shell with commands from a pipe powers off" test "$status" -eq 0
+tap_run "the commands ran" grep -q "^n=42" "$dir/shell.con"
+tap_run "the inputs are in the file" test "$("$VPT" info -j "$dir/shell.vpt" | jq .inputs)" -ge 4
+"$VPT" replay -q -o "$dir/replayed.vpt" --console="$dir/replayed.con" "$dir/shell.vpt" \
+	</dev/null 2>"$dir/replayed.err"
+tap_run "its replay writes the same file" cmp "$dir/shell.vpt" "$dir/replayed.vpt"
+tap_run "its replay prints the same" cmp "$dir/shell.con" "$dir/replayed.con"
+tap_run "the replay's trace has no error" "$VPT" decode -q "$dir/replayed.vpt"
+# The same commands from a file arrive at the same instructions each time.
+session >"$dir/commands"
+for run in file file2; do
+	boot $run shell --pt=host --input="$dir/commands" -o "$dir/$run.vpt"
+done
+tap_run "commands from a file ran" grep -q "^n=42" "$dir/file.con"
+tap_run "a second run with the file is the same" cmp "$dir/file.vpt" "$dir/file2.vpt"
+rm -f "$dir/shell.vpt" "$dir/replayed.vpt" "$dir/file.vpt" "$dir/file2.vpt"
 
 # Linux owns PT: perf records and decodes a program, and the oracle has what ran.
 boot perf perf --pt=guest --oracle -o "$dir/perf.vpt"
