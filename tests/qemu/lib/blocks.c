@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The least that a plugin of stock QEMU can do for a trace: count the blocks that run. */
+/* Count the executed blocks, which is the least work of a QEMU plugin that traces. */
 #include <stdio.h>
 
 #include <qemu-plugin.h>

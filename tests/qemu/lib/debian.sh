@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The Debian of patches/tools/perf-guest, on the guest's first disk. For guest().
+# Functions of guest() for the Debian of patches/tools/perf-guest on the first disk.
 # shellcheck shell=sh
 
-# Run a command in it, as root, in a /tmp of its own.
+# Run a command in Debian, as root, with its own /tmp.
 debian() { # COMMAND [ARG...]
 	if [ ! -d /mnt/usr ]; then
 		mkdir -p /mnt

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The running machine: started, watched, talked to. For `run`, and for host() of a scenario.
+# Start a machine, watch it, and send commands to it, for `run` and for host() of a scenario.
 # shellcheck shell=bash disable=SC2154 # machine_dir
-# In $machine_dir/machine are its command line, FIFOs, and files that say how it is: `pid`; `exit`,
-# its status, when it has ended; `times`, of which the second line is what it took.
+# $machine_dir/machine has the command line, FIFOs, and files with the machine's state: `pid`,
+# `exit` with the status after the end, and `times`, whose second line is the machine's time.
 
-# Start it with the command that `run` has left, and more arguments.
+# Start the machine with the command line of `run` and more arguments.
 machine_start() { # [ARG...]
 	local command state=$machine_dir/machine
 	# shellcheck disable=SC1091 # an array, written by run
@@ -16,7 +16,7 @@ machine_start() { # [ARG...]
 		echo $! >"$state/pid"
 		status=0
 		wait $! || status=$?
-		# Of this shell and then of its child: user and system time.
+		# User and system time of this shell, and then of its child.
 		times >"$state/times"
 		echo $status >"$state/exit"
 	} &
@@ -24,7 +24,7 @@ machine_start() { # [ARG...]
 	machine_join
 }
 
-# Talk to it from this shell. Both ends are open here: neither waits for the other.
+# Open the FIFOs in this shell. Both ends are open here, so that neither side waits.
 machine_join() {
 	local state=$machine_dir/machine
 	exec {to_qmp}<>"$state/qmp.in" {from_qmp}<>"$state/qmp.out" {to_guest}<>"$state/tell.in"
@@ -36,7 +36,7 @@ machine_ended() {
 	while machine_runs; do sleep 0.05; done
 }
 
-# Whether a file that the machine writes has this line, and has its end.
+# Check that a file which the machine writes has a complete line that matches.
 has_line() { # FILE REGEX
 	{
 		tr -d '\r' <"$1"
@@ -44,11 +44,11 @@ has_line() { # FILE REGEX
 	} | sed '$d' | grep -E -- "$2" >/dev/null
 }
 
-# Wait for it.
+# Wait for a line.
 wait_line() { # FILE REGEX WHAT
 	until has_line "$1" "$2"; do
 		if ! machine_runs; then
-			# It may have been its last word.
+			# The line may have been the last output.
 			has_line "$1" "$2" && return
 			echo "the machine has ended without $3"
 			return 1
@@ -60,7 +60,7 @@ wait_line() { # FILE REGEX WHAT
 wait_console() { wait_line "$machine_dir/serial.log" "$1" "a line '$1' on its console"; } # REGEX
 wait_mark() { wait_line "$machine_dir/serial.log" "^vpt: mark $1\$" "the mark $1"; }      # WORD
 
-# For what is to happen to a guest in the middle of something.
+# Check that the guest has not reached a mark yet.
 before_mark() { # WORD
 	if has_line "$machine_dir/serial.log" "^vpt: mark $1\$"; then
 		echo "the guest was too fast: it has marked $1"
@@ -70,8 +70,8 @@ before_mark() { # WORD
 
 tell() { echo "$1" >&"$to_guest"; } # WORD
 
-# Read one line of QMP's into $line; false after a second without one. What has come of it by then
-# is kept for the next call.
+# Read one line from QMP into $line. Fails after a second without a complete line, and keeps the
+# begin of the line for the next call.
 qmp_begun=
 qmp_line() {
 	local status=0
@@ -91,7 +91,7 @@ qmp_answer() { # COMMAND [JSON]
 	while :; do
 		if ! qmp_line; then
 			! machine_runs || continue
-			# It may have been its last word.
+			# The answer may have been the last output.
 			qmp_line || break
 		fi
 		case $line in
@@ -111,7 +111,7 @@ qmp_answer() { # COMMAND [JSON]
 	return 1
 }
 
-# Once, whichever subshell does it.
+# Begin the QMP session once, in any subshell.
 qmp_begin() {
 	[ ! -e "$machine_dir/machine/greeted" ] || return 0
 	: >"$machine_dir/machine/greeted"

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the trace of programs/steps.c must show. For verify().
+# Functions of verify() that check traces of programs/steps.
 # shellcheck shell=bash disable=SC2154 # O, root
 
-# Decode DATA, as steps.py says, to DATA.steps. perf looks for the program where the guest
-# had it.
+# Decode DATA with steps.py to DATA.steps. perf looks for the program at the guest's path.
 steps_decode() { # DATA [ARG-OF-PERF-SCRIPT...]
 	local data=$1
 	shift
@@ -21,12 +20,13 @@ value_of() { # DATA WHAT
 	sed -n "s/^$2 //p" "$1.steps"
 }
 
-# Instructions of steps(COUNT), COUNT a multiple of 8, without the one that repeats.
+# Print the number of instructions of steps(COUNT) without the one that can repeat. COUNT is a
+# multiple of 8.
 steps_length() { # COUNT
 	echo $((12 * $1 + $1 / 2 + 7))
 }
 
-# All of it, and nothing else: each of THREADS made COUNT steps, none left out, none twice.
+# The trace is complete: each of THREADS made COUNT steps, without a missing or repeated one.
 steps_exact() { # DATA COUNT [THREADS]
 	[ "$(value_of "$1" errors) $(value_of "$1" gaps)" = "0 0" ]
 	value_of "$1" thread | awk -v count="$2" -v inside="$(steps_length "$2")" -v threads="${3:-1}" '
@@ -35,7 +35,7 @@ steps_exact() { # DATA COUNT [THREADS]
 	value_of "$1" instructions | sed 's/^/instructions /'
 }
 
-# A part of it: at least LEAST steps, in at most PIECES pieces without a break.
+# The trace has a part of COUNT steps: at least LEAST of them, in at most PIECES unbroken pieces.
 steps_partial() { # DATA COUNT LEAST PIECES
 	[ "$(value_of "$1" errors)" = 0 ]
 	value_of "$1" thread | awk -v count="$2" -v least="$3" -v pieces="$4" '
@@ -47,7 +47,7 @@ steps_partial() { # DATA COUNT LEAST PIECES
 	value_of "$1" instructions | sed 's/^/instructions /'
 }
 
-# Records of DATA that say that trace was lost.
+# Print the number of records of DATA that report lost trace.
 truncated() { # DATA
 	perf script -i "$1" --itrace=e -D 2>/dev/null | grep -c 'PERF_RECORD_AUX .* \[T' || :
 }

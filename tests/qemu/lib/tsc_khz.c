@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How fast this host's TSC runs, in kHz: a guest of TCG has the same one. */
+/* Print the frequency of this host's TSC in kHz. A TCG guest has the same TSC. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
@@ -8,7 +8,7 @@
 #define NS	1000000000
 #define MEASURE (NS / 10)
 
-/* The counter and the clock together: of some tries the one that took the least time. */
+/* Read the TSC and the clock together. Returns the pair of the fastest of 16 tries. */
 static int64_t now(uint64_t *tsc)
 {
 	int64_t best = -1, at = 0;

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # check: sourced, with $work and $kernel set
-# A libvirtd of the test's own, and what becomes of a domain in it.
+# Functions that start a separate libvirtd, and check how domains in it ended.
 
 uri=qemu:///system
 virsh() { command virsh -q -c $uri "$@"; }
 
-# A guest that says what its processor has, and powers off.
+# Make a guest that prints its processor's flags and powers off.
 make_initrd() { # OUT
 	local tree=$work/tree
 	mkdir -p "$tree/bin" "$tree/proc" && cp -L /bin/busybox "$tree/bin/" || return 1
@@ -21,8 +21,8 @@ make_initrd() { # OUT
 	(cd "$tree" && find . | cpio -o -H newc --quiet -R 0:0) >"$1"
 }
 
-# What libvirtd reads and writes, and the user that it wants to know, are of $work in this
-# namespace. Directories that are missing outside, and then have to be made, stay: empty.
+# Give libvirtd directories of $work in this namespace, and the user that it needs. Directories
+# that do not exist outside are created, and stay there empty.
 private_directories() {
 	local dir
 	mount --make-rprivate / || return 1
@@ -64,7 +64,7 @@ stop_libvirtd() {
 	rm -f "$work/libvirtd.pid"
 }
 
-# Domains: our documented one, and any CPU in a small one, as users write them.
+# Print a domain: the documented one, or a small one with a form of CPU that users write.
 documented() { # EMULATOR
 	sed "s,@EMULATOR@,$1,; s,@KERNEL@,$kernel,; s,@INITRD@,$work/initrd," patches/libvirt/domain.xml
 }
@@ -77,7 +77,7 @@ form() { # NAME EMULATOR
 		sed "s,@EMULATOR@,$2,; s,@KERNEL@,$kernel,; s,@INITRD@,$work/initrd,"
 }
 
-# Define the domain that is read, under a name of the test's, and start it.
+# Define a domain from standard input under the test's name, and start it.
 start() { # NAME
 	sed "s,<name>.*</name>,<name>$1</name>,; s,@LOG@,$work/$1.log," >"$work/$1.xml"
 	: >"$work/$1.out"
@@ -85,7 +85,7 @@ start() { # NAME
 	echo $? >"$work/$1.status"
 }
 
-# It did not start, for one reason in one line; else say what happened.
+# Check that the domain was refused with one line that has TEXT. Print what else happened.
 refused() { # NAME TEXT
 	local state
 	state=$(virsh domstate "$1" 2>&1)
@@ -98,7 +98,7 @@ refused() { # NAME TEXT
 	[ "$(grep -cF -- "$2" "$work/$1.out")" -eq 1 ] || cat "$work/$1.out"
 }
 
-# It started, its guest has intel_pt or has not, and powered off; else say what happened.
+# Check that the domain ran with or without intel_pt, and powered off. Print what else happened.
 ran() { # NAME with|without
 	local i flags
 	if [ "$(<"$work/$1.status")" -ne 0 ]; then

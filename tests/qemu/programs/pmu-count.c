@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counters against code whose instructions and branches are known.
+ * Compare the counters with code whose instructions and branches are known.
  *
- * Each case runs n and 2n rounds of some code: the difference of the two counts must be n
- * times what one round has, to the last instruction, whatever interrupts, page faults and
- * signals came between.
+ * Each case runs n and 2n rounds of some code. The difference of the two counts must be exactly
+ * n times the count of one round, despite interrupts, page faults and signals.
  *
- * usage: pmu-count         the status tells
- *        pmu-count N       just N rounds of four instructions, the last one a branch
+ * usage: pmu-count         exit with 0 if no check failed
+ *        pmu-count N       only run N rounds of four instructions, the last one a branch
  */
 #include <linux/perf_event.h>
 #include <sched.h>
@@ -79,7 +78,7 @@ static __attribute__((noinline)) void loop(long n)
 		     : "cc");
 }
 
-/* 9 instructions, 5 branches: call, ret, indirect jump, jump that is not taken, loop. */
+/* 9 instructions, 5 branches: CALL, RET, an indirect JMP, a JZ that is not taken, the loop. */
 static void branches(long n)
 {
 	asm volatile("	jmp 1f\n"
@@ -100,7 +99,7 @@ static void branches(long n)
 
 static char from[4096], to[4096];
 
-/* 7 instructions, of which REP, with many iterations and with none, are 2. */
+/* 7 instructions. Two of them have REP, one with many iterations and one with none. */
 static void rep(long n)
 {
 	asm volatile("1:	lea %1, %%rsi\n"
@@ -115,7 +114,7 @@ static void rep(long n)
 		     : "rcx", "rsi", "rdi", "cc", "memory");
 }
 
-/* 6: REPNE ends by its condition. */
+/* 6 instructions. REPNE ends by its condition. */
 static void repne(long n)
 {
 	from[100] = 1;
@@ -130,7 +129,7 @@ static void repne(long n)
 		     : "rax", "rcx", "rdi", "cc", "memory");
 }
 
-/* 4, and a page fault in each round, in the middle of a block. */
+/* 4 instructions, and a page fault in the middle of a block in each round. */
 static void fault(long n)
 {
 	size_t size = (size_t)n * 4096;
@@ -148,7 +147,7 @@ static void fault(long n)
 	munmap(page - size, size);
 }
 
-/* 5: SYSCALL is the user's. */
+/* 5 instructions: SYSCALL counts as the user's. */
 static void syscalls(long n)
 {
 	asm volatile("1:	mov $39, %%eax\n"
@@ -161,7 +160,10 @@ static void syscalls(long n)
 		     : "rax", "rcx", "r11", "cc", "memory");
 }
 
-/* Skips the two bytes of what it came from; 4 instructions, and 2 until SIGRETURN is done. */
+/*
+ * A handler that skips the two bytes of the interrupted instruction. It has 4 instructions, and
+ * 2 more until the end of SIGRETURN.
+ */
 asm("skip:\n"
     "	mov %rdx, %rax\n"
     "	addq $2, " /* REG_RIP of the context */
@@ -170,7 +172,7 @@ asm("skip:\n"
     "	ret\n");
 void skip(int sig, siginfo_t *info, void *context);
 
-/* INT3 is one byte: 3 instructions until the return. */
+/* A handler for INT3, after which RIP is right. It has 3 instructions with its return. */
 asm("skip_none:\n"
     "	nop\n"
     "	nop\n"
@@ -184,7 +186,7 @@ static void handle(int sig, void (*handler)(int, siginfo_t *, void *))
 	sigaction(sig, &action, NULL);
 }
 
-/* 3 and the handler's 6: UD2 does not retire. */
+/* 3 instructions and the handler's 6: UD2 does not retire. */
 static void ud2(long n)
 {
 	asm volatile("1:	nop\n"
@@ -196,7 +198,7 @@ static void ud2(long n)
 		     : "cc", "memory");
 }
 
-/* 3 and the handler's 6: an INT n that faults does not retire. */
+/* 3 instructions and the handler's 6: an INT n that faults does not retire. */
 static void int_n(long n)
 {
 	asm volatile("1:	nop\n"
@@ -208,7 +210,7 @@ static void int_n(long n)
 		     : "cc", "memory");
 }
 
-/* 4 and the handler's 5: INT3 does. */
+/* 4 instructions and the handler's 5: INT3 retires. */
 static void int3(long n)
 {
 	asm volatile("1:	nop\n"
@@ -220,7 +222,10 @@ static void int3(long n)
 		     : "cc", "memory");
 }
 
-/* Does RDPMC of this counter fault? The handler skips it: RAX stays. */
+/*
+ * Returns true if RDPMC of this counter faults. The handler skips the instruction, so that RAX
+ * keeps its value.
+ */
 static int rdpmc_faults(uint32_t index)
 {
 	uint64_t value = ~0ull;
@@ -229,7 +234,7 @@ static int rdpmc_faults(uint32_t index)
 	return value == ~0ull;
 }
 
-/* From the first RDPMC to the second, which is not counted itself, are 4. */
+/* 4 instructions run from the first RDPMC to the second, which does not count itself. */
 static void rdpmc(int fd)
 {
 	struct perf_event_mmap_page *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
@@ -241,7 +246,10 @@ static void rdpmc(int fd)
 		return;
 	}
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-	/* An interrupt can lie between the two: it moves the event to another counter. */
+	/*
+	 * Try again after an interrupt between the two, which can move the event to another
+	 * counter.
+	 */
 	do {
 		index = page->index - 1;
 		asm volatile("rdpmc\n"
@@ -264,7 +272,7 @@ static void rdpmc(int fd)
 	check("RDPMC without CR4.PCE faults", 1, rdpmc_faults(0));
 }
 
-/* One branch in two goes where a generator of random numbers says. */
+/* A generator of random numbers decides every second branch. */
 static void random_branches(long n)
 {
 	uint64_t x = 1;
@@ -292,7 +300,7 @@ static void within(const char *name, long low, long high, long got)
 	failed |= bad;
 }
 
-/* The predictor is a model: what it cannot predict it must not, nor fail at the rest. */
+/* Check the model of the predictor: it must miss random branches, and predict loops. */
 static void misses(void)
 {
 	int fd = event_open(PERF_COUNT_HW_BRANCH_MISSES);
@@ -311,7 +319,7 @@ static uint64_t rdtsc(void)
 	return (uint64_t)high << 32 | low;
 }
 
-/* What the processor sleeps it does not count. */
+/* Check that the processor counts no cycles while it sleeps. */
 static void cycles(void)
 {
 	struct perf_event_attr attr = {
@@ -350,7 +358,7 @@ static void cycles(void)
 static const struct {
 	const char *name;
 	void (*code)(long n);
-	long instructions, branches; /* of one round; branches 0: not known */
+	long instructions, branches; /* in one round; 0 branches: unknown */
 	long rounds;
 } cases[] = {
 	{"loop", loop, 4, 1, 1000000},	    {"branches", branches, 9, 5, 100000},

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The registers of performance monitoring version 2, through /dev/cpu/0/msr: what they
- * hold, what they refuse. Counter 3 is one that Linux does not use by itself.
- * usage: pmu-msr; the status tells. CPU 0 is the only one.
+ * Test the values that the registers of performance monitoring version 2 hold and refuse,
+ * through /dev/cpu/0/msr. Linux does not use counter 3 by itself. The machine has only CPU 0.
+ *
+ * usage: pmu-msr     The exit status is 0 if no check failed.
  */
 #include <cpuid.h>
 #include <fcntl.h>
@@ -119,7 +120,7 @@ static void check_values(void)
 	check("GLOBAL_OVF_CTRL[55] is there with PT", has_pt(), wr(GLOBAL_OVF_CTRL, 1ull << 55));
 }
 
-/* Overflow without an interrupt leaves a bit, and the counter goes on from 0. */
+/* An overflow without an interrupt sets a bit, and the counter continues from 0. */
 static void check_overflow(void)
 {
 	uint64_t global = rd(GLOBAL_CTRL);

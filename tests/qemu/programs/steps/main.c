@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A program whose trace is known beforehand.
+ * A program whose trace is known in advance.
+ *
  * usage: steps COUNT WORK [alone]
  *
- * COUNT times it calls the next of four functions, and does WORK before each call: it reads
- * so many bytes with one instruction. `alone`: its parent stands still meanwhile. The signal alone
- * would leave that one running for as long as another CPU takes to notice.
+ * The program calls the next of four functions COUNT times. Before each call it reads WORK
+ * bytes with one instruction. With `alone` it stops its parent meanwhile, and waits until the
+ * parent has stopped, because the signal takes effect with a delay on another CPU.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -18,12 +19,12 @@
 
 #define WORK_MAX 65536
 
-/* Reads the bytes that it is given. */
+/* Make @count steps, and read the first @work bytes before each. */
 void steps(uint64_t count, uint64_t work, const uint8_t *bytes);
 
 static const uint8_t bytes[WORK_MAX];
 
-/* The field of /proc/PID/stat that follows the name tells. */
+/* Read the state from /proc/PID/stat, in the field after the name. */
 static bool is_stopped(pid_t pid)
 {
 	char path[64], stat[256], *state;
@@ -33,7 +34,7 @@ static bool is_stopped(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY);
 	if (fd < 0)
-		return true; /* There is nothing to wait for. */
+		return true; /* The process is gone. */
 	n = read(fd, stat, sizeof(stat) - 1);
 	close(fd);
 	if (n <= 0)
@@ -48,7 +49,7 @@ static void stop(pid_t pid)
 	useconds_t wait;
 
 	kill(pid, SIGSTOP);
-	/* Each look is in the trace: few of them. */
+	/* Each check is part of the trace, so that the waits double. */
 	for (wait = 1000; !is_stopped(pid); wait *= 2)
 		usleep(wait);
 }

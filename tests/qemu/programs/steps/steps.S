@@ -2,8 +2,8 @@
 /*
  * void steps(uint64_t count, uint64_t work, const uint8_t *bytes);
  *
- * Calls step0 to step3 in turn, through a table. Each has a conditional branch that is
- * taken in every other round. The work is one instruction, which can be interrupted.
+ * Call step0 to step3 in turn, through a table. Each has a conditional branch, which is taken
+ * in every second round. The work is one instruction, which can be interrupted.
  */
 	.text
 	.macro	step name
