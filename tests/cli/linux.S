@@ -3,6 +3,8 @@
  * A bzImage for tests: it has the header of a Linux kernel, and is a program of a few instructions.
  * It prints the command line, and ends with the first byte of the initrd plus the number of e820
  * entries as its status. If SLP is defined, it powers the machine off by PM1 instead.
+ * If RESET is defined, it first resets the machine once, and RAM remembers that: 1 by port CF9H, 2 by
+ * the keyboard controller, 3 by port 92H.
  */
 	.section .text
 	.org	0x1f1
@@ -35,6 +37,24 @@ kernel:
 	inc	%rbx
 	jmp	1b
 2:
+#ifdef RESET
+	cmpb	$0x5a, 0x700000
+	je	4f
+	movb	$0x5a, 0x700000
+#if RESET == 1
+	mov	$0xcf9, %dx
+	mov	$6, %al
+	out	%al, %dx
+#elif RESET == 2
+	mov	$0xfe, %al
+	out	%al, $0x64
+#else
+	mov	$1, %al
+	out	%al, $0x92
+#endif
+	hlt
+4:
+#endif
 #ifdef SLP
 	mov	$0x604, %dx
 	mov	$0x3400, %ax

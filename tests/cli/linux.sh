@@ -69,6 +69,29 @@ head -c 1600 "$dir/moves" | head -c 1000 >"$dir/cut"
 refuses "a kernel that is cut" "$INPUT" "the Linux kernel is truncated" \
 	run --engine=soft "$dir/cut"
 
+# A reset loads the kernel and the initrd again. RAM keeps its contents.
+twice=console=ttyS0console=ttyS0
+for way in 1 2 3; do
+	kernel "again$way" -DRELOCATABLE=1 -DRESET=$way
+	ends "a reset restarts the kernel, way $way" 1 "$twice" --initrd="$dir/initrd" "$dir/again$way"
+	ends "--no-reboot ends the run, way $way" 0 "console=ttyS0" --no-reboot "$dir/again$way"
+done
+status "the second boot has e820 and the initrd" 9 --initrd="$dir/initrd" "$dir/again1"
+for kind in oracle oracle-blocks; do
+	ends "both boots are traced, --$kind" 1 "$twice" --pt=host --$kind -o "$dir/$kind.vpt" "$dir/again1"
+	tap_run "the trace is what ran" "$VPT" verify -q "$dir/$kind.vpt"
+	tap_run "it has two sessions" test \
+		"$("$VPT" info -j "$dir/$kind.vpt" | jq '[.vcpus[].sessions[]] | length')" -eq 2
+done
+ends "both boots are compared while they run" 1 "$twice" --pt=host --verify "$dir/again1"
+ends "once more" 1 "$twice" --pt=host --oracle -o "$dir/same.vpt" "$dir/again1"
+tap_run "the same file" cmp "$dir/oracle.vpt" "$dir/same.vpt"
+at=$("$VPT" run -j --engine=soft "$dir/again1" 2>/dev/null | jq '.retired * 3 / 4 | floor')
+"$VPT" run -q --engine=soft --pt=host --oracle --snapshot="$dir/s.vps" --snapshot-at="$at" \
+	-o "$dir/part.vpt" "$dir/again1" >/dev/null 2>&1
+"$VPT" restore -q -o "$dir/rest.vpt" "$dir/s.vps" >/dev/null 2>&1
+tap_run "a snapshot in the second boot: the same file" cmp "$dir/oracle.vpt" "$dir/rest.vpt"
+
 # Traced from outside, like any guest.
 "$VPT" run -q --engine=soft --pt=host --oracle -o "$dir/t.vpt" "$dir/moves" >/dev/null 2>&1
 tap_run "the trace is what ran" "$VPT" verify -q "$dir/t.vpt"

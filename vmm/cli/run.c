@@ -25,6 +25,31 @@ struct run {
 	struct engine_probe probe;
 };
 
+/* Load the guest once more after a reset. A guest's own trace is off. */
+static int restart(struct cli_run_machine *m)
+{
+	struct run *r = (struct run *)m;
+	int status = cli_run_guest_load(&r->guest, &m->o, &m->vm);
+
+	if (status || m->o.owner != TRACE_OWNER_HOST)
+		return status;
+	return cli_run_start_host(&m->o, m->vm.vcpu);
+}
+
+/* A reset restarts Linux. It ends a payload, because the end is the result of its test. */
+static int keep_power_on(struct run *r)
+{
+	int err;
+
+	if (r->guest.kind != CLI_RUN_LINUX || r->m.o.no_reboot)
+		return CLI_EXIT_OK;
+	err = core_reboot_keep(&r->m.reboot, &r->m.vm);
+	if (err && err != -ENOTSUP)
+		return cli_fail(CLI_EXIT_HOST, "run: no memory");
+	r->m.restart = restart;
+	return CLI_EXIT_OK;
+}
+
 static int create(struct run *r)
 {
 	struct core_vm_config config = {
@@ -49,7 +74,8 @@ static int create(struct run *r)
 	if (err)
 		return cli_fail(CLI_EXIT_HOST, "run: cannot make a virtual machine: %s",
 				cli_reason(-err));
-	return cli_run_guest_load(&r->guest, &r->m.o, &r->m.vm);
+	err = keep_power_on(r);
+	return err ? err : cli_run_guest_load(&r->guest, &r->m.o, &r->m.vm);
 }
 
 /* On a KVM that shows its own CPUID, stop at the guest's CPUID instructions. */
@@ -212,13 +238,14 @@ static int run(struct run *r)
 	if (status)
 		return status;
 	cli_run_loop(&r->m);
-	return CLI_EXIT_OK;
+	return r->m.restarted;
 }
 
 static int finish(struct run *r, int status)
 {
 	status = cli_run_finish(&r->m, status);
 	cli_run_guest_close(&r->guest);
+	core_reboot_free(&r->m.reboot);
 	return status;
 }
 

@@ -15,6 +15,7 @@
 #include "core/clock.h"
 #include "core/hv.h"
 #include "core/model.h"
+#include "core/reboot.h"
 #include "core/vcpu.h"
 #include "core/vm.h"
 #include "trace/format.h"
@@ -104,6 +105,7 @@ struct cli_run_options {
 	const char *output;
 	const char *initrd;
 	const char *append; /* the kernel's command line; NULL: the default */
+	bool no_reboot;	    /* a reset ends the run of a Linux kernel, too */
 	bool oracle;
 	bool oracle_blocks; /* a word per block that ran, instead of a record per instruction */
 	uint64_t verify;    /* bytes of a part of --verify; 0 without it */
@@ -304,6 +306,10 @@ struct cli_run_machine {
 	struct cli_terminal terminal;  /* filter before the console */
 	bool silent;		       /* the console is dropped */
 	struct cli_run_input input;
+	struct core_reboot reboot; /* zeroed if a reset ends the run */
+	/* Load the guest and start its trace after a reset. Returns an exit status. */
+	int (*restart)(struct cli_run_machine *m);
+	int restarted; /* the exit status of the last restart */
 };
 
 struct core_vm_hooks cli_run_hooks(struct cli_run_machine *m);

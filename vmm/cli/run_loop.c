@@ -339,6 +339,24 @@ static void check_inputs(struct core_vm *vm)
 		     vm->vcpu->ev->retired, left);
 }
 
+/* Restart the machine after a reset. Returns false if the guest has ended. */
+static bool restarts(struct cli_run_machine *m)
+{
+	int error;
+
+	if (ending || !core_reboot_is_due(&m->reboot, &m->vm))
+		return false;
+	error = core_reboot(&m->reboot, &m->vm);
+	if (error) {
+		m->vm.stop.error = error;
+		core_vm_stop(&m->vm, TRACE_STOP_HOST, "cannot reset the machine");
+		return false;
+	}
+	m->restarted = m->restart(m);
+	core_reboot_loaded(&m->vm);
+	return !m->restarted;
+}
+
 void cli_run_loop(struct cli_run_machine *m)
 {
 	struct core_vcpu *v = m->vm.vcpu;
@@ -359,7 +377,9 @@ void cli_run_loop(struct cli_run_machine *m)
 		core_input_live(v, m->o.realtime || m->input.kind == CLI_RUN_INPUT_TERMINAL);
 	if (m->o.replay)
 		core_input_replay(v, m->o.replay->inputs, m->o.replay->count);
-	core_vcpu_loop(v);
+	do
+		core_vcpu_loop(v);
+	while (restarts(m));
 	if (m->o.replay)
 		check_inputs(&m->vm);
 	release_signals();

@@ -91,6 +91,8 @@ static const struct cli_option rows[] = {
 	 cli_take_text, AT(initrd)},
 	{0, "append", "=TEXT", "the command line of a Linux kernel (default: console=ttyS0)",
 	 cli_take_text, AT(append)},
+	{0, "no-reboot", NULL, "end the run where a Linux kernel resets the machine", cli_take_flag,
+	 AT(no_reboot)},
 	{0, "engine", "=NAME", "auto (default), soft, kvm, or kvm-pt (this machine's own PT)",
 	 cli_take_name, AT(engine), .words = engines},
 	CLI_RUN_COMMON_ROWS(AT, GIVEN),

@@ -48,7 +48,7 @@ static void serial_out(void *opaque, uint8_t byte)
 		vm->hooks.console(vm->hooks.opaque, (char)byte);
 }
 
-/* A reset ends the run. */
+/* A reset ends the run, or restarts the machine (reboot.h). */
 static void reset(void *opaque, enum dev_reset kind)
 {
 	static const char *const text[] = {
@@ -59,6 +59,8 @@ static void reset(void *opaque, enum dev_reset kind)
 	struct core_vcpu *v = opaque;
 
 	v->ev->attention = true;
+	if (!v->vm->stop.kind && kind == DEV_RESET_SYSTEM)
+		v->vm->stop.flags = CORE_STOP_RESET;
 	core_vm_stop(v->vm, TRACE_STOP_EXIT, "%s", text[kind]);
 }
 

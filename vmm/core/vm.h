@@ -11,10 +11,15 @@
 
 struct core_vcpu;
 
+enum core_stop_flags {
+	CORE_STOP_RESET = 1 << 0, /* by a reset port */
+};
+
 /* The reason why the guest has stopped. */
 struct core_stop {
 	enum trace_stop_kind kind; /* `error` is valid for WRITER, HOST and SNAPSHOT */
 	uint32_t exit_status;
+	uint32_t flags; /* enum core_stop_flags */
 	int error;
 	char text[192]; /* details for a message */
 };

@@ -290,3 +290,8 @@ void tracer_close(struct tracer *t, uint64_t ip)
 	tracer_hardware_close(t);
 	end_trace(t, ip);
 }
+
+void tracer_reopen(struct tracer *t)
+{
+	t->state &= ~TRACER_CLOSING;
+}

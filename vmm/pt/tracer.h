@@ -194,6 +194,8 @@ void tracer_take(struct tracer *t);
 
 /* End a running trace before the instruction at `ip`, because the guest has ended. */
 void tracer_close(struct tracer *t, uint64_t ip);
+/* Allow another trace after tracer_close(). */
+void tracer_reopen(struct tracer *t);
 
 /*
  * tracer_save.c: the state for snapshots, between two instructions. It is plain data, the same for

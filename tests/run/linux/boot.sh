@@ -13,12 +13,14 @@ cp tests/run/linux/init "$dir/own/vpt-init"
 (cd "$dir/own" && echo vpt-init | cpio -o -H newc --quiet -R 0:0) >"$dir/own.cpio"
 cat "$linux/initrd" "$dir/own.cpio" >"$dir/initrd"
 
+reboot=--no-reboot
 # boot NAME WHAT ARG...: run it; the console goes to NAME.con. Sets $status.
 boot() {
 	name=$1
 	what=$2
 	shift 2
-	"$VPT" run -q --engine=soft --mem=512M --initrd="$dir/initrd" --console="$dir/$name.con" \
+	# shellcheck disable=SC2086 # no option or one
+	"$VPT" run -q --engine=soft $reboot --mem=512M --initrd="$dir/initrd" --console="$dir/$name.con" \
 		--append="console=ttyS0 loglevel=0 panic=-1 rdinit=/vpt-init $what" "$@" \
 		"$linux/vmlinuz" 2>"$dir/$name.err"
 	status=$?
@@ -99,6 +101,16 @@ done
 tap_run "commands from a file ran" grep -q "^n=42" "$dir/file.con"
 tap_run "a second run with the file is the same" cmp "$dir/file.vpt" "$dir/file2.vpt"
 rm -f "$dir/shell.vpt" "$dir/replayed.vpt" "$dir/file.vpt" "$dir/file2.vpt"
+
+# Linux reboots until the limit. The second boot prints the same lines.
+reboot=
+boot reboots again --pt=host --max-insns=3500000000 -o "$dir/reboots.vpt"
+reboot=--no-reboot
+tap_run "Linux reboots: init runs at least twice" test "$(grep -c "^init: 6" "$dir/reboots.con")" -ge 2
+tap_run "the trace of all boots has no error" "$VPT" decode -q "$dir/reboots.vpt"
+boot ends again --pt=host
+tap_run "--no-reboot ends the run" test "$(grep -c "^init: 6" "$dir/ends.con")" -eq 1
+rm -f "$dir/reboots.vpt"
 
 # Linux owns PT: perf records and decodes a program, and the oracle has what ran.
 boot perf perf --pt=guest --oracle -o "$dir/perf.vpt"
