@@ -82,6 +82,7 @@ on_terminal() {
 	(
 		for word in $2; do
 			sleep 0.5
+			# shellcheck disable=SC2059 # escapes
 			printf "$word"
 		done
 		sleep 0.5

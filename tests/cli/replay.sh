@@ -72,6 +72,11 @@ refuses "a recording that ends at a snapshot" "$INPUT" "ends at a snapshot" repl
 "$VPT" restore -q --input="$dir/text" -o "$dir/restored.vpt" "$dir/s.vps" >>"$dir/restored.con"
 same restored
 
+tap_run "a compressed recording" sh -c "'$VPT' pack '$dir/ticks.vpt' '$dir/packed.vpt' &&
+	'$VPT' replay -q -o '$dir/again.vpt' '$dir/packed.vpt' >/dev/null && cmp '$dir/ticks.vpt' '$dir/again.vpt'"
+tap_run "vpt run --verify with input" sh -c "'$VPT' run -q --engine=soft --pt=host --arg=3 --verify \
+	--input='$dir/text' '$elf' >/dev/null"
+
 tap_run "vpt info lists inputs" sh -c \
 	"'$VPT' info '$dir/halts.vpt' | grep -q 'after [0-9]* instructions: console, bytes: '"
 tap_run "vpt info -j" sh -c "'$VPT' info -j '$dir/signal.vpt' |

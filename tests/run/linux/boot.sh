@@ -82,6 +82,7 @@ tap_run "and the same console" sh -c "cat '$dir/first.con' '$dir/rest.con' | cmp
 session() {
 	printf 'cat /proc/uptime; sleep 2; cat /proc/uptime\n'
 	sleep 4
+	# shellcheck disable=SC2016 # the guest's shell expands
 	printf 'echo $((6 * 7)) >/tmp/n; echo n=$(cat /tmp/n)\npoweroff -f\n'
 }
 boot shell shell --pt=host --input=- -o "$dir/shell.vpt" < <(session)
