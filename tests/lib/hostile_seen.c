@@ -8,26 +8,31 @@
 
 #define PAGE_MASK (X86_PAGE_SIZE - 1)
 
+static void check_tlb(const struct soft_tlb *t, const struct x86_mem *mem)
+{
+	unsigned int i;
+
+	for (i = 0; i < SOFT_TLB_SIZE; i++, t++) {
+		uint64_t at = t->read + t->host - (uintptr_t)mem->host;
+
+		REQUIRE(t->read == 1 || t->write == 1 || t->write == t->read);
+		REQUIRE(t->read != 1 || t->write == 1);
+		REQUIRE(t->read == 1 || (!(at & PAGE_MASK) && at < mem->bytes));
+	}
+}
+
 /* These invariants hold between two instructions, whatever the guest does. */
 void hostile_check(const struct engine_vcpu *v, const struct x86_mem *mem)
 {
 	const struct soft *c = (const struct soft *)v;
-	unsigned int set, i;
+	unsigned int n;
 
 	REQUIRE(!c->r[SOFT_R_ZERO] && !c->bounce_bytes && c->cpl <= 3);
 	REQUIRE(!(c->fpu.mxcsr & ~0xffffu));
-	for (set = 0; set < SOFT_TLB_SLOW; set++)
-		for (i = 0; i < SOFT_TLB_SIZE; i++) {
-			const struct soft_tlb *t = &c->tlbs[set][i];
-			uint64_t at = t->read + t->host - (uintptr_t)mem->host;
-
-			REQUIRE(t->read == 1 || t->write == 1 || t->write == t->read);
-			REQUIRE(t->read != 1 || t->write == 1);
-			REQUIRE(t->read == 1 || (!(at & PAGE_MASK) && at < mem->bytes));
-		}
-	for (i = 0; i < SOFT_TLB_SIZE; i++)
-		REQUIRE(c->tlbs[SOFT_TLB_SLOW][i].read == 1 &&
-			c->tlbs[SOFT_TLB_SLOW][i].write == 1);
+	for (n = 0; n < SOFT_SPACES * SOFT_TLB_SLOW; n++)
+		check_tlb(c->tlbs[n / SOFT_TLB_SLOW][n % SOFT_TLB_SLOW], mem);
+	for (n = 0; n < SOFT_TLB_SIZE; n++)
+		REQUIRE(c->slow[n].read == 1 && c->slow[n].write == 1);
 }
 
 void hostile_see(const struct engine_vcpu *v, struct hostile_seen *seen)

@@ -9,7 +9,7 @@
 #include "soft/compile.h"
 #include "soft/kind.h"
 #include "soft/native.h"
-#include "soft/soft.h"
+#include "soft/tlb.h"
 #include "x86/guard.h"
 
 #define HASH_BITS   18

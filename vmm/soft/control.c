@@ -2,6 +2,7 @@
 /* Control and debug registers (SDM vol. 3, 2.5, 18.2). */
 #include "soft/operand.h"
 #include "soft/system.h"
+#include "soft/tlb.h"
 
 #define NOINLINE __attribute__((noinline))
 
@@ -54,13 +55,16 @@ static NOINLINE void do_write_cr0(struct soft *c, const struct soft_uop *u)
 static NOINLINE void do_write_cr3(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t value = source(c, u);
+	bool keep = c->s.cr4 & SOFT_CR4_PCIDE && value & CR3_KEEP;
 
-	if (c->s.cr4 & SOFT_CR4_PCIDE)
+	if (keep)
 		value &= ~CR3_KEEP;
 	if (soft_long_mode(c) && value >> c->paging.max_phy_addr)
 		gp(c, u);
-	c->s.cr3 = value;
-	soft_flush_tlb(c);
+	c->s.cr3 = c->paging.cr3 = value;
+	if (!keep)
+		soft_flush_pcid(c, soft_pcid(c));
+	soft_enter_space(c);
 }
 
 /* Return the CR4 bits whose features CPUID enumerates. */
@@ -115,8 +119,8 @@ static NOINLINE void do_write_cr4(struct soft *c, const struct soft_uop *u)
 		gp(c, u);
 	if (set & SOFT_CR4_PCIDE && (!soft_long_mode(c) || c->s.cr3 & CR3_FLAGS))
 		gp(c, u);
+	/* soft_derive() flushes the TLB if a bit that translations depend on has changed. */
 	c->s.cr4 = value;
-	soft_flush_tlb(c);
 }
 
 static NOINLINE void do_write_cr8(struct soft *c, const struct soft_uop *u)

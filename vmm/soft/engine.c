@@ -9,6 +9,7 @@
 #include "soft/compile.h"
 #include "soft/native.h"
 #include "soft/state.h"
+#include "soft/tlb.h"
 #include "soft/system.h"
 #include "x86/insn.h"
 
@@ -134,6 +135,7 @@ static int copy_cpuid(struct soft *c, const struct engine_cpuid_entry *cpuid, si
 static void reset(struct soft *c)
 {
 	const struct x86_segment data = {.limit = 0xffff, .ar = X86_AR_DATA};
+	unsigned int i;
 
 	c->s.ds = c->s.es = c->s.fs = c->s.gs = c->s.ss = c->s.cs = data;
 	c->s.cs.ar = X86_AR_CODE;
@@ -154,7 +156,10 @@ static void reset(struct soft *c)
 	c->msr.pat = 0x0007040600070406;
 	/* Fast strings are on; there are neither BTS nor PEBS. */
 	c->msr.misc_enable = 1u << 0 | 1u << 11 | 1u << 12;
-	c->gen = 1u << SOFT_BLOCK_MODE_BITS;
+	for (i = 0; i < SOFT_SPACES; i++)
+		c->space[i].filled = (1u << SOFT_TLB_SLOW) - 1;
+	for (i = 0; i < SOFT_TLB_SIZE; i++)
+		c->slow[i].read = c->slow[i].write = 1;
 	soft_flush_tlb(c);
 	soft_set_rflags(c, c->regs.rflags);
 	soft_derive(c);

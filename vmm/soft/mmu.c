@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Accesses to memory that miss the TLB, and TLB fills. */
+/* Accesses to memory that miss the first-level TLB, and TLB fills. */
 #include "soft/access.h"
 #include "soft/system.h"
+#include "soft/tlb.h"
 
 #define PAGE_MASK (X86_PAGE_SIZE - 1)
 #define TLB_NONE  1u
@@ -17,37 +18,6 @@ struct piece {
 	uint32_t len;  /* 0 if there is no such piece */
 };
 
-void soft_flush_tlb(struct soft *c)
-{
-	unsigned int set, i;
-
-	for (set = 0; set < SOFT_TLB_SETS; set++)
-		for (i = 0; i < SOFT_TLB_SIZE; i++)
-			c->tlbs[set][i].read = c->tlbs[set][i].write = TLB_NONE;
-	soft_unlink(c);
-}
-
-void soft_flush_page(struct soft *c, uint64_t va)
-{
-	/* The page may be part of a large page with other entries here. */
-	(void)va;
-	soft_flush_tlb(c);
-}
-
-void soft_protect(struct soft *c, uint64_t gpa)
-{
-	const uint8_t *host = x86_mem_at(&c->vm->mem, gpa & ~PAGE_MASK, X86_PAGE_SIZE);
-	unsigned int set, i;
-
-	for (set = 0; set < SOFT_TLB_SETS; set++)
-		for (i = 0; i < SOFT_TLB_SIZE; i++) {
-			struct soft_tlb *t = &c->tlbs[set][i];
-
-			if (t->write != TLB_NONE && t->host + t->write == (uintptr_t)host)
-				t->write = TLB_NONE;
-		}
-}
-
 static bool walk(struct soft *c, uint64_t va, unsigned int access, struct x86_page *page,
 		 struct engine_exception *e)
 {
@@ -58,20 +28,11 @@ static bool walk(struct soft *c, uint64_t va, unsigned int access, struct x86_pa
 	c->paging.rflags = (uint32_t)c->r[SOFT_R_RFLAGS];
 	if (x86_walk_page(&c->vm->mem, &c->paging, va, access, page))
 		return true;
+	/* A page fault invalidates the translation (SDM vol. 3, 4.10.4.1). */
+	soft_flush_page(c, va, soft_pcid(c), true);
 	*e = (struct engine_exception){
 		.vector = X86_VEC_PF, .has_error = true, .error = page->error, .cr2 = va};
 	return false;
-}
-
-bool soft_translate(struct soft *c, uint64_t va, unsigned int access, uint64_t *gpa,
-		    struct engine_exception *e)
-{
-	struct x86_page page;
-
-	if (!walk(c, va, access, &page, e))
-		return false;
-	*gpa = page.gpa;
-	return true;
 }
 
 static uint8_t *host_of(const struct soft *c, uint64_t gpa, uint64_t len)
@@ -81,7 +42,7 @@ static uint8_t *host_of(const struct soft *c, uint64_t gpa, uint64_t len)
 	return x86_mem_at(&c->vm->mem, gpa, len);
 }
 
-/* Fill the TLB entry of a page, and record whether a write needs a walk. */
+/* Fill the first-level TLB entry of a page, and record whether a write needs a walk. */
 static void fill(struct soft *c, uint64_t va, const struct x86_page *found)
 {
 	uint64_t gpa = found->gpa;
@@ -89,11 +50,43 @@ static void fill(struct soft *c, uint64_t va, const struct x86_page *found)
 	uint64_t page = va & ~PAGE_MASK;
 	const uint8_t *host = host_of(c, gpa & ~PAGE_MASK, X86_PAGE_SIZE);
 
-	if (c->tlb == c->tlbs[SOFT_TLB_SLOW] || !host)
+	if (c->set == SOFT_TLB_SLOW || !host)
 		return;
+	c->space[c->in_space].filled |= 1u << c->set;
 	t->read = page;
 	t->host = (uintptr_t)host - page;
 	t->write = found->writable && !soft_has_code(c, gpa) ? page : TLB_NONE;
+}
+
+/* Translate like the processor does: walk the page tables if the second-level TLB has no entry. */
+static bool find(struct soft *c, uint64_t va, unsigned int access, unsigned int set,
+		 struct x86_page *page, struct engine_exception *e)
+{
+	const struct soft_page *known = soft_find_page(c, set, va);
+
+	if (known && (!(access & X86_WALK_WRITE) || known->word & SOFT_PAGE_WRITE)) {
+		page->gpa = (known->word & ~PAGE_MASK) | (va & PAGE_MASK);
+		page->writable = known->word & SOFT_PAGE_WRITE;
+		return true;
+	}
+	if (!walk(c, va, access, page, e))
+		return false;
+	if (host_of(c, page->gpa & ~PAGE_MASK, X86_PAGE_SIZE))
+		soft_add_page(c, set, va, page);
+	return true;
+}
+
+bool soft_translate(struct soft *c, uint64_t va, unsigned int access, uint64_t *gpa,
+		    struct engine_exception *e)
+{
+	unsigned int set = c->cpl == 3 ? SOFT_FETCH_USER : SOFT_FETCH_KERNEL;
+	struct x86_page page;
+
+	if (access == X86_WALK_FETCH ? !find(c, va, access, set, &page, e)
+				     : !walk(c, va, access, &page, e))
+		return false;
+	*gpa = page.gpa;
+	return true;
 }
 
 /* Check the data breakpoints in DR0 to DR3. */
@@ -127,7 +120,8 @@ static void locate(struct soft *c, const struct soft_uop *u, uint64_t va, size_t
 	struct engine_exception e;
 	struct x86_page page;
 
-	if (!walk(c, va, access, &page, &e)) {
+	if (c->set == SOFT_TLB_SLOW ? !walk(c, va, access, &page, &e)
+				    : !find(c, va, access, c->set, &page, &e)) {
 		if (e.vector == X86_VEC_GP && u && u->flags & SOFT_UOP_SS)
 			e.vector = X86_VEC_SS;
 		soft_fault(c, u, &e);
@@ -145,7 +139,7 @@ static void locate_all(struct soft *c, const struct soft_uop *u, uint64_t va, si
 {
 	size_t room = (size_t)(X86_PAGE_SIZE - (va & PAGE_MASK));
 
-	if (c->tlb == c->tlbs[SOFT_TLB_SLOW]) {
+	if (c->set == SOFT_TLB_SLOW) {
 		check_alignment(c, u, va, (unsigned int)len);
 		watch(c, va, (unsigned int)len, access & X86_WALK_WRITE);
 	}

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Save and load a processor as plain data. Blocks and links are left out, since they follow from
- * RAM. The TLB is saved, because its content is visible to a guest. A stale entry lasts until the
- * guest invalidates it, and an access through an entry does not set the accessed bit again.
+ * RAM. The second-level TLB is saved, because its content is visible to a guest. A stale entry lasts
+ * until the guest invalidates it, and an access through an entry does not set the accessed bit again.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "soft/state.h"
 #include "soft/system.h"
+#include "soft/tlb.h"
 #include "soft/x87.h"
 
 #define MAGIC	0x33554350u /* "PCU3" */
 #define PAGE	(X86_PAGE_SIZE - 1)
-#define ENTRIES ((size_t)SOFT_TLB_SLOW * SOFT_TLB_SIZE)
+#define ENTRIES ((size_t)(SOFT_DATA_ROWS + SOFT_CODE_ROWS) * SOFT_WAYS)
 #define MSRS	64u
 
 /* The bits that soft_load() accepts. Bits whose feature CPUID lacks are accepted, and harmless. */
@@ -58,14 +59,11 @@ struct saved_msr {
 	uint64_t value;
 };
 
-enum tlb_flags {
-	TLB_SET = 3, /* enum soft_tlb_set */
-	TLB_WRITE = 4,
-};
+/* An entry of the second-level TLB. The way is in `word`, above enum soft_page_bits. */
+#define WAY_AT 7
 
 struct saved_tlb {
-	uint64_t page; /* linear, with enum tlb_flags below */
-	uint64_t gpa;
+	uint64_t key, word;
 };
 
 enum saved_segments { CS, DS, ES, FS, GS, SS, TR, LDT, SEGMENTS };
@@ -239,20 +237,18 @@ static uint32_t save_msrs(struct soft *c, struct saved_msr *to)
 
 static uint32_t save_tlb(const struct soft *c, struct saved_tlb *to)
 {
+	const struct soft_page *page[2] = {c->pages.data, c->pages.code};
+	const unsigned int count[2] = {SOFT_DATA_ROWS * SOFT_WAYS, SOFT_CODE_ROWS * SOFT_WAYS};
 	uint32_t n = 0;
-	unsigned int set, i;
+	unsigned int part, i;
 
-	for (set = 0; set < SOFT_TLB_SLOW; set++)
-		for (i = 0; i < SOFT_TLB_SIZE; i++) {
-			const struct soft_tlb *t = &c->tlbs[set][i];
-
-			if (t->read & PAGE)
-				continue;
-			to[n++] = (struct saved_tlb){
-				.page = t->read | set | (t->write == t->read ? TLB_WRITE : 0),
-				.gpa = t->host + t->read - (uintptr_t)c->vm->mem.host,
-			};
-		}
+	for (part = 0; part < 2; part++)
+		for (i = 0; i < count[part]; i++)
+			if (soft_has_page(c, &page[part][i]))
+				to[n++] = (struct saved_tlb){
+					.key = page[part][i].key,
+					.word = page[part][i].word | i % SOFT_WAYS << WAY_AT,
+				};
 	return n;
 }
 
@@ -397,23 +393,13 @@ static bool load_msrs(struct soft *c, const struct saved_msr *from, uint32_t cou
  */
 static bool load_tlb(struct soft *c, const struct saved_tlb *from, uint32_t count)
 {
+	const uint64_t ways = (SOFT_WAYS - 1) << WAY_AT;
 	uint32_t i;
 
-	for (i = 0; i < count; i++) {
-		uint64_t page = from[i].page & ~PAGE;
-		unsigned int set = from[i].page & TLB_SET;
-		const uint8_t *host = x86_mem_at(&c->vm->mem, from[i].gpa, X86_PAGE_SIZE);
-		struct soft_tlb *t;
-
-		if (!host || from[i].gpa & PAGE || set >= SOFT_TLB_SLOW ||
-		    from[i].page & PAGE & ~(TLB_SET | TLB_WRITE))
+	for (i = 0; i < count; i++)
+		if (!soft_put_page(c, from[i].key, from[i].word & ~ways,
+				   (from[i].word & ways) >> WAY_AT))
 			return false;
-		t = &c->tlbs[set][page >> 12 & (SOFT_TLB_SIZE - 1)];
-		t->read = page;
-		t->host = (uintptr_t)host - page;
-		if (from[i].page & TLB_WRITE)
-			t->write = page;
-	}
 	return true;
 }
 

@@ -139,13 +139,52 @@ struct soft_tlb {
 #define SOFT_TLB_BITS 8
 #define SOFT_TLB_SIZE (1u << SOFT_TLB_BITS)
 
+/* The number of address spaces that have first-level TLBs. */
+#define SOFT_SPACES 4u
+
 /* The page permissions that apply. Each set has its own TLB. */
 enum soft_tlb_set {
 	SOFT_TLB_KERNEL,    /* CPL 0 to 2 */
 	SOFT_TLB_KERNEL_AC, /* likewise, RFLAGS.AC set: SMAP is suspended */
 	SOFT_TLB_USER,
 	SOFT_TLB_SLOW, /* always empty: each access takes the slow path (#AC, breakpoints) */
-	SOFT_TLB_SETS
+};
+
+/* An entry of the second-level TLB: tlb.h. */
+struct soft_page {
+	uint64_t key;  /* the linear page address and the PCID, which is 0 for a global page */
+	uint64_t word; /* the guest-physical page address, with enum soft_page_bits */
+	uint64_t born; /* soft_pages.now at the fill; 0 if the entry was dropped */
+};
+
+#define SOFT_WAYS	4u
+#define SOFT_DATA_ROWS	1024u
+#define SOFT_CODE_ROWS	256u
+#define SOFT_LARGE_BITS 4096u
+
+/*
+ * The second-level TLB. The newest entry of a row is the first, and a hit changes nothing. A flush
+ * only notes its time: an entry is valid if it is at least as new as the last flush of its kind.
+ */
+struct soft_pages {
+	struct soft_page data[SOFT_DATA_ROWS * SOFT_WAYS];
+	struct soft_page code[SOFT_CODE_ROWS * SOFT_WAYS];
+	uint64_t now;		/* the number of flushes */
+	uint64_t flushed;	/* the last flush of everything */
+	uint64_t flushed_local; /* the last flush of everything except global pages */
+	uint64_t pcid[4096];	/* the last flush of each PCID */
+	uint64_t turn;		/* the number of changes of the address space */
+	/* Large pages of three sizes that may have entries, by the hash of their number. */
+	uint64_t large[3][SOFT_LARGE_BITS / 64];
+};
+
+/* An address space with first-level TLBs and links. */
+struct soft_space {
+	uint64_t cr3;
+	uint64_t gen;  /* soft.gen when the space was left; 0 if no link is valid */
+	uint64_t used; /* soft_pages.turn when the space was entered */
+	uint32_t pcid;
+	uint32_t filled; /* a bit for each TLB that may have entries */
 };
 
 struct soft_jump {
@@ -202,14 +241,16 @@ struct soft {
 	 * LAHF has them. */
 	uint16_t fl;
 	uint8_t call; /* enum soft_call, of the call in progress */
-	/* The generation of valid links: the count of soft_unlink(), and `mode`. */
+	/* The generation of valid links: a number for each space and unlinking, and `mode`. */
 	uint64_t gen;
 	int64_t left; /* instructions until run() ends, less those of blocks that have begun */
 	struct vpt_gate *gate; /* the gate of the observer; NULL if no trace is on */
 	struct soft_tlb *tlb;
 	/* Aligned, so that no entry crosses a cache line of the host. */
 	struct soft_jump jump[SOFT_JUMP_SIZE] __attribute__((aligned(64)));
-	struct soft_tlb tlbs[SOFT_TLB_SETS][SOFT_TLB_SIZE] __attribute__((aligned(64)));
+	struct soft_tlb tlbs[SOFT_SPACES][SOFT_TLB_SLOW][SOFT_TLB_SIZE]
+		__attribute__((aligned(64)));
+	struct soft_tlb slow[SOFT_TLB_SIZE] __attribute__((aligned(64))); /* always empty */
 
 	struct x86_sregs s;
 	uint64_t dr[8];
@@ -244,6 +285,12 @@ struct soft {
 	uint8_t bounce[64] __attribute__((aligned(64)));
 	uint64_t bounce_va;
 	uint32_t bounce_bytes; /* 0 if unused */
+
+	struct soft_space space[SOFT_SPACES];
+	uint32_t in_space; /* the current one of `space` */
+	uint32_t set;	   /* the current enum soft_tlb_set */
+	uint64_t gens;	   /* the newest generation */
+	struct soft_pages pages;
 };
 
 static inline struct soft *soft(struct engine_vcpu *ev)
@@ -375,10 +422,25 @@ void soft_fill(struct soft *c, struct soft_block *b, const uint8_t *code, unsign
 bool soft_crosses(struct soft *c, uint32_t mode, const uint8_t *code, unsigned int room);
 #define SOFT_BLOCK_MAX_INSNS 64
 #define SOFT_BLOCK_MAX_UOPS  256
-/* Invalidate all links, after a change of mappings or modes. */
+/* Invalidate the links of the current address space. */
+static inline void soft_new_gen(struct soft *c)
+{
+	c->gens += 1u << SOFT_BLOCK_MODE_BITS;
+	c->gen = c->gens | (c->gen & ((1u << SOFT_BLOCK_MODE_BITS) - 1));
+}
+/* Invalidate all links, after a change of code or modes. */
 static inline void soft_unlink(struct soft *c)
 {
-	c->gen += 1u << SOFT_BLOCK_MODE_BITS;
+	unsigned int i;
+
+	for (i = 0; i < SOFT_SPACES; i++)
+		c->space[i].gen = 0;
+	soft_new_gen(c);
+}
+/* Select the TLB of the current space and permissions. */
+static inline void soft_choose_tlb(struct soft *c)
+{
+	c->tlb = c->set == SOFT_TLB_SLOW ? c->slow : c->tlbs[c->in_space][c->set];
 }
 /* Returns true if this page has cached code. Then report writes to it with soft_wrote(). */
 bool soft_has_code(const struct soft *c, uint64_t gpa);
@@ -389,10 +451,6 @@ bool soft_has_code(const struct soft *c, uint64_t gpa);
 void soft_wrote(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint64_t len);
 
 /* mmu.c. Accesses fault with #PF, #GP, #SS or #AC. */
-void soft_flush_tlb(struct soft *c);
-void soft_flush_page(struct soft *c, uint64_t va);
-/* Make every further write to this page take the slow path. */
-void soft_protect(struct soft *c, uint64_t gpa);
 /*
  * Translate a linear to a guest-physical address. Returns false with the exception in *e. `access`
  * is an enum x86_walk_access.

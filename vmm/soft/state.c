@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Get and set the system state, and derive the modes of decoding and of memory accesses from it. */
 #include "soft/state.h"
+#include "soft/system.h"
+#include "soft/tlb.h"
+
+/* The bits that translations depend on. A change of one flushes all translations. */
+#define CR0_PAGING (X86_CR0_PG | X86_CR0_WP)
+#define CR4_PAGING                                                                                 \
+	(X86_CR4_PSE | X86_CR4_PAE | SOFT_CR4_PGE | X86_CR4_LA57 | SOFT_CR4_PCIDE | X86_CR4_SMEP | \
+	 X86_CR4_SMAP | SOFT_CR4_PKE)
+#define EFER_PAGING (X86_EFER_LMA | X86_EFER_NXE)
 
 static uint32_t fpu_mode(const struct soft *c)
 {
@@ -63,13 +72,14 @@ static enum soft_tlb_set tlb_set(const struct soft *c)
 /* Return true if the registers that control paging have not changed since the last derivation. */
 static bool same_paging(const struct soft *c)
 {
-	return c->paging.cr0 == c->s.cr0 && c->paging.cr3 == c->s.cr3 &&
-	       c->paging.cr4 == c->s.cr4 && c->paging.efer == c->s.efer;
+	return !((c->paging.cr0 ^ c->s.cr0) & CR0_PAGING) && c->paging.cr3 == c->s.cr3 &&
+	       !((c->paging.cr4 ^ c->s.cr4) & CR4_PAGING) &&
+	       !((c->paging.efer ^ c->s.efer) & EFER_PAGING);
 }
 
 void soft_derive(struct soft *c)
 {
-	bool same = same_paging(c);
+	bool same;
 	uint32_t limit;
 	uint64_t base;
 
@@ -77,6 +87,7 @@ void soft_derive(struct soft *c)
 		c->s.efer |= X86_EFER_LMA;
 	else
 		c->s.efer &= ~X86_EFER_LMA;
+	same = same_paging(c);
 	c->cpl = c->s.cr0 & X86_CR0_PE ? x86_segment_dpl(&c->s.ss) : 0;
 	c->bits = soft_long_mode(c) && c->s.cs.ar & X86_AR_L ? 64
 		  : c->s.cs.ar & X86_AR_DB		     ? 32
@@ -87,7 +98,8 @@ void soft_derive(struct soft *c)
 	c->paging.cr4 = c->s.cr4;
 	c->paging.efer = c->s.efer;
 	c->paging.cpl = c->cpl;
-	c->tlb = c->tlbs[tlb_set(c)];
+	c->set = tlb_set(c);
+	soft_choose_tlb(c);
 	if (!same)
 		soft_flush_tlb(c);
 	base = c->bits == 64 ? 0 : c->s.cs.base;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Translate system instructions. Those without a file of their own are executed here. */
 #include "soft/system.h"
+#include "soft/tlb.h"
 
 #include "soft/access.h"
 #include "soft/flagcond.h"
@@ -146,11 +147,12 @@ SOFT_UOP(nothing)
 /* EA is the offset, u->aux the segment. FS and GS have a base in 64-bit mode too. */
 static NOINLINE void do_invlpg(struct soft *c, const struct soft_uop *u)
 {
-	uint64_t base = 0;
+	uint64_t base = 0, va;
 
 	if (c->bits != 64 || u->aux >= SOFT_SEG_FS)
 		base = soft_seg_cache(c, u->aux)->base;
-	soft_flush_page(c, base + c->r[SOFT_R_EA]);
+	va = base + c->r[SOFT_R_EA];
+	soft_flush_page(c, soft_long_mode(c) ? va : (uint32_t)va, soft_pcid(c), true);
 }
 
 SOFT_UOP(invlpg)
@@ -170,7 +172,20 @@ static NOINLINE void do_invpcid(struct soft *c, const struct soft_uop *u)
 	if (type > 3 || what[0] >> 12 || (type == 0 && !soft_canonical(c, what[1])) ||
 	    (type < 2 && what[0] && !(c->s.cr4 & SOFT_CR4_PCIDE)))
 		soft_raise_code(c, u, X86_VEC_GP, 0);
-	soft_flush_tlb(c);
+	switch (type) {
+	case 0:
+		soft_flush_page(c, what[1], (unsigned int)what[0], false);
+		break;
+	case 1:
+		soft_flush_pcid(c, (unsigned int)what[0]);
+		break;
+	case 2:
+		soft_flush_tlb(c);
+		break;
+	default:
+		soft_flush_local(c);
+		break;
+	}
 }
 
 SOFT_UOP(invpcid)

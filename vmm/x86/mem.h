@@ -55,6 +55,7 @@ struct x86_page {
 	bool writable;	/* a write with the same privilege is allowed, and the page is dirty: it
 	              	 * needs no further walk */
 	bool user;	/* a user-mode page on all levels */
+	bool global;	/* bit G of the entry, whatever CR4.PGE is */
 	uint32_t error; /* error code of #PF, if there is no translation */
 };
 

@@ -19,6 +19,7 @@
 #define PTE_A	    (1ull << 5)
 #define PTE_D	    (1ull << 6)
 #define PTE_PS	    (1ull << 7)
+#define PTE_G	    (1ull << 8)
 #define PTE_NX	    (1ull << 63)
 #define PTE_ADDRESS 0x000ffffffffff000ull
 
@@ -253,6 +254,7 @@ bool x86_walk_page(const struct x86_mem *mem, const struct x86_paging *paging, u
 		.bytes = 1ull << w.level->shift,
 		.gpa = frame(&w) | (gva & ((1ull << w.level->shift) - 1)),
 		.user = w.allowed & PTE_U,
+		.global = w.pte & PTE_G,
 		.writable =
 			w.pte & PTE_D && permitted(&w, X86_WALK_WRITE | (access & X86_WALK_SYSTEM)),
 	};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The second-level TLB, and the address spaces that have first-level TLBs.
+ *
+ * A guest can observe the second level. An access walks the page tables only if the second level has
+ * no entry for it. The first level and the links of blocks are caches of the second level. An entry that leaves the second level takes the first-level entries with it, or unlinks all
+ * blocks. Losing a first-level entry or a link therefore changes nothing that a guest can observe,
+ * and a snapshot has the second level only.
+ */
+#ifndef VMM_SOFT_TLB_H
+#define VMM_SOFT_TLB_H
+
+#include "soft/soft.h"
+
+/* The sets of fetches in SOFT_PAGE_SET. A set of data is an enum soft_tlb_set. */
+#define SOFT_FETCH_KERNEL 4u
+#define SOFT_FETCH_USER	  5u
+
+enum soft_page_bits {
+	SOFT_PAGE_SET = 7,
+	SOFT_PAGE_WRITE = 1 << 3, /* writes need no walk: the page is writable and dirty */
+	SOFT_PAGE_GLOBAL = 1 << 4,
+	SOFT_PAGE_SIZE = 3 << 5, /* the page of the page tables: 4 KiB, 2 MiB, 4 MiB, 1 GiB */
+	SOFT_PAGE_BITS = (1 << 7) - 1,
+};
+
+/* Find the entry of a page; NULL if there is none. The caller checks SOFT_PAGE_WRITE. */
+const struct soft_page *soft_find_page(const struct soft *c, unsigned int set, uint64_t va);
+/* Add the page that a walk has found, in place of an entry of the same page. */
+void soft_add_page(struct soft *c, unsigned int set, uint64_t va, const struct x86_page *found);
+/* Put an entry of a snapshot in its way. Returns false if the entry is invalid. */
+bool soft_put_page(struct soft *c, uint64_t key, uint64_t word, unsigned int way);
+/* Returns true if no flush has removed the entry. */
+bool soft_has_page(const struct soft *c, const struct soft_page *page);
+
+/*
+ * Drop the entries of the page at `va`, in every part of a large page. They are those of one PCID
+ * and, with `global`, those of global pages.
+ */
+void soft_flush_page(struct soft *c, uint64_t va, unsigned int pcid, bool global);
+/* Drop the entries of one PCID, except global ones. */
+void soft_flush_pcid(struct soft *c, unsigned int pcid);
+/* Drop the entries of all PCIDs, except global ones. */
+void soft_flush_local(struct soft *c);
+/* Drop everything. */
+void soft_flush_tlb(struct soft *c);
+/* Use the first-level TLBs and the links of the current CR3. */
+void soft_enter_space(struct soft *c);
+/* Make every further write to this page of RAM take the slow path. */
+void soft_protect(struct soft *c, uint64_t gpa);
+
+/* Return the PCID that tags the current translations. */
+unsigned int soft_pcid(const struct soft *c);
+
+#endif /* VMM_SOFT_TLB_H */
