@@ -92,6 +92,12 @@ at=$("$VPT" run -j --engine=soft "$dir/again1" 2>/dev/null | jq '.retired * 3 / 
 "$VPT" restore -q -o "$dir/rest.vpt" "$dir/s.vps" >/dev/null 2>&1
 tap_run "a snapshot in the second boot: the same file" cmp "$dir/oracle.vpt" "$dir/rest.vpt"
 
+printf abc >"$dir/typed"
+ends "two boots with input for the console" 1 "$twice" --pt=host --input="$dir/typed" \
+	-o "$dir/input.vpt" "$dir/again1"
+"$VPT" replay -q -o "$dir/replay.vpt" "$dir/input.vpt" >/dev/null 2>&1
+tap_run "their replay has the same trace" cmp "$dir/input.vpt" "$dir/replay.vpt"
+
 # Traced from outside, like any guest.
 "$VPT" run -q --engine=soft --pt=host --oracle -o "$dir/t.vpt" "$dir/moves" >/dev/null 2>&1
 tap_run "the trace is what ran" "$VPT" verify -q "$dir/t.vpt"

@@ -27,6 +27,12 @@ run again --seed=5
 tap_run "with another seed there are other numbers" test "$(sum other)" != "$(sum one)"
 tap_run "and again the same ones" cmp "$dir/other.vpt" "$dir/again.vpt"
 
+# A replay has the numbers of the recording.
+printf abc >"$dir/typed"
+run typed --seed=5 --input="$dir/typed"
+"$VPT" replay -q -o "$dir/replay.vpt" "$dir/typed.vpt" >/dev/null 2>&1
+tap_run "a replay has the same trace" cmp "$dir/typed.vpt" "$dir/replay.vpt"
+
 # Snapshots between two numbers.
 for traced in 400 700 1000; do
 	at=$("$VPT" run -j --engine=soft --seed=5 --max-insns=$traced "$GUEST/rdrand.elf" 2>/dev/null |
