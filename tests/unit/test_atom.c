@@ -442,25 +442,12 @@ START_TEST(ctl_drains)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("atom", NULL, NULL)
 {
-	Suite *suite = suite_create("atom");
-	TCase *tc = tcase_create("unit");
-
-	tcase_add_loop_test(tc, filter_by_id, 0, sizeof(filter_ids) / sizeof(filter_ids[0]));
-	tcase_add_test(tc, edges);
-	tcase_add_test(tc, asks);
-	tcase_add_test(tc, engine_loses);
-	tcase_add_test(tc, engine_loses_at_bound);
-	tcase_add_test(tc, ctl_drains);
-	tcase_add_test(tc, context_read);
-	tcase_add_test(tc, locked);
-	tcase_add_test(tc, written_live);
-	tcase_add_test(tc, overflow_written);
-	tcase_add_test(tc, stop_held);
-	tcase_add_loop_test(tc, stop_let_go, 0, 2);
-	tcase_add_test(tc, options);
-	tcase_add_loop_test(tc, quick_cond, 0, 6);
-	suite_add_tcase(suite, tc);
-	return suite;
+	TEST_ROWS(tcase, filter_by_id, filter_ids);
+	TEST_ADD(tcase, edges, asks, engine_loses, engine_loses_at_bound, ctl_drains, context_read,
+		 locked, written_live, overflow_written, stop_held);
+	TEST_LOOP(tcase, 2, stop_let_go);
+	TEST_ADD(tcase, options);
+	TEST_LOOP(tcase, 6, quick_cond);
 }

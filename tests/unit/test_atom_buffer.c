@@ -340,21 +340,12 @@ START_TEST(psb_lost)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("atom_buffer", NULL, NULL)
 {
-	Suite *suite = suite_create("atom_buffer");
-	TCase *tc = tcase_create("buffer");
-
-	tcase_add_loop_test(tc, level, 0, BUFFERS);
-	tcase_add_test(tc, full_tnt);
-	tcase_add_test(tc, enables);
-	tcase_add_test(tc, no_pcc);
-	tcase_add_loop_test(tc, trace_stop, 0, 2);
-	tcase_add_test(tc, stop_after_clear);
-	tcase_add_test(tc, stop_at_status);
-	tcase_add_test(tc, no_room_to_stop);
-	tcase_add_loop_test(tc, extra_tip, 0, 2);
-	tcase_add_test(tc, psb_lost);
-	suite_add_tcase(suite, tc);
-	return suite;
+	TEST_LOOP(tcase, BUFFERS, level);
+	TEST_ADD(tcase, full_tnt, enables, no_pcc);
+	TEST_LOOP(tcase, 2, trace_stop);
+	TEST_ADD(tcase, stop_after_clear, stop_at_status, no_room_to_stop);
+	TEST_LOOP(tcase, 2, extra_tip);
+	TEST_ADD(tcase, psb_lost);
 }

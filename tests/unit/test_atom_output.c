@@ -198,16 +198,10 @@ START_TEST(trace_stop)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("atom_output", NULL, NULL)
 {
-	Suite *suite = suite_create("atom_output");
-	TCase *tc = tcase_create("output");
-
-	tcase_add_loop_test(tc, addresses, 0,
-			    GUESTMEM_MAP_MODES * (int)(sizeof(places) / sizeof(places[0])));
-	tcase_add_loop_test(tc, refused, 0, 60);
-	tcase_add_test(tc, moved);
-	tcase_add_loop_test(tc, trace_stop, 0, 4);
-	suite_add_tcase(suite, tc);
-	return suite;
+	TEST_LOOP(tcase, GUESTMEM_MAP_MODES * (int)(sizeof(places) / sizeof(places[0])), addresses);
+	TEST_LOOP(tcase, 60, refused);
+	TEST_ADD(tcase, moved);
+	TEST_LOOP(tcase, 4, trace_stop);
 }

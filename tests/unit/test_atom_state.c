@@ -323,16 +323,11 @@ START_TEST(refused)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("atom_state", NULL, NULL)
 {
-	Suite *suite = suite_create("atom_state");
-	TCase *tc = tcase_create("state");
-
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, walks, 0, WALKS);
-	tcase_add_test(tc, ends_asleep);
-	tcase_add_loop_test(tc, garbage, 0, 8);
-	tcase_add_loop_test(tc, refused, 0, (int)(sizeof(refusals) / sizeof(refusals[0])));
-	suite_add_tcase(suite, tc);
-	return suite;
+	tcase_set_timeout(tcase, 60);
+	TEST_LOOP(tcase, WALKS, walks);
+	TEST_ADD(tcase, ends_asleep);
+	TEST_LOOP(tcase, 8, garbage);
+	TEST_ROWS(tcase, refused, refusals);
 }

@@ -393,23 +393,15 @@ START_TEST(clock_begins_anew)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("atom_time", NULL, NULL)
 {
-	Suite *suite = suite_create("atom_time");
-	TCase *tc = tcase_create("time");
-
-	tcase_add_loop_test(tc, mtc, 0, 4 * (int)RATIOS);
-	tcase_add_test(tc, clock_begins_anew);
-	tcase_add_test(tc, mtc_burst);
-	tcase_add_test(tc, tsc_back);
-	tcase_add_loop_test(tc, timing_when, 0, 2);
-	tcase_add_loop_test(tc, cntp, 0, 4);
-	tcase_add_loop_test(tc, cycle_counts, 0, 10);
-	tcase_add_loop_test(tc, pcc, 0, 2);
-	tcase_add_loop_test(tc, sleep_states, 0, 5);
-	tcase_add_loop_test(tc, shutdown, 0, 2);
-	tcase_add_loop_test(tc, stopped, 0, 2);
-	tcase_add_test(tc, errata);
-	suite_add_tcase(suite, tc);
-	return suite;
+	TEST_LOOP(tcase, 4 * (int)RATIOS, mtc);
+	TEST_ADD(tcase, clock_begins_anew, mtc_burst, tsc_back);
+	TEST_LOOP(tcase, 2, timing_when);
+	TEST_LOOP(tcase, 4, cntp);
+	TEST_LOOP(tcase, 10, cycle_counts);
+	TEST_LOOP(tcase, 2, pcc);
+	TEST_LOOP(tcase, 5, sleep_states);
+	TEST_LOOP(tcase, 2, shutdown, stopped);
+	TEST_ADD(tcase, errata);
 }

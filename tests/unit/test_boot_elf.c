@@ -295,16 +295,8 @@ START_TEST(refused)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("boot_elf", setup, teardown)
 {
-	Suite *suite = suite_create("boot_elf");
-	TCase *tcase = tcase_create("elf");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, good);
-	tcase_add_test(tcase, good_notes);
-	tcase_add_test(tcase, good_to_the_last_byte);
-	tcase_add_loop_test(tcase, refused, 0, (int)(sizeof(bad) / sizeof(bad[0])));
-	suite_add_tcase(suite, tcase);
-	return suite;
+	TEST_ADD(tcase, good, good_notes, good_to_the_last_byte);
+	TEST_ROWS(tcase, refused, bad);
 }

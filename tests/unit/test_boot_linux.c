@@ -190,19 +190,9 @@ START_TEST(acpi_without_room)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("boot_linux", setup, NULL)
 {
-	Suite *suite = suite_create("boot_linux");
-	TCase *tcase = tcase_create("linux");
-
-	tcase_add_checked_fixture(tcase, setup, NULL);
-	tcase_add_test(tcase, good);
-	tcase_add_test(tcase, partial_paragraph);
-	tcase_add_test(tcase, not_relocatable);
-	tcase_add_loop_test(tcase, refused, 0, (int)(sizeof(bad) / sizeof(bad[0])));
-	tcase_add_test(tcase, not_a_kernel);
-	tcase_add_test(tcase, acpi);
-	tcase_add_test(tcase, acpi_without_room);
-	suite_add_tcase(suite, tcase);
-	return suite;
+	TEST_ADD(tcase, good, partial_paragraph, not_relocatable);
+	TEST_ROWS(tcase, refused, bad);
+	TEST_ADD(tcase, not_a_kernel, acpi, acpi_without_room);
 }

@@ -345,18 +345,11 @@ START_TEST(lbr_models)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("buffer", NULL, NULL)
 {
-	Suite *suite = suite_create("buffer");
-	TCase *tcase = tcase_create("buffer");
-
-	tcase_add_loop_test(tcase, option_limits, 0, sizeof(limits) / sizeof(limits[0]));
-	tcase_add_test(tcase, whole_ip);
-	tcase_add_test(tcase, default_rate);
-	tcase_add_loop_test(tcase, fill_level, 0, SEEDS);
-	tcase_add_test(tcase, pip_lost_outside);
-	tcase_add_test(tcase, full_of_tips);
-	tcase_add_loop_test(tcase, lbr_models, 0, sizeof(processors) / sizeof(processors[0]));
-	suite_add_tcase(suite, tcase);
-	return suite;
+	TEST_ROWS(tcase, option_limits, limits);
+	TEST_ADD(tcase, whole_ip, default_rate);
+	TEST_LOOP(tcase, SEEDS, fill_level);
+	TEST_ADD(tcase, pip_lost_outside, full_of_tips);
+	TEST_ROWS(tcase, lbr_models, processors);
 }

@@ -769,19 +769,14 @@ START_TEST(no_ratio)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("clock", NULL, NULL)
 {
-	Suite *suite = suite_create("clock");
-	TCase *tc = tcase_create("clock");
-
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, true_time, 0, SETUPS);
-	tcase_add_loop_test(tc, frequencies, 0, 32);
-	tcase_add_loop_test(tc, thresholds, 0, 16);
-	tcase_add_loop_test(tc, frequency, 0, 8);
-	tcase_add_loop_test(tc, as_libipt, 0, sizeof(libipts) / sizeof(libipts[0]));
-	tcase_add_loop_test(tc, hostile, 0, 200);
-	tcase_add_test(tc, no_ratio);
-	suite_add_tcase(suite, tc);
-	return suite;
+	tcase_set_timeout(tcase, 60);
+	TEST_LOOP(tcase, SETUPS, true_time);
+	TEST_LOOP(tcase, 32, frequencies);
+	TEST_LOOP(tcase, 16, thresholds);
+	TEST_LOOP(tcase, 8, frequency);
+	TEST_ROWS(tcase, as_libipt, libipts);
+	TEST_LOOP(tcase, 200, hostile);
+	TEST_ADD(tcase, no_ratio);
 }

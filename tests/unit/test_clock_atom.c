@@ -182,13 +182,8 @@ START_TEST(against_the_clock)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("clock_atom", NULL, NULL)
 {
-	Suite *suite = suite_create("clock_atom");
-	TCase *tc = tcase_create("clock_atom");
-
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, against_the_clock, 0, (int)(sizeof(row) / sizeof(row[0])));
-	suite_add_tcase(suite, tc);
-	return suite;
+	tcase_set_timeout(tcase, 60);
+	TEST_ROWS(tcase, against_the_clock, row);
 }

@@ -178,19 +178,9 @@ START_TEST(contents_are_bounded)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("code_pages", setup, teardown)
 {
-	Suite *suite = suite_create("code_pages");
-	TCase *tc = tcase_create("code_pages");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, first_time_only);
-	tcase_add_test(tc, per_address_space_page_and_frame);
-	tcase_add_test(tc, changed_bytes_count_when_they_run);
-	tcase_add_test(tc, many_pages);
-	tcase_add_test(tc, versions);
-	tcase_add_test(tc, mappings_are_bounded);
-	tcase_add_test(tc, contents_are_bounded);
-	suite_add_tcase(suite, tc);
-	return suite;
+	TEST_ADD(tcase, first_time_only, per_address_space_page_and_frame,
+		 changed_bytes_count_when_they_run, many_pages, versions, mappings_are_bounded,
+		 contents_are_bounded);
 }

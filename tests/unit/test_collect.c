@@ -303,20 +303,9 @@ START_TEST(hostile)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("collect", setup, teardown)
 {
-	Suite *suite = suite_create("collect");
-	TCase *tcase = tcase_create("collect");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_loop_test(tcase, looks_in_time, 0, RUNS);
-	tcase_add_loop_test(tcase, looks_too_late, 0, RUNS);
-	tcase_add_test(tcase, exactly_a_lap);
-	tcase_add_test(tcase, nothing);
-	tcase_add_test(tcase, interrupts_of_full_regions);
-	tcase_add_test(tcase, stop);
-	tcase_add_test(tcase, has_pages);
-	tcase_add_loop_test(tcase, hostile, 0, RUNS);
-	suite_add_tcase(suite, tcase);
-	return suite;
+	TEST_LOOP(tcase, RUNS, looks_in_time, looks_too_late);
+	TEST_ADD(tcase, exactly_a_lap, nothing, interrupts_of_full_regions, stop, has_pages);
+	TEST_LOOP(tcase, RUNS, hostile);
 }

@@ -254,21 +254,8 @@ START_TEST(protected_mode)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("crash", setup, teardown)
 {
-	Suite *suite = suite_create("crash");
-	TCase *tc = tcase_create("crash");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, no_idt);
-	tcase_add_test(tc, bad_stack);
-	tcase_add_test(tc, delivered_is_forgotten);
-	tcase_add_test(tc, callers);
-	tcase_add_test(tc, deep);
-	tcase_add_test(tc, exits);
-	tcase_add_test(tc, code_at_the_end);
-	tcase_add_test(tc, no_code);
-	tcase_add_test(tc, protected_mode);
-	suite_add_tcase(suite, tc);
-	return suite;
+	TEST_ADD(tcase, no_idt, bad_stack, delivered_is_forgotten, callers, deep, exits,
+		 code_at_the_end, no_code, protected_mode);
 }

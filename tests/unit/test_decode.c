@@ -275,20 +275,13 @@ START_TEST(offsets)
 }
 END_TEST
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
-
-Suite *test_suite(void)
+TEST_SUITE("decode", NULL, NULL)
 {
-	Suite *suite = suite_create("decode");
-	TCase *tc = tcase_create("flow");
-
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, by_insn, 0, COUNT(rows));
-	tcase_add_loop_test(tc, by_block, 0, COUNT(rows));
-	tcase_add_loop_test(tc, by_insn_changing, 0, COUNT(rows));
-	tcase_add_loop_test(tc, by_block_changing, 0, COUNT(rows));
-	tcase_add_loop_test(tc, no_progress, 0, 2);
-	tcase_add_test(tc, offsets);
-	suite_add_tcase(suite, tc);
-	return suite;
+	tcase_set_timeout(tcase, 60);
+	TEST_ROWS(tcase, by_insn, rows);
+	TEST_ROWS(tcase, by_block, rows);
+	TEST_ROWS(tcase, by_insn_changing, rows);
+	TEST_ROWS(tcase, by_block_changing, rows);
+	TEST_LOOP(tcase, 2, no_progress);
+	TEST_ADD(tcase, offsets);
 }

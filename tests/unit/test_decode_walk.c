@@ -140,14 +140,8 @@ END_TEST
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-Suite *test_suite(void)
+TEST_SUITE("decode_walk", NULL, NULL)
 {
-	Suite *suite = suite_create("decode_walk");
-	TCase *tc = tcase_create("flow");
-
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, walk, 0, COUNT(walks) * WALK_SEEDS);
-	tcase_add_loop_test(tc, walk_changing, 0, COUNT(walks) * WALK_SEEDS);
-	suite_add_tcase(suite, tc);
-	return suite;
+	tcase_set_timeout(tcase, 60);
+	TEST_LOOP(tcase, COUNT(walks) * WALK_SEEDS, walk, walk_changing);
 }

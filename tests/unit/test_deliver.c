@@ -13,8 +13,6 @@
 #include "core/fault.h"
 #include "core/descriptor.h"
 
-#define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))
-
 enum layout {
 	RAM = 4 << 20,
 	IDT = 0x1000,
@@ -698,40 +696,22 @@ START_TEST(a_branch_out_of_the_address_space_is_left_to_the_engine)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("deliver", setup, still_destroy)
 {
-	Suite *suite = suite_create("deliver");
-	TCase *tc = tcase_create("deliver");
-
-	tcase_add_checked_fixture(tc, setup, still_destroy);
-	tcase_add_test(tc, interrupt_in_ring_0);
-	tcase_add_test(tc, fault_from_ring_3);
-	tcase_add_test(tc, trap_gate_keeps_if);
-	tcase_add_test(tc, ist_stack_also_in_ring_0);
-	tcase_add_loop_test(tc, delivery_that_faults, 0, ROW_COUNT(broken));
-	tcase_add_loop_test(tc, double_faults, 0, ROW_COUNT(doubles));
-	tcase_add_test(tc, no_idt_is_a_triple_fault);
-	tcase_add_test(tc, int_n);
-	tcase_add_test(tc, int_n_needs_a_gate_for_its_ring);
-	tcase_add_test(tc, iret_to_ring_3);
-	tcase_add_test(tc, iret_to_compatibility_mode);
-	tcase_add_test(tc, iret_in_compatibility_mode);
-	tcase_add_test(tc, iret_of_32_and_16_bits);
-	tcase_add_test(tc, int_n_in_compatibility_mode);
-	tcase_add_test(tc, iret_to_a_null_stack_in_ring_0);
-	tcase_add_test(tc, iret_in_ring_3);
-	tcase_add_loop_test(tc, iret_that_faults, 0, ROW_COUNT(bad_iret));
-	tcase_add_test(tc, iret_with_nt);
-	tcase_add_test(tc, iret_from_a_stack_that_is_not_there);
-	tcase_add_test(tc, syscall_and_back);
-	tcase_add_test(tc, sysret_to_32_bits);
-	tcase_add_test(tc, syscalls_that_fault);
-	tcase_add_test(tc, sysenter_and_sysexit);
-	tcase_add_test(tc, pushf_shows_what_the_guest_has);
-	tcase_add_loop_test(tc, popf_changes_what_the_ring_may, 0, ROW_COUNT(popf));
-	tcase_add_test(tc, sidt_shows_the_guests_own);
-	tcase_add_loop_test(tc, branches_without_memory, 0, ROW_COUNT(branches));
-	tcase_add_test(tc, a_branch_out_of_the_address_space_is_left_to_the_engine);
-	suite_add_tcase(suite, tc);
-	return suite;
+	TEST_ADD(tcase, interrupt_in_ring_0, fault_from_ring_3, trap_gate_keeps_if,
+		 ist_stack_also_in_ring_0);
+	TEST_ROWS(tcase, delivery_that_faults, broken);
+	TEST_ROWS(tcase, double_faults, doubles);
+	TEST_ADD(tcase, no_idt_is_a_triple_fault, int_n, int_n_needs_a_gate_for_its_ring,
+		 iret_to_ring_3, iret_to_compatibility_mode, iret_in_compatibility_mode,
+		 iret_of_32_and_16_bits, int_n_in_compatibility_mode,
+		 iret_to_a_null_stack_in_ring_0, iret_in_ring_3);
+	TEST_ROWS(tcase, iret_that_faults, bad_iret);
+	TEST_ADD(tcase, iret_with_nt, iret_from_a_stack_that_is_not_there, syscall_and_back,
+		 sysret_to_32_bits, syscalls_that_fault, sysenter_and_sysexit,
+		 pushf_shows_what_the_guest_has);
+	TEST_ROWS(tcase, popf_changes_what_the_ring_may, popf);
+	TEST_ADD(tcase, sidt_shows_the_guests_own);
+	TEST_ROWS(tcase, branches_without_memory, branches);
+	TEST_ADD(tcase, a_branch_out_of_the_address_space_is_left_to_the_engine);
 }

@@ -77,13 +77,8 @@ START_TEST(odd_accesses)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("dev_ioapic", NULL, NULL)
 {
-	Suite *s = suite_create("dev_ioapic");
-	TCase *tc = tcase_create("ioapic");
-
-	tcase_add_loop_test(tc, scripted, 0, sizeof(scripts) / sizeof(scripts[0]));
-	tcase_add_test(tc, odd_accesses);
-	suite_add_tcase(s, tc);
-	return s;
+	TEST_ROWS(tcase, scripted, scripts);
+	TEST_ADD(tcase, odd_accesses);
 }

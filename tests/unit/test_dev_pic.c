@@ -88,13 +88,8 @@ START_TEST(scripted)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("dev_pic", NULL, NULL)
 {
-	Suite *s = suite_create("dev_pic");
-	TCase *tc = tcase_create("pic");
-
-	tcase_add_loop_test(tc, scripted, 0, sizeof(scripts) / sizeof(scripts[0]));
-	tcase_add_test(tc, spurious);
-	suite_add_tcase(s, tc);
-	return s;
+	TEST_ROWS(tcase, scripted, scripts);
+	TEST_ADD(tcase, spurious);
 }

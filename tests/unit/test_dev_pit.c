@@ -110,14 +110,9 @@ START_TEST(square_waves)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("dev_pit", NULL, NULL)
 {
-	Suite *s = suite_create("dev_pit");
-	TCase *tc = tcase_create("pit");
-
-	tcase_add_loop_test(tc, scripted, 0, sizeof(scripts) / sizeof(scripts[0]));
-	tcase_add_loop_test(tc, rises_where_planned, 0, sizeof(waves) / sizeof(waves[0]));
-	tcase_add_test(tc, square_waves);
-	suite_add_tcase(s, tc);
-	return s;
+	TEST_ROWS(tcase, scripted, scripts);
+	TEST_ROWS(tcase, rises_where_planned, waves);
+	TEST_ADD(tcase, square_waves);
 }

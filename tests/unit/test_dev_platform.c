@@ -231,20 +231,10 @@ START_TEST(clock_conversions)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("dev_platform", setup, NULL)
 {
-	Suite *s = suite_create("dev_platform");
-	TCase *tc = tcase_create("platform");
-
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_loop_test(tc, scripted, 0, sizeof(scripts) / sizeof(scripts[0]));
-	tcase_add_test(tc, other_msrs);
-	tcase_add_test(tc, wide_accesses);
-	tcase_add_test(tc, time_goes_forwards);
-	tcase_add_test(tc, virtual_wire);
-	tcase_add_test(tc, who_wants_input);
-	tcase_add_test(tc, snapshots);
-	tcase_add_loop_test(tc, clock_conversions, 0, sizeof(clocks) / sizeof(clocks[0]));
-	suite_add_tcase(s, tc);
-	return s;
+	TEST_ROWS(tcase, scripted, scripts);
+	TEST_ADD(tcase, other_msrs, wide_accesses, time_goes_forwards, virtual_wire,
+		 who_wants_input, snapshots);
+	TEST_ROWS(tcase, clock_conversions, clocks);
 }

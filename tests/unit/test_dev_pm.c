@@ -34,12 +34,7 @@ START_TEST(scripted)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("dev_pm", NULL, NULL)
 {
-	Suite *s = suite_create("dev_pm");
-	TCase *tc = tcase_create("pm");
-
-	tcase_add_loop_test(tc, scripted, 0, sizeof(scripts) / sizeof(scripts[0]));
-	suite_add_tcase(s, tc);
-	return s;
+	TEST_ROWS(tcase, scripted, scripts);
 }

@@ -107,14 +107,8 @@ START_TEST(dates_there_and_back)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("dev_rtc", NULL, NULL)
 {
-	Suite *s = suite_create("dev_rtc");
-	TCase *tc = tcase_create("rtc");
-
-	tcase_add_loop_test(tc, scripted, 0, sizeof(scripts) / sizeof(scripts[0]));
-	tcase_add_test(tc, large_memory);
-	tcase_add_test(tc, dates_there_and_back);
-	suite_add_tcase(s, tc);
-	return s;
+	TEST_ROWS(tcase, scripted, scripts);
+	TEST_ADD(tcase, large_memory, dates_there_and_back);
 }

@@ -97,14 +97,9 @@ START_TEST(bytes_keep_their_order)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("dev_serial", NULL, NULL)
 {
-	Suite *s = suite_create("dev_serial");
-	TCase *tc = tcase_create("serial");
-
-	tcase_add_loop_test(tc, scripted, 0, sizeof(scripts) / sizeof(scripts[0]));
-	tcase_add_loop_test(tc, trigger_levels, 0, sizeof(triggers) / sizeof(triggers[0]));
-	tcase_add_test(tc, bytes_keep_their_order);
-	suite_add_tcase(s, tc);
-	return s;
+	TEST_ROWS(tcase, scripted, scripts);
+	TEST_ROWS(tcase, trigger_levels, triggers);
+	TEST_ADD(tcase, bytes_keep_their_order);
 }

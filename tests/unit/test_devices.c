@@ -342,23 +342,10 @@ START_TEST(snapshots)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("devices", setup, NULL)
 {
-	Suite *s = suite_create("devices");
-	TCase *tc = tcase_create("devices");
-
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_test(tc, boot_timer_counts_instructions);
-	tcase_add_test(tc, apic_timer_to_the_instruction);
-	tcase_add_test(tc, no_drift);
-	tcase_add_test(tc, deadlines_are_exact);
-	tcase_add_test(tc, halt_lets_time_pass);
-	tcase_add_test(tc, an_access_may_bring_the_next_event_nearer);
-	tcase_add_test(tc, pmi_goes_to_the_port_or_to_lvtpc);
-	tcase_add_test(tc, ports);
-	tcase_add_test(tc, nothing_beyond_ram);
-	tcase_add_test(tc, msr_ranges);
-	tcase_add_test(tc, snapshots);
-	suite_add_tcase(s, tc);
-	return s;
+	TEST_ADD(tcase, boot_timer_counts_instructions, apic_timer_to_the_instruction, no_drift,
+		 deadlines_are_exact, halt_lets_time_pass,
+		 an_access_may_bring_the_next_event_nearer, pmi_goes_to_the_port_or_to_lvtpc, ports,
+		 nothing_beyond_ram, msr_ranges, snapshots);
 }

@@ -6,8 +6,6 @@
 
 #include "decode/disasm.h"
 
-#define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))
-
 /* Addresses with a SIB byte, in the forms that binutils 2.40 shows as well. */
 static const struct {
 	const char *code;
@@ -58,12 +56,7 @@ START_TEST(sib)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("disasm", NULL, NULL)
 {
-	Suite *suite = suite_create("disasm");
-	TCase *tc = tcase_create("disasm");
-
-	tcase_add_loop_test(tc, sib, 0, ROW_COUNT(rows));
-	suite_add_tcase(suite, tc);
-	return suite;
+	TEST_ROWS(tcase, sib, rows);
 }

@@ -13,10 +13,9 @@
 #include "core/exec.h"
 #include "core/fault.h"
 
-#define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))
-#define FLAGS		(X86_FL_FIXED | X86_FL_IF | X86_FL_ZF)
-#define DR6_NONE	0xffff0ff0ull
-#define GD		(1ull << 13)
+#define FLAGS	 (X86_FL_FIXED | X86_FL_IF | X86_FL_ZF)
+#define DR6_NONE 0xffff0ff0ull
+#define GD	 (1ull << 13)
 
 enum { INTERRUPT = 0x8e };
 
@@ -333,29 +332,14 @@ START_TEST(triple_fault)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("exec", setup, still_destroy)
 {
-	Suite *suite = suite_create("exec");
-	TCase *tc = tcase_create("exec");
-
-	tcase_add_checked_fixture(tc, setup, still_destroy);
-	tcase_add_test(tc, nothing_to_trap);
-	tcase_add_test(tc, trap_flag);
-	tcase_add_loop_test(tc, trap_flag_and_the_core, 0, ROW_COUNT(emulated));
-	tcase_add_test(tc, trap_after_a_fault);
-	tcase_add_test(tc, breakpoint_on_data);
-	tcase_add_test(tc, both_at_once);
-	tcase_add_loop_test(tc, breakpoint_on_execution, 0, ROW_COUNT(execution));
-	tcase_add_test(tc, breakpoint_is_linear);
-	tcase_add_test(tc, resume_flag);
-	tcase_add_test(tc, guarded_debug_registers);
-	tcase_add_test(tc, load_of_ss);
-	tcase_add_test(tc, each_iteration_traps);
-	tcase_add_test(tc, iterations_without_traps);
-	tcase_add_loop_test(tc, left_to_the_engine, 0, ROW_COUNT(natives));
-	tcase_add_test(tc, target_of_16_bits);
-	tcase_add_test(tc, a_task_switch_stops);
-	tcase_add_test(tc, triple_fault);
-	suite_add_tcase(suite, tc);
-	return suite;
+	TEST_ADD(tcase, nothing_to_trap, trap_flag);
+	TEST_ROWS(tcase, trap_flag_and_the_core, emulated);
+	TEST_ADD(tcase, trap_after_a_fault, breakpoint_on_data, both_at_once);
+	TEST_ROWS(tcase, breakpoint_on_execution, execution);
+	TEST_ADD(tcase, breakpoint_is_linear, resume_flag, guarded_debug_registers, load_of_ss,
+		 each_iteration_traps, iterations_without_traps);
+	TEST_ROWS(tcase, left_to_the_engine, natives);
+	TEST_ADD(tcase, target_of_16_bits, a_task_switch_stops, triple_fault);
 }

@@ -251,13 +251,8 @@ START_TEST(expectation)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("expect_atom", NULL, NULL)
 {
-	Suite *suite = suite_create("expect_atom");
-	TCase *tc = tcase_create("expect_atom");
-
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, expectation, 0, COUNT(expected));
-	suite_add_tcase(suite, tc);
-	return suite;
+	tcase_set_timeout(tcase, 60);
+	TEST_ROWS(tcase, expectation, expected);
 }

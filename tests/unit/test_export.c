@@ -441,20 +441,11 @@ START_TEST(nothing)
 }
 END_TEST
 
-Suite *test_suite(void)
+TEST_SUITE("export", NULL, NULL)
 {
-	Suite *suite = suite_create("export");
-	TCase *tc = tcase_create("export");
-
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, as_perf_sees_it, 0, sizeof(cases) / sizeof(cases[0]));
-	tcase_add_loop_test(tc, time_as_it_is_told, 0, sizeof(ways) / sizeof(ways[0]));
-	tcase_add_test(tc, time_that_cannot_be);
-	tcase_add_test(tc, no_outcomes);
-	tcase_add_test(tc, time_of_mtc);
-	tcase_add_test(tc, time_of_slow_mtc);
-	tcase_add_test(tc, nothing);
-	tcase_add_test(tc, kernel_names);
-	suite_add_tcase(suite, tc);
-	return suite;
+	tcase_set_timeout(tcase, 60);
+	TEST_ROWS(tcase, as_perf_sees_it, cases);
+	TEST_ROWS(tcase, time_as_it_is_told, ways);
+	TEST_ADD(tcase, time_that_cannot_be, no_outcomes, time_of_mtc, time_of_slow_mtc, nothing,
+		 kernel_names);
 }
