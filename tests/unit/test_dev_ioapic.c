@@ -13,34 +13,34 @@ static const struct test_dev_script scripts[] = {
 	 "reg:40=ffffffff reg:ff?0 @fec00000?ff @fec00004=1 " /* nothing there */
 	 "@fec00000?ff @fec00020?0"},
 	{"edge",
-	 "on pin11=51 rise11 ack:51 eoi idle rise11 " /* still high: no edge */
-	 "idle fall11 rise11 fall11 ack:51 " /* it was, so it comes */
+	 "on pin11=51 rise11 ack:51 eoi idle rise11 " /* the line is still high: no edge */
+	 "idle fall11 rise11 fall11 ack:51 " /* a pending edge is delivered although the line has fallen */
 	 "rise11 eoi ack:51 eoi "
-	 /* What comes while it is masked is lost. */
+	 /* An edge on a masked pin is lost. */
 	 "fall11 pin11=10051 rise11 pin11=51 idle fall11 rise11 ack:51 eoi pin11?51"},
 	{"level",
 	 "on pin10=8060 rise10 pin10?c060 " /* remote IRR */
 	 "l:1b0?1 " /* TMR */
-	 "ack:60 idle fall10 rise10 pin10?c060 eoi ack:60 " /* still asserted: again */
+	 "ack:60 idle fall10 rise10 pin10?c060 eoi ack:60 " /* the line is still asserted: delivered again */
 	 "pin10?c060 fall10 eoi idle pin10?8060 "
-	 /* Masked while asserted: it comes when it no longer is. */
+	 /* A level on a masked pin is delivered when the pin is unmasked. */
 	 "pin10=18060 rise10 idle pin10=8060 ack:60 "
 	 /* EOI of another vector; the EOI register; a change to edge. */
 	 "l:300=40070 ack:70 eoi pin10?c060 fall10 @fec00040=61 pin10?c060 @fec00040=60 "
 	 "pin10?8060 eoi rise10 ack:60 fall10 pin10?c060 pin10=60 pin10?60 pin10=8060 "
 	 "pin10?8060 eoi idle"},
 	{"local APIC off",
-	 /* What the local APIC does not take waits, if it is a level. */
+	 /* A level that the local APIC does not accept stays pending. */
 	 "pin10=8060 rise10 pin10?8060 idle on pin10?c060 ack:60"},
 	{"delivery modes",
 	 "on pin5=155 " /* lowest priority */
 	 "rise5 ack:55 eoi pin6=466 " /* NMI */
-	 "rise6 nmi idle pin7=8466 " /* NMI is an edge whatever the entry says */
+	 "rise6 nmi idle pin7=8466 " /* NMI is edge-triggered even if the entry selects level */
 	 "rise7 nmi no-nmi pin7?8466 pin9=266 " /* SMI: nobody takes it */
 	 "rise9 pin12=500 rise12 resets:0/1 "
 	 /* For another processor. */
 	 "pin-high13=1000000 pin13=77 rise13 idle "
-	 /* A vector that is none. */
+	 /* An invalid vector. */
 	 "pin14=f rise14 idle l:280=0 l:280?40 "
 	 /* Logical destination. */
 	 "l:d0=4000000 pin-high15=4000000 pin15=878 rise15 ack:78"},

@@ -9,14 +9,14 @@ static const struct test_dev_script scripts[] = {
 	 "l:20?0 l:30?50015 l:80?0 l:a0?0 l:d0?0 l:e0?ffffffff l:f0?ff l:320?10000 l:330?10000 "
 	 "l:340?10000 l:350?10000 l:360?10000 l:370?10000 l:380?0 l:390?0 msr:1b?fee00900 "
 	 "l:280?0 never "
-	 /* Switched off by software: LVT entries stay masked, fixed interrupts are lost. */
+	 /* Disabled by software: LVT entries stay masked, fixed interrupts are lost. */
 	 "l:350=700 l:350?10700 self:40 l:220?0 idle"},
 	/* Nested: higher classes interrupt, equal ones do not; EOI ends the highest. */
 	{"nesting",
 	 "on self:41 self:35 self:4f l:220?8002 " /* vectors 40H to 5FH */
 	 "l:210?200000 ack:4f l:120?8000 l:220?2 l:a0?40 idle self:50 ack:50 l:a0?50 self:5f "
 	 "idle eoi l:a0?40 ack:5f eoi idle eoi ack:41 eoi ack:35 l:a0?30 eoi "
-	 "l:a0?0 idle eoi " /* of nothing */
+	 "l:a0?0 idle eoi " /* with no vector in service */
 	 /* Twice pending is once pending; once more while in service is once more. */
 	 "self:60 self:60 ack:60 self:60 eoi ack:60 eoi idle"},
 	{"task priority",
@@ -29,7 +29,7 @@ static const struct test_dev_script scripts[] = {
 	 "l:320=30 time:1000 l:380=3e8 " /* 40 ns each */
 	 "next:41000 time:1040 l:390?3e7 time:40999 l:390?1 idle time:41000 l:390?0 ack:30 "
 	 "never l:380?3e8 eoi "
-	 /* Masked: it counts, and is no event. */
+	 /* A masked timer counts and schedules no event. */
 	 "l:320=10030 l:380=a never l:390?a time:50000 l:390?0 idle "
 	 /* Count 0 stops it. */
 	 "l:320=30 l:380=a next:50400 l:380=0 never"},
@@ -52,18 +52,18 @@ static const struct test_dev_script scripts[] = {
 	 "l:380=1 next:2560 l:3e0=fffffffa l:3e0?a l:380=ffffffff next:21990232550400"},
 	{"TSC deadline",
 	 "on "
-	 /* In other modes it is not there. */
+	 /* In other modes writes of the deadline are ignored. */
 	 "msr:6e0=3e8 msr:6e0?0 never l:320=40032 l:380=64 " /* no effect in this mode */
 	 "l:380?0 never msr:6e0=7d1 msr:6e0?7d1 next:1001 l:390?0 time:1000 idle time:1001 "
 	 "ack:32 eoi msr:6e0?0 never "
-	 /* One that is past fires at once. */
+	 /* A deadline in the past fires at once. */
 	 "msr:6e0=1 ack:32 eoi "
 	 /* 0 disarms; so does another mode. */
 	 "msr:6e0=2328 msr:6e0=0 never msr:6e0=2328 l:320=32 never l:320=40032 msr:6e0?0"},
 	{"PMI",
 	 "on pmi idle l:340=fe pmi l:340?100fe " /* masked by its delivery */
 	 "pmi ack:fe eoi idle l:340=fe pmi ack:fe eoi "
-	 /* As NMI. */
+	 /* The entry delivers an NMI. */
 	 "l:340=400 no-nmi pmi nmi no-nmi l:340?10400 pmi no-nmi"},
 	{"IPIs",
 	 "on l:d0=2000000 "
@@ -130,7 +130,7 @@ START_TEST(scripted)
 }
 END_TEST
 
-/* Accesses that no driver makes harm nobody. */
+/* Writes of another size or alignment are ignored; such reads return bytes of the register. */
 START_TEST(odd_accesses)
 {
 	const struct dev_lapic_config config = {.hz = 25000000, .max_phy_addr = 39};
