@@ -144,13 +144,18 @@ static void work(void)
 	}
 }
 
+static void look(void)
+{
+	serial_init(false);
+	drain();
+}
+
 void payload(void)
 {
 	struct trace t;
 
 	if (boot->arg[0] == NO_INPUT) {
-		serial_init(false);
-		drain();
+		trace_long(&t, look);
 		report(!bytes, "no byte arrives");
 		return;
 	}
