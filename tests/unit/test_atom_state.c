@@ -305,6 +305,23 @@ static const struct refusal {
 	FIELD(ip_base, 0x10),
 };
 
+/* An address has 48 bits in 64-bit mode, also behind a load. */
+START_TEST(keeps_wide_addresses)
+{
+	const uint64_t to = 0xffff800000002000;
+	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
+	struct vpt_atom_state state;
+
+	atomfix_begin(fix, ATOMFIX_CTL);
+	vpt_atom_save(&fix->atom, &state);
+	ck_assert_int_eq(vpt_atom_load(&fix->atom, &state), VPT_OK);
+	atomfix_jump(fix, to);
+	ck_assert_uint_eq(atomfix_packet(fix, VPT_ATOM_PKT_TIP)->value & VPT_MASK64(47, 0),
+			  to & VPT_MASK64(47, 0));
+	atomfix_free(fix);
+}
+END_TEST
+
 START_TEST(refused)
 {
 	const struct refusal *row = &refusals[_i];
@@ -327,7 +344,7 @@ TEST_SUITE("atom_state", NULL, NULL)
 {
 	tcase_set_timeout(tcase, 60);
 	TEST_LOOP(tcase, WALKS, walks);
-	TEST_ADD(tcase, ends_asleep);
+	TEST_ADD(tcase, ends_asleep, keeps_wide_addresses);
 	TEST_LOOP(tcase, 8, garbage);
 	TEST_ROWS(tcase, refused, refusals);
 }

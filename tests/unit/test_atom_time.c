@@ -298,6 +298,26 @@ START_TEST(sleep_states)
 }
 END_TEST
 
+/* Before a deep sleep all packets are in memory. */
+START_TEST(deep_sleep_writes)
+{
+	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
+	const struct vpt_event event = {
+		.kind = VPT_EV_SLEEP, .cstate = 0x52, .from = ATOMFIX_IP, .to = ATOMFIX_IP + 1};
+	size_t before;
+
+	atomfix_begin(fix, ATOMFIX_CTL);
+	atomfix_jump(fix, 0x2000);
+	before = fix->mem.committed.count;
+	vpt_atom_event(&fix->atom, &event);
+	ck_assert_uint_gt(fix->mem.committed.count, before);
+	atomfix_packet(fix, VPT_ATOM_PKT_TIP);
+	atomfix_no_packet(fix);
+	atomfix_free(fix);
+	TEST_PROVES("ATOM-SLEEP-DRAIN");
+}
+END_TEST
+
 /* A shutdown ends with what comes then: an NMI, or SMI, which no event precedes. */
 START_TEST(shutdown)
 {
@@ -403,5 +423,5 @@ TEST_SUITE("atom_time", NULL, NULL)
 	TEST_LOOP(tcase, 2, pcc);
 	TEST_LOOP(tcase, 5, sleep_states);
 	TEST_LOOP(tcase, 2, shutdown, stopped);
-	TEST_ADD(tcase, errata);
+	TEST_ADD(tcase, errata, deep_sleep_writes);
 }

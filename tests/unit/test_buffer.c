@@ -168,6 +168,24 @@ START_TEST(default_rate)
 }
 END_TEST
 
+/* No byte leaves, and none comes back, when the clock is set back. */
+START_TEST(clock_goes_back)
+{
+	const struct vpt_pt_options options = {.buffer_bytes = 128, .buffer_drain = 1024};
+	uint32_t fill;
+
+	reset(&options);
+	m.clock.cycles = 1000;
+	enable();
+	jump(0x1010);
+	fill = m.pt.buffer.fill;
+	ck_assert_uint_gt(fill, 0);
+	m.clock.cycles = 500;
+	jump(0x1020);
+	ck_assert_uint_eq(m.pt.buffer.fill, fill + 3);
+}
+END_TEST
+
 /*
  * Against a buffer in 1024ths of a byte: TIPs of 3 bytes at random times, at random rates. It
  * overflows when that one does, and is empty again in the same event.
@@ -348,7 +366,7 @@ END_TEST
 TEST_SUITE("buffer", NULL, NULL)
 {
 	TEST_ROWS(tcase, option_limits, limits);
-	TEST_ADD(tcase, whole_ip, default_rate);
+	TEST_ADD(tcase, whole_ip, default_rate, clock_goes_back);
 	TEST_LOOP(tcase, SEEDS, fill_level);
 	TEST_ADD(tcase, pip_lost_outside, full_of_tips);
 	TEST_ROWS(tcase, lbr_models, processors);
