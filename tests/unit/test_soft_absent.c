@@ -26,8 +26,6 @@ struct insn {
 };
 
 static const struct insn absent[] = {
-	{"rdrand", BYTES("\x0f\xc7\xf0")},
-	{"rdseed", BYTES("\x0f\xc7\xf8")},
 	{"rdpkru", BYTES("\x0f\x01\xee")},
 	{"wrpkru", BYTES("\x0f\x01\xef")},
 	{"vmcall", BYTES("\x0f\x01\xc1")},
