@@ -144,7 +144,7 @@ static void work(void)
 	}
 }
 
-static void look(void)
+static void poll_once(void)
 {
 	serial_init(false);
 	drain();
@@ -155,7 +155,7 @@ void payload(void)
 	struct trace t;
 
 	if (boot->arg[0] == NO_INPUT) {
-		trace_long(&t, look);
+		trace_long(&t, poll_once);
 		report(!bytes, "no byte arrives");
 		return;
 	}
