@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "boot/tables.h"
-#include "core/descriptor.h"
 #include "vpt/abi/boot.h"
 
 enum boot_layout {
@@ -27,13 +26,8 @@ static void set_registers(struct core_vcpu *v, uint64_t entry)
 		core_cpuid_find(v->vm->cpuid, v->vm->cpuid_count, 1, 0);
 	struct x86_sregs *s = &v->s;
 
-	s->cs = core_flat_segment(BOOT_CS, true, true, 0);
-	s->ds = core_flat_segment(BOOT_DS, false, false, 0);
-	s->es = s->fs = s->gs = s->ss = s->ds;
-	s->gdt = (struct x86_table){BOOT_TABLES_GDT, BOOT_DS + 7};
-	s->idt = (struct x86_table){0, 0};
+	boot_tables_use(s, BOOT_CS, BOOT_DS);
 	s->cr0 = X86_CR0_PE | X86_CR0_MP | X86_CR0_ET | X86_CR0_NE | X86_CR0_WP | X86_CR0_PG;
-	s->cr3 = BOOT_TABLES_PML4;
 	s->cr4 = X86_CR4_PAE | X86_CR4_OSFXSR | X86_CR4_OSXMMEXCPT;
 	if (features && features->ecx & CPUID_XSAVE)
 		s->cr4 |= X86_CR4_OSXSAVE;

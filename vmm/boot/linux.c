@@ -6,7 +6,6 @@
 
 #include "boot/acpi.h"
 #include "boot/tables.h"
-#include "core/descriptor.h"
 #include "dev/platform.h"
 
 enum linux_layout {
@@ -51,13 +50,8 @@ static void set_registers(struct core_vcpu *v, uint64_t kernel)
 {
 	struct x86_sregs *s = &v->s;
 
-	s->cs = core_flat_segment(BOOT_CS, true, true, 0);
-	s->ds = core_flat_segment(BOOT_DS, false, false, 0);
-	s->es = s->fs = s->gs = s->ss = s->ds;
-	s->gdt = (struct x86_table){BOOT_TABLES_GDT, BOOT_DS + 7};
-	s->idt = (struct x86_table){0, 0};
+	boot_tables_use(s, BOOT_CS, BOOT_DS);
 	s->cr0 = X86_CR0_PE | X86_CR0_ET | X86_CR0_NE | X86_CR0_WP | X86_CR0_PG;
-	s->cr3 = BOOT_TABLES_PML4;
 	s->cr4 = X86_CR4_PAE;
 	s->efer = X86_EFER_LME | X86_EFER_LMA;
 	*v->regs = (struct x86_regs){.rip = kernel + ENTRY_64,

@@ -3,6 +3,7 @@
 #ifndef VMM_BOOT_TABLES_H
 #define VMM_BOOT_TABLES_H
 
+#include "x86/arch.h"
 #include "x86/mem.h"
 
 /* Guest-physical addresses of the tables, below VPT_BOOT_RESERVED. */
@@ -18,5 +19,7 @@ enum boot_tables_layout {
  * selectors: 64-bit code and data.
  */
 void boot_tables_write(const struct x86_mem *mem, uint16_t code, uint16_t data);
+/* Set the segments, the tables and CR3 of a processor that uses them. There is no IDT. */
+void boot_tables_use(struct x86_sregs *s, uint16_t code, uint16_t data);
 
 #endif /* VMM_BOOT_TABLES_H */

@@ -62,36 +62,21 @@ static void apply(struct walk *w, size_t offset)
 	}
 }
 
+/* Returns true for the outcome of a branch. */
+static bool is_branch(enum vpt_pkt_kind kind)
+{
+	return kind == VPT_PKT_TNT_8 || kind == VPT_PKT_TNT_64 || kind == VPT_PKT_TIP ||
+	       kind == VPT_PKT_TIP_PGE || kind == VPT_PKT_TIP_PGD;
+}
+
 static bool is_flow(enum vpt_pkt_kind kind)
 {
-	switch (kind) {
-	case VPT_PKT_TNT_8:
-	case VPT_PKT_TNT_64:
-	case VPT_PKT_TIP:
-	case VPT_PKT_TIP_PGE:
-	case VPT_PKT_TIP_PGD:
-	case VPT_PKT_FUP:
-	case VPT_PKT_PIP:
-	case VPT_PKT_OVF:
-		return true;
-	default:
-		return false;
-	}
+	return is_branch(kind) || kind == VPT_PKT_FUP || kind == VPT_PKT_PIP || kind == VPT_PKT_OVF;
 }
 
 static bool completes(enum vpt_pkt_kind kind)
 {
-	switch (kind) {
-	case VPT_PKT_TNT_8:
-	case VPT_PKT_TNT_64:
-	case VPT_PKT_TIP:
-	case VPT_PKT_TIP_PGE:
-	case VPT_PKT_TIP_PGD:
-	case VPT_PKT_PSBEND:
-		return true;
-	default:
-		return false;
-	}
+	return is_branch(kind) || kind == VPT_PKT_PSBEND;
 }
 
 /*

@@ -157,6 +157,18 @@ static uint64_t find(const struct tracer_collect *c, const struct tracer_collect
 	return c->regions && c->region[c->regions - 1].stop ? c->bytes : UINT64_MAX;
 }
 
+/*
+ * Find the part [*lo, *hi) of a region that is in [from, to). The region begins at @at. Returns
+ * false if there is none.
+ */
+static bool find_part(const struct tracer_collect_region *r, uint64_t at, uint64_t from,
+		      uint64_t to, uint64_t *lo, uint64_t *hi)
+{
+	*lo = from > at ? from - at : 0;
+	*hi = to - at < r->bytes ? to - at : r->bytes;
+	return *lo < *hi;
+}
+
 /* Returns true if any byte of [from, to) differs from the copy. */
 static bool changed(const struct tracer_collect *c, uint64_t from, uint64_t to)
 {
@@ -165,10 +177,9 @@ static bool changed(const struct tracer_collect *c, uint64_t from, uint64_t to)
 
 	for (i = 0; i < c->regions && at < to; at += c->region[i++].bytes) {
 		const struct tracer_collect_region *r = &c->region[i];
-		uint64_t lo = from > at ? from - at : 0;
-		uint64_t hi = to - at < r->bytes ? to - at : r->bytes;
+		uint64_t lo, hi;
 
-		if (lo < hi &&
+		if (find_part(r, at, from, to, &lo, &hi) &&
 		    memcmp(x86_mem_at(c->mem, r->gpa + lo, hi - lo), c->ahead + at + lo, hi - lo))
 			return true;
 	}
@@ -183,10 +194,9 @@ static void give(const struct tracer_collect *c, uint64_t from, uint64_t to,
 
 	for (i = 0; i < c->regions && at < to; at += c->region[i++].bytes) {
 		const struct tracer_collect_region *r = &c->region[i];
-		uint64_t lo = from > at ? from - at : 0;
-		uint64_t hi = to - at < r->bytes ? to - at : r->bytes;
+		uint64_t lo, hi;
 
-		if (lo >= hi)
+		if (!find_part(r, at, from, to, &lo, &hi))
 			continue;
 		sink->bytes(sink->opaque, r->gpa + lo, x86_mem_at(c->mem, r->gpa + lo, hi - lo),
 			    hi - lo);
