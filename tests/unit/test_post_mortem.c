@@ -45,6 +45,8 @@ static void setup(void)
 
 static void teardown(void)
 {
+	if (w)
+		trace_writer_drop(w);
 	unlink(path);
 }
 
@@ -54,6 +56,7 @@ static struct trace_reader *read_back(void)
 	char why[128] = "";
 
 	ck_assert_int_eq(trace_writer_close(w, 0), 0);
+	w = NULL;
 	ck_assert_msg(!trace_reader_open(path, &r, why, sizeof(why)), "%s", why);
 	return r;
 }
@@ -99,6 +102,7 @@ START_TEST(not_written)
 	vcpu.vcpu = 2;
 	ck_assert_int_eq(trace_writer_stop(w, &vcpu), -EINVAL);
 	ck_assert_int_eq(trace_writer_close(w, 0), 0);
+	w = NULL;
 }
 END_TEST
 
