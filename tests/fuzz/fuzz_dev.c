@@ -15,9 +15,10 @@
 static bool damaged;
 
 /* 4 GHz. */
-static uint64_t tsc_time(void *opaque, uint64_t tsc)
+static uint64_t tsc_time(void *opaque, unsigned int cpu, uint64_t tsc)
 {
 	(void)opaque;
+	(void)cpu;
 	return tsc / 4 + (tsc % 4 != 0);
 }
 
@@ -58,7 +59,7 @@ static void do_io(struct dev_platform *p, struct input *in, bool is_in)
 static void do_mmio(struct dev_platform *p, struct input *in, bool write)
 {
 	uint8_t where = (uint8_t)take(in, 1), len = (uint8_t)take(in, 1) % 65;
-	uint64_t base = where & 1 ? DEV_IOAPIC_ADDRESS : p->lapic.base & ~0xfffull;
+	uint64_t base = where & 1 ? DEV_IOAPIC_ADDRESS : p->lapic[0].base & ~0xfffull;
 	uint8_t data[65];
 	uint32_t i;
 
@@ -66,7 +67,7 @@ static void do_mmio(struct dev_platform *p, struct input *in, bool write)
 	len = len >= 48 ? len - 48 : 4;
 	for (i = 0; i < len && write; i++)
 		data[i] = (uint8_t)take(in, 1);
-	dev_platform_mmio(p, base + (where & 2 ? take(in, 2) & 0xfff : (where >> 2) * 16u), len,
+	dev_platform_mmio(p, 0, base + (where & 2 ? take(in, 2) & 0xfff : (where >> 2) * 16u), len,
 			  write, data);
 	REQUIRE(write || data[len] == 0x5a);
 }
@@ -79,35 +80,35 @@ static void do_msr(struct dev_platform *p, struct input *in, bool write)
 	if (msr == X86_MSR_APIC_BASE && n & 2)
 		value = 0xfee00000 | (value & 0xc00);
 	if (write)
-		REQUIRE(dev_platform_wrmsr(p, msr, value) != DEV_PLATFORM_OTHER);
+		REQUIRE(dev_platform_wrmsr(p, 0, msr, value) != DEV_PLATFORM_OTHER);
 	else
-		REQUIRE(dev_platform_rdmsr(p, msr, &value) != DEV_PLATFORM_OTHER);
+		REQUIRE(dev_platform_rdmsr(p, 0, msr, &value) != DEV_PLATFORM_OTHER);
 }
 
 static void do_time(struct dev_platform *p, struct input *in)
 {
 	uint8_t how = (uint8_t)take(in, 1);
-	uint64_t next = dev_platform_next(p), before = p->now, to;
+	uint64_t next = dev_platform_next(p, 0), before = p->now, to;
 
 	if (how & 1 && next != DEV_NEVER)
 		to = next;
 	else
 		to = p->now + (take(in, 3) << (how >> 3));
-	dev_platform_advance(p, to);
+	dev_platform_advance(p, 0, to);
 	REQUIRE(p->now >= before && (to < before || p->now == to));
 }
 
 static void do_interrupt(struct dev_platform *p)
 {
-	bool pending = dev_platform_pending(p);
+	bool pending = dev_platform_pending(p, 0);
 	uint8_t vector;
 
-	if (dev_platform_nmi(p))
-		dev_platform_ack_nmi(p);
-	REQUIRE(!dev_platform_nmi(p));
+	if (dev_platform_nmi(p, 0))
+		dev_platform_ack_nmi(p, 0);
+	REQUIRE(!dev_platform_nmi(p, 0));
 	if (!pending)
 		return;
-	vector = dev_platform_ack(p);
+	vector = dev_platform_ack(p, 0);
 	/* The 8259s can be programmed to any vectors, even below 16. */
 	REQUIRE(damaged || vector >= 16 || (vector & 0xf8) == (p->pic.chip[0].base & 0xf8) ||
 		(vector & 0xf8) == (p->pic.chip[1].base & 0xf8));
@@ -117,21 +118,21 @@ static void do_save(struct dev_platform *p)
 {
 	static char one[sizeof(*p) + 64], two[sizeof(*p) + 64];
 	struct dev_platform copy = *p;
-	size_t bytes = dev_platform_saved_bytes();
+	size_t bytes = dev_platform_saved_bytes(p);
 
 	REQUIRE(dev_platform_save(p, one, sizeof(one)));
 	memset(&copy, 0xa5, offsetof(struct dev_platform, host));
 	REQUIRE(!dev_platform_load(&copy, one, bytes - 1));
 	REQUIRE(dev_platform_load(&copy, one, bytes));
 	REQUIRE(dev_platform_save(&copy, two, sizeof(two)) && !memcmp(one, two, bytes));
-	REQUIRE(dev_platform_next(&copy) == dev_platform_next(p));
+	REQUIRE(dev_platform_next(&copy, 0) == dev_platform_next(p, 0));
 }
 
 /* Load a state that no guest can reach. It must do no harm, but its times may be arbitrary. */
 static void do_damage(struct dev_platform *p, struct input *in)
 {
 	static uint8_t bytes[sizeof(*p) + 64];
-	size_t size = dev_platform_saved_bytes();
+	size_t size = dev_platform_saved_bytes(p);
 	unsigned int n;
 
 	REQUIRE(dev_platform_save(p, bytes, sizeof(bytes)));
@@ -168,16 +169,16 @@ static void operate(struct dev_platform *p, struct input *in)
 		break;
 	default:
 		if (op & 0x10)
-			dev_platform_pmi(p);
+			dev_platform_pmi(p, 0);
 		if (op & 0x20)
 			do_receive(p, in);
 		if (op & 0x40)
-			dev_platform_set_cr8(p, op >> 4);
+			dev_platform_set_cr8(p, 0, op >> 4);
 		if (op & 0x80)
 			do_save(p);
 		break;
 	}
-	REQUIRE(damaged || dev_platform_next(p) > p->now);
+	REQUIRE(damaged || dev_platform_next(p, 0) > p->now);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -190,6 +191,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.apic_hz = 24000000,
 		.max_phy_addr = 39,
 		.x2apic = true,
+		.cpus = 1,
 		.host = {.tsc_time = tsc_time},
 	};
 	unsigned int n;

@@ -10,6 +10,7 @@
 #include "lib/words.h"
 
 #define TYPED_MAX 32
+#define CPUS	  3
 #define LAPIC	  0xfee00000ull
 #define IOAPIC	  0xfec00000ull
 #define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
@@ -17,6 +18,7 @@
 /* The machine and the peers of its devices. */
 struct desk {
 	struct dev_platform p;
+	unsigned int cpu; /* the processor that acts */
 	const char *name; /* of the script */
 	uint64_t got;	  /* the value that was read last, for a message */
 	uint8_t typed[TYPED_MAX];
@@ -50,9 +52,10 @@ static void reset(void *opaque, enum dev_reset kind)
 	((struct desk *)opaque)->resets[kind]++;
 }
 
-static uint64_t tsc_time(void *opaque, uint64_t tsc)
+static uint64_t tsc_time(void *opaque, unsigned int cpu, uint64_t tsc)
 {
 	(void)opaque;
+	(void)cpu;
 	return tsc / 2 + (tsc & 1);
 }
 
@@ -125,7 +128,7 @@ static bool play_port(struct desk *d, uint64_t port, bool in, uint64_t value)
 static bool play_memory(struct desk *d, uint64_t gpa, bool in, uint64_t value)
 {
 	uint32_t v = in ? 0x5a5a5a5a : (uint32_t)value;
-	bool there = dev_platform_mmio(&d->p, gpa, 4, !in, &v);
+	bool there = dev_platform_mmio(&d->p, d->cpu, gpa, 4, !in, &v);
 
 	if (!in)
 		return there;
@@ -138,8 +141,8 @@ static bool play_msr(struct desk *d, uint64_t msr, const struct word *w)
 	enum dev_platform_msr wanted = w->gp ? DEV_PLATFORM_GP : DEV_PLATFORM_DONE;
 
 	if (w->op == '=')
-		return dev_platform_wrmsr(&d->p, (uint32_t)msr, w->value) == wanted;
-	return dev_platform_rdmsr(&d->p, (uint32_t)msr, &d->got) == wanted &&
+		return dev_platform_wrmsr(&d->p, d->cpu, (uint32_t)msr, w->value) == wanted;
+	return dev_platform_rdmsr(&d->p, d->cpu, (uint32_t)msr, &d->got) == wanted &&
 	       (w->gp || d->got == w->value);
 }
 
@@ -167,10 +170,10 @@ static bool play_count(struct desk *d, const struct word *w, const char *value)
 static bool play_cr8(struct desk *d, const struct word *w)
 {
 	if (w->op == '=') {
-		dev_platform_set_cr8(&d->p, (uint8_t)w->value);
+		dev_platform_set_cr8(&d->p, d->cpu, (uint8_t)w->value);
 		return true;
 	}
-	d->got = dev_platform_cr8(&d->p);
+	d->got = dev_platform_cr8(&d->p, d->cpu);
 	return d->got == w->value;
 }
 
@@ -219,14 +222,14 @@ static bool play_access(struct desk *d, const struct word *w, const char *value,
 
 static bool is_pending(struct desk *d, uint64_t vector)
 {
-	return dev_platform_pending(&d->p) && dev_platform_ack(&d->p) == vector;
+	return dev_platform_pending(&d->p, d->cpu) && dev_platform_ack(&d->p, d->cpu) == vector;
 }
 
 static bool takes_nmi(struct desk *d)
 {
-	bool there = dev_platform_nmi(&d->p);
+	bool there = dev_platform_nmi(&d->p, d->cpu);
 
-	dev_platform_ack_nmi(&d->p);
+	dev_platform_ack_nmi(&d->p, d->cpu);
 	return there;
 }
 
@@ -249,7 +252,7 @@ static bool type(struct desk *d, uint8_t byte)
 
 static bool next_is(struct desk *d, uint64_t ns)
 {
-	d->got = dev_platform_next(&d->p);
+	d->got = dev_platform_next(&d->p, d->cpu);
 	return d->got == ns;
 }
 
@@ -265,6 +268,8 @@ static bool line(struct desk *d, const char *at, bool rises, bool falls)
 /* Play a word that is no access; returns like play_access(). */
 static bool play_event(struct desk *d, const char *name, const char *at, bool *known)
 {
+	uint8_t vector;
+
 	if (!strcmp(name, "on"))
 		return play_memory(d, LAPIC + 0xf0, false, 0x1ff);
 	if (!strcmp(name, "eoi") && *at)
@@ -280,13 +285,13 @@ static bool play_event(struct desk *d, const char *name, const char *at, bool *k
 	if (!strcmp(name, "pulse"))
 		return line(d, at, true, true);
 	if (!strcmp(name, "pmi")) {
-		dev_platform_pmi(&d->p);
+		dev_platform_pmi(&d->p, d->cpu);
 		return true;
 	}
 	if (!strcmp(name, "type"))
 		return type(d, (uint8_t)*at);
 	if (!strcmp(name, "time")) {
-		dev_platform_advance(&d->p, ns_of(at));
+		dev_platform_advance(&d->p, d->cpu, ns_of(at));
 		return d->p.now == ns_of(at);
 	}
 	if (!strcmp(name, "next"))
@@ -296,11 +301,23 @@ static bool play_event(struct desk *d, const char *name, const char *at, bool *k
 	if (!strcmp(name, "ack"))
 		return is_pending(d, hex(at));
 	if (!strcmp(name, "idle"))
-		return !dev_platform_pending(&d->p);
+		return !dev_platform_pending(&d->p, d->cpu);
 	if (!strcmp(name, "nmi"))
 		return takes_nmi(d);
 	if (!strcmp(name, "no-nmi"))
 		return !takes_nmi(d);
+	if (!strcmp(name, "cpu")) {
+		d->cpu = decimal(at);
+		return d->cpu < CPUS;
+	}
+	if (!strcmp(name, "init"))
+		return dev_platform_take_init(&d->p, d->cpu);
+	if (!strcmp(name, "no-init"))
+		return !dev_platform_has_init(&d->p, d->cpu);
+	if (!strcmp(name, "startup"))
+		return dev_platform_take_startup(&d->p, d->cpu, &vector) && vector == hex(at);
+	if (!strcmp(name, "no-startup"))
+		return !dev_platform_has_startup(&d->p, d->cpu);
 	if (!strcmp(name, "prints"))
 		return prints(d, *at);
 	if (!strcmp(name, "silent"))
@@ -366,6 +383,7 @@ void test_dev_play(const struct test_dev_script *script)
 		.apic_hz = 25000000,
 		.max_phy_addr = 39,
 		.x2apic = true,
+		.cpus = CPUS,
 		.host = {serial_out, reset, tsc_time, &d},
 	};
 

@@ -27,6 +27,9 @@
  *   `next:41000` `never`   The time of the next event.
  *   `ack:4f` `idle`        The vector is pending, and is taken; no vector is pending.
  *   `nmi` `no-nmi`         An NMI is pending, and is taken.
+ *   `cpu:1`                The processor that the following words concern, 0 to 2.
+ *   `init` `startup:9f`    An INIT or a start-up IPI is pending, and is taken. `no-init`,
+ *                          `no-startup`.
  *   `prints:a` `silent`    The byte that left COM1 since the last such word.
  *   `resets:0/1`           The number of resets of the system, and of INITs.
  *   `off:1`                How often the machine was powered off.

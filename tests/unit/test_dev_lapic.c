@@ -81,6 +81,30 @@ static const struct test_dev_script scripts[] = {
 	 "l:310=0 l:300=4400 nmi l:300=44400 nmi l:300=4200 "
 	 "l:300=4610 resets:0/0 l:300=8500 " /* level de-assert */
 	 "resets:0/0 l:300=4500 resets:0/1 no-nmi idle"},
+	{"IPIs between processors",
+	 /* Each has its id; only the first is the bootstrap processor. */
+	 "on l:20?0 msr:1b?fee00900 cpu:1 on l:20?1000000 msr:1b?fee00800 cpu:2 on l:20?2000000 "
+	 /* To one, to all, to all others, to itself. */
+	 "cpu:0 l:310=1000000 l:300=4040 idle cpu:2 idle cpu:1 ack:40 eoi "
+	 "l:300=80041 ack:41 eoi cpu:0 ack:41 eoi cpu:2 ack:41 eoi "
+	 "l:300=c0042 idle cpu:0 ack:42 eoi cpu:1 ack:42 eoi "
+	 "l:300=40043 ack:43 eoi cpu:0 idle cpu:2 idle "
+	 /* Logical: the processors of the mask; of these the first that accepts, by LOWEST. */
+	 "cpu:0 l:d0=1000000 cpu:1 l:d0=2000000 cpu:2 l:d0=4000000 l:310=6000000 l:300=4844 "
+	 "ack:44 eoi cpu:1 ack:44 eoi cpu:0 idle cpu:2 l:300=4945 idle cpu:1 ack:45 eoi "
+	 "l:f0=ff cpu:2 l:300=4946 ack:46 eoi cpu:1 l:f0=1ff "
+	 /* NMI; INIT and start-up wait for their processor. */
+	 "cpu:0 l:310=2000000 l:300=4400 no-nmi cpu:2 nmi cpu:0 l:300=4500 no-init cpu:2 init "
+	 "no-init cpu:0 l:300=469f no-startup cpu:2 startup:9f no-startup "
+	 "cpu:1 l:310=0 l:300=4500 no-init resets:0/1 idle"},
+	{"IPIs between x2APICs",
+	 "cpu:1 msr:1b=fee00c00 x:20?1 x:d0?2 x:f0=1ff cpu:0 msr:1b=fee00d00 x:d0?1 x:f0=1ff "
+	 "x:300=100004040 idle cpu:1 ack:40 x:b0=0 "
+	 /* FFH is a destination, all are FFFFFFFFH; logical: members of cluster 0. */
+	 "x:300=ff00004041 idle cpu:0 idle x:300=ffffffff00004041 ack:41 x:b0=0 cpu:1 ack:41 x:b0=0 "
+	 "x:300=300004842 ack:42 x:b0=0 cpu:0 ack:42 x:b0=0 "
+	 /* The I/O APIC's destinations have eight bits. */
+	 "reg:0=0 pin-high5=ff000000 pin5=51 rise5 ack:51 cpu:1 ack:51"},
 	{"errors",
 	 "on l:370=ef self:f l:280?0 " /* not before it is written */
 	 "ack:ef eoi self:e " /* ESR was not written since: no further interrupt */

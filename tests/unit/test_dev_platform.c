@@ -53,7 +53,12 @@ static struct dev_platform p;
 static void setup(void)
 {
 	const struct dev_platform_config config = {
-		.mem_bytes = 64 << 20, .epoch = 1, .apic_hz = 25000000, .max_phy_addr = 39};
+		.mem_bytes = 64 << 20,
+		.epoch = 1,
+		.apic_hz = 25000000,
+		.max_phy_addr = 39,
+		.cpus = 1,
+	};
 
 	dev_platform_init(&p, &config);
 }
@@ -62,13 +67,13 @@ START_TEST(other_msrs)
 {
 	uint64_t value;
 
-	ck_assert_int_eq(dev_platform_rdmsr(&p, 0x10, &value), DEV_PLATFORM_OTHER);
-	ck_assert_int_eq(dev_platform_wrmsr(&p, 0x900, 0), DEV_PLATFORM_OTHER);
-	ck_assert_int_eq(dev_platform_wrmsr(&p, 0x7ff, 0), DEV_PLATFORM_OTHER);
+	ck_assert_int_eq(dev_platform_rdmsr(&p, 0, 0x10, &value), DEV_PLATFORM_OTHER);
+	ck_assert_int_eq(dev_platform_wrmsr(&p, 0, 0x900, 0), DEV_PLATFORM_OTHER);
+	ck_assert_int_eq(dev_platform_wrmsr(&p, 0, 0x7ff, 0), DEV_PLATFORM_OTHER);
 	/* Neither x2APIC nor the deadline is there without their configuration. */
-	ck_assert_int_eq(dev_platform_rdmsr(&p, 0x6e0, &value), DEV_PLATFORM_GP);
-	ck_assert_int_eq(dev_platform_wrmsr(&p, 0x6e0, 0), DEV_PLATFORM_GP);
-	ck_assert_int_eq(dev_platform_wrmsr(&p, 0x1b, 0xfee00d00), DEV_PLATFORM_GP);
+	ck_assert_int_eq(dev_platform_rdmsr(&p, 0, 0x6e0, &value), DEV_PLATFORM_GP);
+	ck_assert_int_eq(dev_platform_wrmsr(&p, 0, 0x6e0, 0), DEV_PLATFORM_GP);
+	ck_assert_int_eq(dev_platform_wrmsr(&p, 0, 0x1b, 0xfee00d00), DEV_PLATFORM_GP);
 }
 END_TEST
 
@@ -94,10 +99,10 @@ END_TEST
 
 START_TEST(time_goes_forwards)
 {
-	dev_platform_advance(&p, 1000);
-	dev_platform_advance(&p, 999);
+	dev_platform_advance(&p, 0, 1000);
+	dev_platform_advance(&p, 0, 999);
 	ck_assert_uint_eq(p.now, 1000);
-	dev_platform_advance(&p, UINT64_MAX);
+	dev_platform_advance(&p, 0, UINT64_MAX);
 	ck_assert_uint_eq(p.now, UINT64_MAX);
 }
 END_TEST
@@ -109,13 +114,13 @@ START_TEST(virtual_wire)
 	dev_platform_virtual_wire(&p);
 	dev_platform_io(&p, 0x21, 1, false, &value);
 	dev_platform_line(&p, 5, true);
-	ck_assert(dev_platform_pending(&p));
-	ck_assert_uint_eq(dev_platform_ack(&p), p.pic.chip[0].base + 5);
-	dev_lapic_lint(&p.lapic, 1, true);
-	ck_assert(dev_platform_nmi(&p));
-	dev_platform_ack_nmi(&p);
-	dev_lapic_lint(&p.lapic, 1, true); /* an edge only */
-	ck_assert(!dev_platform_nmi(&p));
+	ck_assert(dev_platform_pending(&p, 0));
+	ck_assert_uint_eq(dev_platform_ack(&p, 0), p.pic.chip[0].base + 5);
+	dev_lapic_lint(&p.lapic[0], 1, true);
+	ck_assert(dev_platform_nmi(&p, 0));
+	dev_platform_ack_nmi(&p, 0);
+	dev_lapic_lint(&p.lapic[0], 1, true); /* an edge only */
+	ck_assert(!dev_platform_nmi(&p, 0));
 }
 END_TEST
 
@@ -167,22 +172,26 @@ END_TEST
 START_TEST(snapshots)
 {
 	static uint8_t bytes[sizeof(p) + 64], again[sizeof(p) + 64];
-	size_t size = dev_platform_saved_bytes(), i;
-	struct dev_platform q;
+	size_t size = dev_platform_saved_bytes(&p), i;
+	struct dev_platform q, before;
 	uint32_t value;
 
 	ck_assert_uint_le(size, sizeof(bytes));
 	value = 0x1ff;
-	dev_platform_mmio(&p, 0xfee000f0, 4, true, &value);
+	dev_platform_mmio(&p, 0, 0xfee000f0, 4, true, &value);
 	value = 0x20040;
-	dev_platform_mmio(&p, 0xfee00320, 4, true, &value);
+	dev_platform_mmio(&p, 0, 0xfee00320, 4, true, &value);
 	value = 1000;
-	dev_platform_mmio(&p, 0xfee00380, 4, true, &value);
-	dev_platform_advance(&p, 100000);
+	dev_platform_mmio(&p, 0, 0xfee00380, 4, true, &value);
+	dev_platform_advance(&p, 0, 100000);
 	ck_assert(!dev_platform_save(&p, bytes, size - 1));
 	ck_assert(dev_platform_save(&p, bytes, size));
 
 	memset(&q, 0x77, sizeof(q));
+	q.cpus = 2;
+	ck_assert(!dev_platform_load(&q, bytes, size));
+	q.cpus = 1;
+	before = q;
 	ck_assert(!dev_platform_load(&q, bytes, size - 1));
 	ck_assert(!dev_platform_load(&q, bytes, size + 1));
 	for (i = 0; i < 16; i++) {
@@ -190,18 +199,17 @@ START_TEST(snapshots)
 		ck_assert(!dev_platform_load(&q, bytes, size));
 		bytes[i] ^= 1;
 	}
-	for (i = 0; i < sizeof(q); i++)
-		ck_assert_uint_eq(((uint8_t *)&q)[i], 0x77);
+	ck_assert(!memcmp(&q, &before, sizeof(q)));
 	bytes[16 + offsetof(struct dev_platform, rtc.epoch) + 7] ^= 0x40;
 	ck_assert(!dev_platform_load(&q, bytes, size));
 	bytes[16 + offsetof(struct dev_platform, rtc.epoch) + 7] ^= 0x40;
 	memset(&q.host, 0, sizeof(q.host));
 	ck_assert(dev_platform_load(&q, bytes, size));
-	ck_assert_uint_eq(dev_platform_next(&q), dev_platform_next(&p));
-	dev_platform_advance(&p, 200000);
-	dev_platform_advance(&q, 200000);
-	ck_assert_uint_eq(dev_platform_ack(&q), 0x40);
-	ck_assert_uint_eq(dev_platform_ack(&p), 0x40);
+	ck_assert_uint_eq(dev_platform_next(&q, 0), dev_platform_next(&p, 0));
+	dev_platform_advance(&p, 0, 200000);
+	dev_platform_advance(&q, 0, 200000);
+	ck_assert_uint_eq(dev_platform_ack(&q, 0), 0x40);
+	ck_assert_uint_eq(dev_platform_ack(&p, 0), 0x40);
 	dev_platform_save(&p, bytes, size);
 	dev_platform_save(&q, again, size);
 	ck_assert_mem_eq(bytes, again, size);

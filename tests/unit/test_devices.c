@@ -55,6 +55,8 @@ static void setup(void)
 	engine = (struct engine){
 		.name = "test", .can = ENGINE_COUNTS | ENGINE_BUS, .get_msr = get_msr};
 	vm.engine = &engine;
+	vm.vcpu = vm.cpu[0] = &v;
+	vm.cpus = 1;
 	vm.caps = *vpt_caps_model("skl");
 	vm.mem.bytes = 64 << 20;
 	vm.hooks.console = console;
@@ -134,7 +136,7 @@ START_TEST(apic_timer_to_the_instruction)
 	ck_assert_uint_eq(core_irq_next(&v), 1);
 	run(1);
 	ck_assert(core_irq_pending(&v));
-	ck_assert_uint_eq(dev_platform_ack(&vm.platform), 0x40);
+	ck_assert_uint_eq(dev_platform_ack(&vm.platform, 0), 0x40);
 }
 END_TEST
 
@@ -146,8 +148,8 @@ START_TEST(no_drift)
 	start_apic_timer(0x20040, 7);
 	for (i = 1; i <= 10000; i++) {
 		run(core_irq_next(&v));
-		ck_assert_uint_eq(dev_platform_ack(&vm.platform), 0x40);
-		dev_lapic_eoi(&vm.platform.lapic);
+		ck_assert_uint_eq(dev_platform_ack(&vm.platform, 0), 0x40);
+		dev_lapic_eoi(&vm.platform.lapic[0]);
 		ck_assert_uint_eq((ev.retired + RATIO / 2) / RATIO, 7 * i);
 	}
 }
@@ -170,8 +172,8 @@ START_TEST(deadlines_are_exact)
 		/* Never early; late by what a nanosecond holds at most. */
 		ck_assert_uint_ge(tsc(), at);
 		ck_assert_uint_le(tsc(), at + 4);
-		dev_platform_ack(&vm.platform);
-		dev_lapic_eoi(&vm.platform.lapic);
+		dev_platform_ack(&vm.platform, 0);
+		dev_lapic_eoi(&vm.platform.lapic[0]);
 	}
 	ck_assert_int_eq(core_msr_write(&v, X86_MSR_TSC_DEADLINE, NEVER, NULL), VPT_FAULT_NONE);
 	ck_assert(!core_irq_pending(&v));
@@ -194,8 +196,8 @@ START_TEST(halt_lets_time_pass)
 	ck_assert_uint_gt(tsc() - before, 999 * RATIO);
 	ck_assert_uint_lt(tsc() - before, 1000 * RATIO + 4);
 	ck_assert(core_irq_pending(&v));
-	dev_platform_ack(&vm.platform);
-	dev_lapic_eoi(&vm.platform.lapic);
+	dev_platform_ack(&vm.platform, 0);
+	dev_lapic_eoi(&vm.platform.lapic[0]);
 	ck_assert_uint_eq(core_irq_next(&v), NEVER);
 	core_irq_skip_to_next(&v);
 	ck_assert(!core_irq_pending(&v));
@@ -203,12 +205,12 @@ START_TEST(halt_lets_time_pass)
 	apic(0x380, 10);
 	out(VPT_PORT_TIMER, 4, 0x61u << 24 | 99);
 	core_irq_skip_to_next(&v);
-	ck_assert(v.irq.pending & CORE_IRQ_TIMER_DUE && !dev_platform_pending(&vm.platform));
+	ck_assert(v.irq.pending & CORE_IRQ_TIMER_DUE && !dev_platform_pending(&vm.platform, 0));
 	ck_assert_uint_gt(core_irq_next(&v), 9 * RATIO - 100);
 	ck_assert_uint_lt(core_irq_next(&v), 10 * RATIO + 4 - 100);
 	out(VPT_PORT_TIMER, 4, 0x61u << 24 | 0xffffff);
 	core_irq_skip_to_next(&v);
-	ck_assert(!(v.irq.pending & CORE_IRQ_TIMER_DUE) && dev_platform_pending(&vm.platform));
+	ck_assert(!(v.irq.pending & CORE_IRQ_TIMER_DUE) && dev_platform_pending(&vm.platform, 0));
 	ck_assert_uint_eq(core_irq_next(&v), 0x1000000);
 }
 END_TEST
@@ -240,14 +242,14 @@ START_TEST(pmi_goes_to_the_port_or_to_lvtpc)
 	apic(0x340, 0x50);
 	out(VPT_PORT_PMI, 4, 0x70);
 	core_irq_pmi(&v);
-	ck_assert(v.irq.pending & CORE_IRQ_PMI_DUE && !dev_platform_pending(&vm.platform));
+	ck_assert(v.irq.pending & CORE_IRQ_PMI_DUE && !dev_platform_pending(&vm.platform, 0));
 	ck_assert_uint_eq(in(VPT_PORT_PMI, 4), 1);
 	ck_assert_uint_eq(in(VPT_PORT_PMI, 4), 0);
 	v.irq.pending &= ~CORE_IRQ_PMI_DUE;
 	out(VPT_PORT_PMI, 4, 0);
 	core_irq_pmi(&v);
 	ck_assert(!(v.irq.pending & CORE_IRQ_PMI_DUE));
-	ck_assert_uint_eq(dev_platform_ack(&vm.platform), 0x50);
+	ck_assert_uint_eq(dev_platform_ack(&vm.platform, 0), 0x50);
 	ck_assert_uint_eq(in(VPT_PORT_PMI, 4), 1);
 	/* As NMI, which waits for no RFLAGS.IF but for the end of the last one. */
 	apic(0xb0, 0);
@@ -315,7 +317,7 @@ END_TEST
 
 START_TEST(snapshots)
 {
-	size_t size = core_devices_saved_bytes();
+	size_t size = core_devices_saved_bytes(&vm);
 	uint8_t *bytes = malloc(size);
 	struct engine_time time;
 	uint64_t left;

@@ -68,6 +68,8 @@ static void setup_model(const char *model)
 	engine = (struct engine){
 		.name = "test", .can = ENGINE_COUNTS, .get_msr = get_msr, .set_msr = set_msr};
 	vm.engine = &engine;
+	vm.vcpu = vm.cpu[0] = &v;
+	vm.cpus = 1;
 	vm.caps = *vpt_caps_model(model);
 	vm.owner = TRACE_OWNER_GUEST;
 	vm.mem.bytes = 64 << 20;
@@ -78,8 +80,8 @@ static void setup_model(const char *model)
 	v.way |= CORE_WAY_UNTRACED;
 	core_perfmon_init(&v.perfmon);
 	core_irq_advance(&v);
-	vm.platform.lapic.svr |= 0x100;
-	vm.platform.lapic.lvt[DEV_LVT_PMC] = 0x50;
+	vm.platform.lapic[0].svr |= 0x100;
+	vm.platform.lapic[0].lvt[DEV_LVT_PMC] = 0x50;
 }
 
 static void setup(void)
@@ -252,8 +254,8 @@ START_TEST(overflow)
 	ck_assert(core_irq_pending(&v));
 	reads(STATUS, 1);
 	reads(PMC0, 0);
-	ck_assert_uint_eq(dev_platform_ack(&vm.platform), 0x50);
-	ck_assert(vm.platform.lapic.lvt[DEV_LVT_PMC] & DEV_LVT_MASKED);
+	ck_assert_uint_eq(dev_platform_ack(&vm.platform, 0), 0x50);
+	ck_assert(vm.platform.lapic[0].lvt[DEV_LVT_PMC] & DEV_LVT_MASKED);
 	put(RESET, 1);
 	reads(STATUS, 0);
 	/* Without INT the overflow only sets STATUS. */
@@ -271,18 +273,18 @@ START_TEST(topa_pmi)
 	core_irq_pmi(&v);
 	reads(STATUS, TOPA);
 	ck_assert(core_irq_pending(&v));
-	ck_assert_uint_eq(dev_platform_ack(&vm.platform), 0x50);
-	ck_assert_uint_eq(vm.platform.lapic.lvt[DEV_LVT_PMC], DEV_LVT_MASKED | 0x50);
+	ck_assert_uint_eq(dev_platform_ack(&vm.platform, 0), 0x50);
+	ck_assert_uint_eq(vm.platform.lapic[0].lvt[DEV_LVT_PMC], DEV_LVT_MASKED | 0x50);
 	/* A masked PMI is not delivered, but STATUS reports the PMI. */
 	put(RESET, TOPA);
 	reads(STATUS, 0);
 	core_irq_pmi(&v);
 	reads(STATUS, TOPA);
 	ck_assert(!core_irq_pending(&v));
-	vm.platform.lapic.lvt[DEV_LVT_PMC] = 0x400;
+	vm.platform.lapic[0].lvt[DEV_LVT_PMC] = 0x400;
 	core_irq_pmi(&v);
-	ck_assert(dev_platform_nmi(&vm.platform));
-	ck_assert_uint_eq(vm.platform.lapic.lvt[DEV_LVT_PMC], DEV_LVT_MASKED | 0x400);
+	ck_assert(dev_platform_nmi(&vm.platform, 0));
+	ck_assert_uint_eq(vm.platform.lapic[0].lvt[DEV_LVT_PMC], DEV_LVT_MASKED | 0x400);
 	/* A hypervisor can set the bit to restore a guest. */
 	put(RESET, TOPA);
 	put(SET, TOPA);

@@ -42,7 +42,7 @@ static uint64_t now(const struct core_vcpu *v)
 
 static void serial_out(void *opaque, uint8_t byte)
 {
-	struct core_vm *vm = ((struct core_vcpu *)opaque)->vm;
+	struct core_vm *vm = opaque;
 
 	if (vm->hooks.console)
 		vm->hooks.console(vm->hooks.opaque, (char)byte);
@@ -56,17 +56,16 @@ static void reset(void *opaque, enum dev_reset kind)
 		[DEV_RESET_INIT] = "reset by an INIT",
 		[DEV_RESET_OFF] = "powered off",
 	};
-	struct core_vcpu *v = opaque;
+	struct core_vm *vm = opaque;
 
-	v->ev->attention = true;
-	if (!v->vm->stop.kind && kind == DEV_RESET_SYSTEM)
-		v->vm->stop.flags = CORE_STOP_RESET;
-	core_vm_stop(v->vm, TRACE_STOP_EXIT, "%s", text[kind]);
+	if (!vm->stop.kind && kind == DEV_RESET_SYSTEM)
+		vm->stop.flags = CORE_STOP_RESET;
+	core_vm_stop(vm, TRACE_STOP_EXIT, "%s", text[kind]);
 }
 
-static uint64_t tsc_time(void *opaque, uint64_t tsc)
+static uint64_t tsc_time(void *opaque, unsigned int cpu, uint64_t tsc)
 {
-	const struct core_vcpu *v = opaque;
+	const struct core_vcpu *v = ((struct core_vm *)opaque)->cpu[cpu];
 	uint64_t at, is = engine_time_read(&v->ev->time, v->ev->retired);
 
 	if (tsc <= is)
@@ -77,14 +76,16 @@ static uint64_t tsc_time(void *opaque, uint64_t tsc)
 
 static uint64_t get_cr8(void *opaque)
 {
-	return dev_platform_cr8(&((struct core_vcpu *)opaque)->vm->platform);
+	const struct core_vcpu *v = opaque;
+
+	return dev_platform_cr8(&v->vm->platform, v->index);
 }
 
 static void set_cr8(void *opaque, uint64_t value)
 {
 	struct core_vcpu *v = opaque;
 
-	dev_platform_set_cr8(&v->vm->platform, (uint8_t)value);
+	dev_platform_set_cr8(&v->vm->platform, v->index, (uint8_t)value);
 	core_devices_touched(v);
 }
 
@@ -108,6 +109,7 @@ static void init(struct core_vcpu *v)
 		.apic_hz = caps->l15_ecx ? caps->l15_ecx : DEFAULT_APIC_HZ,
 		.max_phy_addr = caps->max_phy_addr,
 		/* KVM does not exit for x2APIC MSRs, and has a TSC of its own. */
+		.cpus = v->vm->cpus,
 		.x2apic = v->engine->can & ENGINE_BUS && !v->vm->counted,
 		.host =
 			{
@@ -116,7 +118,7 @@ static void init(struct core_vcpu *v)
 				.tsc_time = v->engine->can & ENGINE_COUNTS && !v->vm->counted
 						    ? tsc_time
 						    : NULL,
-				.opaque = v,
+				.opaque = v->vm,
 			},
 	};
 
@@ -137,12 +139,12 @@ void core_devices_advance(struct core_vcpu *v)
 {
 	if (vpt_unlikely(!v->irq.started))
 		init(v);
-	dev_platform_advance(&v->vm->platform, now(v));
+	dev_platform_advance(&v->vm->platform, v->index, now(v));
 }
 
 uint64_t core_devices_next(const struct core_vcpu *v)
 {
-	uint64_t next = dev_platform_next(&v->vm->platform), at, is;
+	uint64_t next = dev_platform_next(&v->vm->platform, v->index), at, is;
 	bool counts = core_vcpu_counts(v);
 
 	if (next == DEV_NEVER || !v->irq.started)
@@ -160,7 +162,7 @@ void core_devices_idle(struct core_vcpu *v, uint64_t clocks)
 
 void core_devices_touched(struct core_vcpu *v)
 {
-	uint64_t next = dev_platform_next(&v->vm->platform);
+	uint64_t next = dev_platform_next(&v->vm->platform, v->index);
 
 	if (next != v->irq.next)
 		v->pending &= ~CORE_VCPU_KICK_ARMED;
@@ -175,9 +177,9 @@ struct saved {
 	uint64_t input;	     /* bytes of input that the guest has received */
 };
 
-size_t core_devices_saved_bytes(void)
+size_t core_devices_saved_bytes(const struct core_vm *vm)
 {
-	return sizeof(struct saved) + dev_platform_saved_bytes();
+	return sizeof(struct saved) + dev_platform_saved_bytes(&vm->platform);
 }
 
 bool core_devices_save(struct core_vcpu *v, void *to, size_t room)
@@ -199,9 +201,9 @@ bool core_devices_load(struct core_vcpu *v, const void *from, size_t bytes)
 	struct dev_platform *p = &v->vm->platform;
 	struct saved saved;
 
-	if (bytes != core_devices_saved_bytes())
-		return false;
 	core_devices_advance(v);
+	if (bytes != core_devices_saved_bytes(v->vm))
+		return false;
 	memcpy(&saved, from, sizeof(saved));
 	if (!dev_platform_load(p, (const char *)from + sizeof(saved), bytes - sizeof(saved)))
 		return false;
@@ -209,6 +211,6 @@ bool core_devices_load(struct core_vcpu *v, const void *from, size_t bytes)
 	v->irq.timer_at = v->ev->retired + saved.timer_left;
 	v->input.bytes = saved.input;
 	v->irq.started = core_now() - p->now;
-	v->irq.next = dev_platform_next(p);
+	v->irq.next = dev_platform_next(p, v->index);
 	return true;
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct core_vcpu;
+struct core_vm;
 
 /* Advance the devices to the current time (devices.c). */
 void core_devices_advance(struct core_vcpu *v);
@@ -25,7 +26,7 @@ void core_devices_touched(struct core_vcpu *v);
  * timer of abi/boot.h is included. Call core_devices_load() after the engine's load(). If it
  * returns false, nothing has changed.
  */
-size_t core_devices_saved_bytes(void);
+size_t core_devices_saved_bytes(const struct core_vm *vm);
 bool core_devices_save(struct core_vcpu *v, void *to, size_t room);
 bool core_devices_load(struct core_vcpu *v, const void *from, size_t bytes);
 

@@ -83,7 +83,8 @@ bool core_hv_go(struct core_vcpu *v, bool inject)
 
 static bool nmi_is_next(const struct core_vcpu *v)
 {
-	return !(v->shadowed & CORE_VCPU_NMI_BLOCKED) && dev_platform_nmi(&v->vm->platform);
+	return !(v->shadowed & CORE_VCPU_NMI_BLOCKED) &&
+	       dev_platform_nmi(&v->vm->platform, v->index);
 }
 
 void core_hv_poll(struct core_vcpu *v)

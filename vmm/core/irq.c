@@ -56,7 +56,7 @@ void core_irq_pmi(struct core_vcpu *v)
 	v->irq.pending |= CORE_IRQ_PMI_RAISED;
 	core_put_bit(&v->irq.pending, CORE_IRQ_PMI_DUE, v->irq.pmi_vector);
 	if (!v->irq.pmi_vector)
-		dev_platform_pmi(&v->vm->platform);
+		dev_platform_pmi(&v->vm->platform, v->index);
 	v->ev->attention = true;
 }
 
@@ -131,7 +131,8 @@ static uint64_t timer_next(const struct core_vcpu *v)
 
 static bool nmi_pending(const struct core_vcpu *v)
 {
-	return !(v->shadowed & CORE_VCPU_NMI_BLOCKED) && dev_platform_nmi(&v->vm->platform);
+	return !(v->shadowed & CORE_VCPU_NMI_BLOCKED) &&
+	       dev_platform_nmi(&v->vm->platform, v->index);
 }
 
 uint64_t core_irq_next(const struct core_vcpu *v)
@@ -177,7 +178,7 @@ void core_irq_skip_to_next(struct core_vcpu *v)
 static bool maskable_pending(const struct core_vcpu *v)
 {
 	return v->irq.pending & CORE_IRQ_TIMER_DUE || v->irq.pending & CORE_IRQ_PMI_DUE ||
-	       dev_platform_pending(&v->vm->platform);
+	       dev_platform_pending(&v->vm->platform, v->index);
 }
 
 bool core_irq_pending(const struct core_vcpu *v)
@@ -191,7 +192,7 @@ static uint8_t take(struct core_vcpu *v, enum core_event_source source)
 	struct core_irq *irq = &v->irq;
 
 	if (source == CORE_SOURCE_NMI) {
-		dev_platform_ack_nmi(&v->vm->platform);
+		dev_platform_ack_nmi(&v->vm->platform, v->index);
 		return X86_VEC_NMI;
 	}
 	if (irq->pending & CORE_IRQ_PMI_DUE) {
@@ -202,7 +203,7 @@ static uint8_t take(struct core_vcpu *v, enum core_event_source source)
 		irq->pending &= ~CORE_IRQ_TIMER_DUE;
 		return irq->timer_vector;
 	}
-	return dev_platform_ack(&v->vm->platform);
+	return dev_platform_ack(&v->vm->platform, v->index);
 }
 
 static bool can_take(const struct core_vcpu *v, enum core_event_source source)

@@ -69,7 +69,7 @@ static enum vpt_fault ignore(struct core_vcpu *v, uint32_t index, uint64_t value
 
 static enum vpt_fault read_device(struct core_vcpu *v, uint32_t index, uint64_t *value)
 {
-	return dev_platform_rdmsr(&v->vm->platform, index, value) == DEV_PLATFORM_DONE
+	return dev_platform_rdmsr(&v->vm->platform, v->index, index, value) == DEV_PLATFORM_DONE
 		       ? VPT_FAULT_NONE
 		       : VPT_FAULT_GP;
 }
@@ -102,14 +102,14 @@ static enum vpt_fault write_device(struct core_vcpu *v, uint32_t index, uint64_t
 				   struct engine_report *r)
 {
 	(void)r;
-	return written(v, dev_platform_wrmsr(&v->vm->platform, index, value));
+	return written(v, dev_platform_wrmsr(&v->vm->platform, v->index, index, value));
 }
 
 /* Write KVM's copy of the MSR, too, because KVM's CPUID reports the APIC's enable bit from it. */
 static enum vpt_fault write_apic_base(struct core_vcpu *v, uint32_t index, uint64_t value,
 				      struct engine_report *r)
 {
-	enum dev_platform_msr done = dev_platform_wrmsr(&v->vm->platform, index, value);
+	enum dev_platform_msr done = dev_platform_wrmsr(&v->vm->platform, v->index, index, value);
 
 	(void)r;
 	if (done == DEV_PLATFORM_DONE && !(v->engine->can & ENGINE_BUS))

@@ -166,7 +166,7 @@ void core_perfmon_advance(struct core_vcpu *v)
 	}
 	if (pmi) {
 		freeze(v);
-		dev_platform_pmi(&v->vm->platform);
+		dev_platform_pmi(&v->vm->platform, v->index);
 		v->ev->attention = true;
 	}
 }

@@ -70,7 +70,7 @@ int core_reboot(const struct core_reboot *r, struct core_vm *vm)
 	if (!core_vcpu_restore(v, &state))
 		return -EINVAL;
 	core_devices_advance(v);
-	v->irq.next = dev_platform_next(&vm->platform);
+	v->irq.next = dev_platform_next(&vm->platform, v->index);
 	memset(&vm->stop, 0, sizeof(vm->stop));
 	tracer_reopen(&v->tracer);
 	return 0;

@@ -134,7 +134,7 @@ static void put_engine(struct out *o, struct core_vcpu *v)
 
 static void put_devices(struct out *o, struct core_vcpu *v)
 {
-	size_t bytes = core_devices_saved_bytes();
+	size_t bytes = core_devices_saved_bytes(v->vm);
 	void *state = calloc(1, bytes);
 
 	if (state && core_devices_save(v, state, bytes))

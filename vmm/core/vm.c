@@ -77,8 +77,9 @@ int core_vm_create(struct core_vm *vm, const struct core_vm_config *config)
 		error = make_machine(vm);
 	if (!error)
 		error = make_cpuid(vm, config);
-	if (!error)
-		error = core_vcpu_create(vm, 0, &vm->vcpu);
+	for (; !error && vm->cpus < (config->cpus ? config->cpus : 1); vm->cpus++)
+		error = core_vcpu_create(vm, vm->cpus, &vm->cpu[vm->cpus]);
+	vm->vcpu = vm->cpu[0];
 	if (error)
 		core_vm_destroy(vm);
 	return error;
@@ -86,11 +87,16 @@ int core_vm_create(struct core_vm *vm, const struct core_vm_config *config)
 
 void core_vm_destroy(struct core_vm *vm)
 {
-	core_vcpu_destroy(vm->vcpu);
+	unsigned int i;
+
+	for (i = 0; i < DEV_PLATFORM_CPUS; i++)
+		core_vcpu_destroy(vm->cpu[i]);
 	if (vm->machine)
 		vm->engine->vm_destroy(vm->machine);
 	x86_mem_destroy(&vm->mem);
+	memset(vm->cpu, 0, sizeof(vm->cpu));
 	vm->vcpu = NULL;
+	vm->cpus = 0;
 	vm->machine = NULL;
 }
 

@@ -58,6 +58,8 @@ struct core_vm_config {
 	enum tracer_trace_system system;
 	enum trace_owner owner;
 	uint64_t mem_bytes;
+	/* The number of vCPUs, up to DEV_PLATFORM_CPUS; 0 is 1. More than 1 need ENGINE_BUS. */
+	unsigned int cpus;
 	int64_t epoch; /* start of the real-time clock, seconds since 1970; 0: a fixed day */
 	struct core_vm_hooks hooks;
 	/* The basis of the guest's CPUID. NULL: the leaves that the engine supports. */
@@ -91,7 +93,9 @@ struct core_vm {
 	size_t cpuid_count;
 	int64_t epoch;
 	struct dev_platform platform;
-	struct core_vcpu *vcpu;
+	struct core_vcpu *vcpu; /* the bootstrap processor, cpu[0] */
+	struct core_vcpu *cpu[DEV_PLATFORM_CPUS];
+	unsigned int cpus; /* the number of vCPUs */
 	struct core_stop stop;
 };
 

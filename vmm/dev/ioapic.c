@@ -73,7 +73,7 @@ struct dev_apic_message dev_ioapic_message(const struct dev_ioapic *io, unsigned
 	uint64_t entry = io->entry[pin % DEV_IOAPIC_PINS];
 
 	return (struct dev_apic_message){
-		.dest = (uint8_t)(entry >> 56),
+		.dest = (uint32_t)(entry >> 56),
 		.vector = (uint8_t)entry,
 		.mode = (uint8_t)mode(entry),
 		.logical = (entry & ENTRY_LOGICAL) != 0,

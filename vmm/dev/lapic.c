@@ -2,7 +2,6 @@
 /* Local APIC: accept, prioritise and end interrupts. */
 #include "dev/lapic.h"
 
-#define ICR_LOGICAL   (1u << 11)
 #define ICR_ASSERT    (1u << 14)
 #define LVT_LEVEL     (1u << 15)
 #define LVT_REMOTE    (1u << 14)
@@ -57,13 +56,15 @@ static bool accept(struct dev_lapic *l, uint8_t vector, bool level)
 	return true;
 }
 
-static bool is_for_us(const struct dev_lapic *l, uint32_t dest, bool logical)
+bool dev_lapic_is_dest(const struct dev_lapic *l, const struct dev_apic_message *m)
 {
-	uint32_t ldr = l->ldr;
+	uint32_t ldr = l->ldr, dest = m->dest;
 
-	if (dest == (dev_lapic_x2(l) ? X2_BROADCAST : BROADCAST))
+	if (!dev_lapic_on(l))
+		return false;
+	if (dest == (m->wide ? X2_BROADCAST : BROADCAST))
 		return true;
-	if (!logical)
+	if (!m->logical)
 		return dest == l->id;
 	if (dev_lapic_x2(l))
 		return dest >> 16 == ldr >> 16 && dest & ldr & 0xffff;
@@ -85,22 +86,19 @@ static bool deliver(struct dev_lapic *l, uint8_t mode, uint8_t vector, bool leve
 	case DEV_APIC_INIT:
 		l->state |= DEV_LAPIC_INIT;
 		return true;
+	case DEV_APIC_STARTUP:
+		l->startup = vector;
+		l->state |= DEV_LAPIC_STARTUP;
+		return true;
 	default:
-		/*
-		 * SMM does not exist, a start-up message has no effect on a running processor, and
-		 * the 8259s supply the vector of an ExtINT.
-		 */
+		/* SMM does not exist, and the 8259s supply the vector of an ExtINT. */
 		return false;
 	}
 }
 
 bool dev_lapic_message(struct dev_lapic *l, const struct dev_apic_message *m)
 {
-	/* The destination has eight bits in each mode of the APIC. */
-	uint32_t dest = m->dest == BROADCAST && dev_lapic_x2(l) ? X2_BROADCAST : m->dest;
-
-	return dev_lapic_on(l) && is_for_us(l, dest, m->logical) &&
-	       deliver(l, m->mode, m->vector, m->level);
+	return deliver(l, m->mode, m->vector, m->level);
 }
 
 bool dev_lapic_local(struct dev_lapic *l, enum dev_lvt source)
@@ -188,11 +186,9 @@ void dev_lapic_eoi(struct dev_lapic *l)
 	}
 }
 
-/* Send an IPI. There is no other processor on the bus. */
 void dev_lapic_send(struct dev_lapic *l, uint32_t icr)
 {
-	uint32_t dest = dev_lapic_x2(l) ? l->icr[1] : l->icr[1] >> 24;
-	uint8_t mode = icr >> 8 & 7, vector = (uint8_t)icr, to = icr >> 18 & 3;
+	uint8_t mode = icr >> 8 & 7, vector = (uint8_t)icr;
 
 	if (mode <= DEV_APIC_LOWEST && vector < FIRST_VECTOR) {
 		dev_lapic_error(l, DEV_APIC_SEND_VECTOR);
@@ -201,6 +197,8 @@ void dev_lapic_send(struct dev_lapic *l, uint32_t icr)
 	/* INIT level de-assert only concerns arbitration IDs. */
 	if (mode == DEV_APIC_INIT && !(icr & ICR_ASSERT))
 		return;
-	if (to == 1 || to == 2 || (!to && is_for_us(l, dest, icr & ICR_LOGICAL)))
+	if ((icr >> 18 & 3) == DEV_APIC_TO_SELF)
 		deliver(l, mode, vector, false);
+	else
+		l->state |= DEV_LAPIC_SENT;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The local APIC of the one processor (SDM vol. 3, chapter 11): xAPIC and x2APIC. This code calls
- * no other device. It leaves the external effects of an access in `nmi`, `init` and `eoi` for the
- * owner. The state is part of a snapshot, so it has no bool and no pointer.
+ * The local APIC of a processor (SDM vol. 3, chapter 11): xAPIC and x2APIC. This code calls no
+ * other device. It leaves the external effects of an access in `state` for the owner, with the
+ * fields that belong to each bit. The state is part of a snapshot, so it has no bool and no pointer.
  */
 #ifndef VMM_DEV_LAPIC_H
 #define VMM_DEV_LAPIC_H
@@ -29,6 +29,14 @@ enum dev_apic_delivery {
 	DEV_APIC_EXTINT = 7,
 };
 
+/* The destination shorthand of ICR. */
+enum dev_apic_to {
+	DEV_APIC_TO_DEST,
+	DEV_APIC_TO_SELF,
+	DEV_APIC_TO_ALL,
+	DEV_APIC_TO_OTHERS,
+};
+
 enum dev_lvt {
 	DEV_LVT_TIMER,
 	DEV_LVT_THERMAL,
@@ -41,21 +49,27 @@ enum dev_lvt {
 
 #define DEV_LVT_MASKED (1u << 16)
 
-/* A message from the I/O APIC. */
+/*
+ * A message from the I/O APIC, a device, or another processor. The I/O APIC and devices have
+ * destinations of eight bits, in each mode of the APICs.
+ */
 struct dev_apic_message {
-	uint8_t dest;
+	uint32_t dest;
 	uint8_t vector;
 	uint8_t mode; /* enum dev_apic_delivery */
 	uint8_t logical, level;
+	uint8_t wide; /* `dest` is that of an x2APIC */
 };
 
-/* Bits of dev_lapic.state. The owner of the APIC handles and clears the last three. */
+/* Bits of dev_lapic.state. The owner of the APIC handles and clears those from NMI on. */
 enum dev_lapic_state {
 	DEV_LAPIC_ARMED = 1 << 0,      /* the timer is running */
 	DEV_LAPIC_ERROR_SENT = 1 << 1, /* set until the next write to ESR: no further interrupt */
 	DEV_LAPIC_NMI = 1 << 2,	       /* an NMI is pending */
 	DEV_LAPIC_INIT = 1 << 3,       /* an INIT is pending */
 	DEV_LAPIC_EOI = 1 << 4,	       /* a level-triggered vector was ended */
+	DEV_LAPIC_SENT = 1 << 5,       /* an IPI to other processors is in `icr` */
+	DEV_LAPIC_STARTUP = 1 << 6,    /* a start-up IPI with the vector `startup` is pending */
 };
 
 struct dev_lapic {
@@ -77,17 +91,20 @@ struct dev_lapic {
 	uint8_t lint;  /* the levels of LINT0 and LINT1 */
 	uint8_t has_x2apic, has_deadline;
 	uint8_t max_phy_addr;
-	uint8_t eoi; /* the vector of DEV_LAPIC_EOI */
-	uint8_t spare;
+	uint8_t eoi;	 /* the vector of DEV_LAPIC_EOI */
+	uint8_t startup; /* the vector of DEV_LAPIC_STARTUP */
 };
 
 struct dev_lapic_config {
 	uint64_t hz;
+	uint32_t id; /* 0 is the bootstrap processor */
 	uint8_t max_phy_addr;
 	bool x2apic, deadline; /* the features of the APIC */
 };
 
 void dev_lapic_init(struct dev_lapic *l, const struct dev_lapic_config *config);
+/* Reset by an INIT. The base address, the mode and the id stay (11.4.7.3). */
+void dev_lapic_reset(struct dev_lapic *l);
 
 static inline bool dev_lapic_on(const struct dev_lapic *l)
 {
@@ -100,9 +117,11 @@ static inline bool dev_lapic_x2(const struct dev_lapic *l)
 }
 
 /* lapic.c: interrupts. */
+/* Returns true if a message has this APIC as a destination. */
+bool dev_lapic_is_dest(const struct dev_lapic *l, const struct dev_apic_message *message);
 /*
- * Deliver a message if its destination is this APIC. Returns false if it was not accepted. The I/O
- * APIC then repeats a level-triggered message.
+ * Deliver a message, whose destination must be this APIC. Returns false if it was not accepted. The
+ * I/O APIC then repeats a level-triggered message.
  */
 bool dev_lapic_message(struct dev_lapic *l, const struct dev_apic_message *message);
 /*
@@ -122,7 +141,10 @@ int dev_lapic_pending(const struct dev_lapic *l);
 /* Acknowledge that vector and return it. Returns the spurious vector if there is none. */
 uint8_t dev_lapic_ack(struct dev_lapic *l);
 void dev_lapic_eoi(struct dev_lapic *l);
-/* Send an IPI, as the low half of ICR describes it. */
+/*
+ * Send an IPI, as the low half of ICR describes it. One to the sender alone is delivered here. Any
+ * other leaves DEV_LAPIC_SENT.
+ */
 void dev_lapic_send(struct dev_lapic *l, uint32_t icr);
 enum dev_apic_error {
 	DEV_APIC_SEND_VECTOR = 1 << 5,

@@ -48,13 +48,20 @@ static const uint32_t lvt_mask[DEV_LVT_COUNT] = {
 	[DEV_LVT_LINT0] = 0x1a7ff, [DEV_LVT_LINT1] = 0x1a7ff,	[DEV_LVT_ERROR] = 0x100ff,
 };
 
-/* Set the state of power-up, INIT or a disabled APIC, but keep the base. */
-static void reset(struct dev_lapic *l)
+/* Returns the logical id of x2APIC mode (11.12.10.2). */
+static uint32_t x2_ldr(const struct dev_lapic *l)
+{
+	return l->id >> 4 << 16 | 1u << (l->id & 15);
+}
+
+/* Set the state of power-up, INIT or a disabled APIC, but keep the base and the id. */
+void dev_lapic_reset(struct dev_lapic *l)
 {
 	struct dev_lapic fresh = {
 		.now = l->now,
 		.base = l->base,
 		.hz = l->hz,
+		.id = l->id,
 		.due = DEV_NEVER,
 		.dfr = ~0u,
 		.svr = 0xff,
@@ -62,12 +69,15 @@ static void reset(struct dev_lapic *l)
 		.has_x2apic = l->has_x2apic,
 		.has_deadline = l->has_deadline,
 		.max_phy_addr = l->max_phy_addr,
-		.state = l->state & (DEV_LAPIC_NMI | DEV_LAPIC_INIT),
+		.state = l->state & (DEV_LAPIC_NMI | DEV_LAPIC_INIT | DEV_LAPIC_STARTUP),
+		.startup = l->startup,
 	};
 	unsigned int i;
 
 	for (i = 0; i < DEV_LVT_COUNT; i++)
 		fresh.lvt[i] = DEV_LVT_MASKED;
+	if (dev_lapic_x2(l))
+		fresh.ldr = x2_ldr(l);
 	*l = fresh;
 }
 
@@ -78,8 +88,10 @@ void dev_lapic_init(struct dev_lapic *l, const struct dev_lapic_config *config)
 	l->has_x2apic = config->x2apic;
 	l->has_deadline = config->deadline;
 	l->max_phy_addr = config->max_phy_addr;
-	l->base = DEV_LAPIC_ADDRESS | DEV_APIC_BASE_ENABLE | DEV_APIC_BASE_BSP;
-	reset(l);
+	l->id = config->id;
+	l->base = DEV_LAPIC_ADDRESS | DEV_APIC_BASE_ENABLE;
+	l->base |= l->id ? 0 : DEV_APIC_BASE_BSP;
+	dev_lapic_reset(l);
 }
 
 static uint32_t writable(const struct dev_lapic *l, unsigned int lvt)
@@ -287,11 +299,11 @@ bool dev_lapic_set_base(struct dev_lapic *l, uint64_t value)
 		return false;
 	if (was & DEV_APIC_BASE_X2 ? on && !x2 : x2 && !(was & DEV_APIC_BASE_ENABLE))
 		return false;
-	l->base = value | DEV_APIC_BASE_BSP;
+	l->base = (value & ~DEV_APIC_BASE_BSP) | (was & DEV_APIC_BASE_BSP);
 	if (was & DEV_APIC_BASE_ENABLE && !on)
-		reset(l);
+		dev_lapic_reset(l);
 	if (x2) {
-		l->ldr = l->id >> 4 << 16 | 1u << (l->id & 15);
+		l->ldr = x2_ldr(l);
 		l->icr[1] = was & DEV_APIC_BASE_X2 ? l->icr[1] : l->icr[1] >> 24;
 	}
 	return true;

@@ -9,6 +9,6 @@
 void dev_platform_update(struct dev_platform *p);
 
 /* Set IA32_TSC_DEADLINE to `tsc`. Does nothing without a TSC deadline mode. */
-void dev_platform_set_deadline(struct dev_platform *p, uint64_t tsc);
+void dev_platform_set_deadline(struct dev_platform *p, unsigned int cpu, uint64_t tsc);
 
 #endif /* VMM_DEV_PLATFORM_PORTS_H */

@@ -5,9 +5,7 @@
 #include <string.h>
 
 #define MAGIC	0x4c50545056ull /* "VPTPL" */
-#define VERSION 2u
-/* The callbacks come last and are not saved. */
-#define STATE_BYTES offsetof(struct dev_platform, host)
+#define VERSION 3u
 /* The maximum distance from 1970 in seconds, which keeps dates within range. */
 #define MAX_EPOCH (1ll << 40)
 
@@ -16,19 +14,29 @@ struct head {
 	uint32_t version, bytes;
 };
 
-size_t dev_platform_saved_bytes(void)
+/* The local APICs of processors that do not exist, and the callbacks, are not saved. */
+static size_t state_bytes(const struct dev_platform *p)
 {
-	return sizeof(struct head) + STATE_BYTES;
+	return offsetof(struct dev_platform, lapic) + p->cpus * sizeof(p->lapic[0]);
+}
+
+size_t dev_platform_saved_bytes(const struct dev_platform *p)
+{
+	return sizeof(struct head) + state_bytes(p);
 }
 
 bool dev_platform_save(const struct dev_platform *p, void *to, size_t room)
 {
-	const struct head head = {.magic = MAGIC, .version = VERSION, .bytes = STATE_BYTES};
+	const struct head head = {
+		.magic = MAGIC,
+		.version = VERSION,
+		.bytes = (uint32_t)state_bytes(p),
+	};
 
-	if (room < dev_platform_saved_bytes())
+	if (room < dev_platform_saved_bytes(p))
 		return false;
 	memcpy(to, &head, sizeof(head));
-	memcpy((char *)to + sizeof(head), p, STATE_BYTES);
+	memcpy((char *)to + sizeof(head), p, state_bytes(p));
 	return true;
 }
 
@@ -46,14 +54,14 @@ bool dev_platform_load(struct dev_platform *p, const void *from, size_t bytes)
 	struct dev_platform loaded;
 	struct head head;
 
-	if (bytes != dev_platform_saved_bytes())
+	if (bytes != dev_platform_saved_bytes(p))
 		return false;
 	memcpy(&head, from, sizeof(head));
-	if (head.magic != MAGIC || head.version != VERSION || head.bytes != STATE_BYTES)
+	if (head.magic != MAGIC || head.version != VERSION || head.bytes != state_bytes(p))
 		return false;
-	memcpy(&loaded, (const char *)from + sizeof(head), STATE_BYTES);
-	if (!makes_sense(&loaded))
+	memcpy(&loaded, (const char *)from + sizeof(head), state_bytes(p));
+	if (loaded.cpus != p->cpus || !makes_sense(&loaded))
 		return false;
-	memcpy(p, &loaded, STATE_BYTES);
+	memcpy(p, &loaded, state_bytes(p));
 	return true;
 }
