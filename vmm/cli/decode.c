@@ -42,6 +42,7 @@ struct options {
 	bool one_vcpu;
 	uint64_t vcpu;
 	uint64_t limit;
+	const char *function;
 	struct cli_decode_side side;
 	struct cli_symbols symbols;
 	struct cli_memory memory;
@@ -68,6 +69,8 @@ static const struct cli_option rows[] = {
 	{'t', "calls", NULL,
 	 "a tree of calls: their number, and their instructions including callees", cli_take_bits,
 	 AT(modes), .bits = 1 << CALLS},
+	{'f', "function", "=NAME", "with --calls: only calls of this function, and their callees",
+	 cli_take_text, AT(function)},
 	{'g', "coverage", NULL, "executed lines and functions, as an lcov tracefile", cli_take_bits,
 	 AT(modes), .bits = 1 << COVERAGE},
 	{'T', "time", NULL,
@@ -148,6 +151,7 @@ struct decode {
 	struct cli_decode_stop stop;
 	struct cli_names names; /* borrowed from the two members above */
 	bool no_lines;		/* there was nothing to compute coverage of */
+	bool no_calls;		/* the function of --function was not called */
 };
 
 static bool wanted(const struct options *o, unsigned int vcpu)
@@ -389,7 +393,8 @@ static int show(struct decode *d)
 		show_summary(d);
 		return 0;
 	case CALLS:
-		cli_decode_calls_print(&d->calls, d->o->json, d->o->limit);
+		if (!cli_decode_calls_print(&d->calls, d->o->json, d->o->limit))
+			d->no_calls = d->o->function && d->o->limit;
 		return 0;
 	case COVERAGE:
 		return show_coverage(d);
@@ -435,6 +440,7 @@ static int decode_all(struct decode *d)
 	d->names = (struct cli_names){d->symbols, d->disasm};
 	d->calls.symbols = d->symbols;
 	d->calls.apart = d->o->spaces;
+	d->calls.only = d->o->function;
 	d->calls.pace = d->o->time ? &d->pace : NULL;
 	d->pace.hz = trace_reader_info(d->reader)->tsc_hz;
 	d->pace.is_virtual = has_virtual_time(trace_reader_info(d->reader));
@@ -501,6 +507,9 @@ static int decode(struct decode *d)
 			       "decode: %s: no debug information: build the guest with -g, or give "
 			       "--symbols=FILE that has it",
 			       o->path);
+	if (!err && d->no_calls)
+		err = cli_fail(CLI_EXIT_USAGE, "decode: --function=%s: the trace has no call of it",
+			       o->function);
 	return err;
 }
 
@@ -574,6 +583,8 @@ static int parse(struct options *o, int argc, char **argv)
 		return cli_fail(
 			CLI_EXIT_USAGE,
 			"decode: --coverage: counts all address spaces, or one with --space");
+	if (o->function && o->mode != CALLS)
+		return cli_fail(CLI_EXIT_USAGE, "decode: --function: requires --calls");
 	if (o->pti && !o->spaces && !o->side.space)
 		return cli_fail(CLI_EXIT_USAGE, "decode: --pti: requires --spaces or --space");
 	o->symbols.lines = o->lines || o->mode == COVERAGE;

@@ -36,6 +36,7 @@ static struct cli_decode_tree *find(struct cli_decode_calls *c, const struct tra
 		if (!tree->calls)
 			return NULL;
 		decode_calls_keep_time(tree->calls, c->pace);
+		decode_calls_select(tree->calls, c->only);
 		c->trees.n++;
 	}
 	c->now = i;
@@ -80,8 +81,9 @@ static int by_insns(const void *a, const void *b)
 	return (x->space.id > y->space.id) - (x->space.id < y->space.id);
 }
 
-void cli_decode_calls_print(struct cli_decode_calls *c, bool json, uint64_t limit)
+uint64_t cli_decode_calls_print(struct cli_decode_calls *c, bool json, uint64_t limit)
 {
+	const uint64_t most = limit;
 	char text[128];
 	size_t i;
 
@@ -92,6 +94,8 @@ void cli_decode_calls_print(struct cli_decode_calls *c, bool json, uint64_t limi
 	for (i = 0; i < c->trees.n && limit && c->trees.at[i].insns; i++) {
 		const struct cli_decode_tree *tree = &c->trees.at[i];
 
+		if (!decode_calls_has_selected(tree->calls))
+			continue;
 		if (tree->known)
 			decode_space_format(&tree->space, text, sizeof(text));
 		else
@@ -103,6 +107,7 @@ void cli_decode_calls_print(struct cli_decode_calls *c, bool json, uint64_t limi
 		limit -= decode_calls_print(tree->calls, stdout, json, c->apart ? text : NULL,
 					    limit);
 	}
+	return most - limit;
 }
 
 void cli_decode_calls_free(struct cli_decode_calls *c)

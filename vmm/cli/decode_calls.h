@@ -8,6 +8,7 @@
 struct cli_decode_calls {
 	const struct debug_symbols *symbols;
 	bool apart;
+	const char *only;		/* print only calls of this function; NULL for all */
 	const struct decode_pace *pace; /* NULL if there is no time */
 	struct {
 		struct cli_decode_tree {
@@ -25,8 +26,10 @@ struct cli_decode_calls {
 
 /* Add an item of a flow of blocks. Returns false if there is no memory. */
 bool cli_decode_calls_item(struct cli_decode_calls *c, const struct decode_item *item);
-/* Print at most @limit lines, with the most instructions first. */
-void cli_decode_calls_print(struct cli_decode_calls *c, bool json, uint64_t limit);
+/*
+ * Print at most @limit lines, with the most instructions first. Returns the number of lines.
+ */
+uint64_t cli_decode_calls_print(struct cli_decode_calls *c, bool json, uint64_t limit);
 void cli_decode_calls_free(struct cli_decode_calls *c);
 
 #endif /* VMM_CLI_DECODE_CALLS_H */

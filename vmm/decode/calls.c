@@ -49,6 +49,7 @@ enum arrival {
 struct decode_calls {
 	const struct debug_symbols *symbols;
 	const struct decode_pace *pace; /* NULL without time */
+	const char *only;		/* the function of the printed trees, or NULL */
 	struct {
 		struct node *at;
 		size_t n, room;
@@ -292,6 +293,33 @@ void decode_calls_keep_time(struct decode_calls *c, const struct decode_pace *pa
 	c->pace = pace;
 }
 
+void decode_calls_select(struct decode_calls *c, const char *only)
+{
+	c->only = only;
+}
+
+/* Returns true if a printed tree can begin at the node. */
+static bool is_selected(const struct decode_calls *c, const struct node *node)
+{
+	const struct debug_symbol *symbol;
+
+	if (!c->only)
+		return true;
+	symbol = debug_symbols_find(c->symbols, node->func);
+	return symbol && !strcmp(symbol->name, c->only);
+}
+
+bool decode_calls_has_selected(const struct decode_calls *c)
+{
+	size_t i;
+
+	for (i = 1; i < c->nodes.n; i++) {
+		if (is_selected(c, &c->nodes.at[i]))
+			return true;
+	}
+	return false;
+}
+
 uint64_t decode_calls_insns(const struct decode_calls *c)
 {
 	return c->insns;
@@ -363,18 +391,19 @@ static void json_ticks(const struct decode_pace *pace, uint64_t ticks, FILE *out
 		fprintf(out, ",\"ns\":%" PRIu64, decode_pace_ns(pace, ticks));
 }
 
-static void print_node(const struct decode_calls *c, const struct node *node, FILE *out, bool json,
-		       const char *space)
+/* Print a node of the tree that begins at @top. */
+static void print_node(const struct decode_calls *c, const struct node *node,
+		       const struct node *top, FILE *out, bool json, const char *space)
 {
 	const struct decode_pace *pace = c->pace;
-
+	const uint32_t depth = node->depth - top->depth;
 	char text[128];
 
 	name(c, node, text, sizeof(text));
 	if (json) {
 		fprintf(out,
 			"{\"depth\":%u,\"count\":%" PRIu64 ",\"insns\":%" PRIu64 ",\"function\":",
-			node->depth - 1, node->count, node->insns);
+			depth, node->count, node->insns);
 		text_json_string(out, text);
 		if (space) {
 			fputs(",\"space\":", out);
@@ -385,8 +414,8 @@ static void print_node(const struct decode_calls *c, const struct node *node, FI
 		fputs("}\n", out);
 		return;
 	}
-	fprintf(out, "%*s%" PRIu64 "x  %s  (%" PRIu64 " insns", 2 * (int)(node->depth - 1) + 2, "",
-		node->count, text, node->insns);
+	fprintf(out, "%*s%" PRIu64 "x  %s  (%" PRIu64 " insns", 2 * (int)depth + 2, "", node->count,
+		text, node->insns);
 	if (pace)
 		text_ticks(pace, node->ticks, out);
 	fputs(")\n", out);
@@ -395,8 +424,8 @@ static void print_node(const struct decode_calls *c, const struct node *node, FI
 uint64_t decode_calls_print(struct decode_calls *c, FILE *out, bool json, const char *space,
 			    uint64_t limit)
 {
+	size_t i, top = ROOT; /* ROOT if the loop is in no selected tree */
 	uint64_t lines = 0;
-	size_t i;
 
 	/* In the array, a child follows its parent. */
 	for (i = c->nodes.n; i-- > 1;) {
@@ -404,16 +433,24 @@ uint64_t decode_calls_print(struct decode_calls *c, FILE *out, bool json, const 
 		c->nodes.at[c->nodes.at[i].parent].ticks += c->nodes.at[i].ticks;
 	}
 
-	for (i = c->nodes.at[ROOT].child; i != ROOT && lines < limit; lines++) {
+	for (i = c->nodes.at[ROOT].child; i != ROOT && lines < limit;) {
 		const struct node *node = &c->nodes.at[i];
 
-		print_node(c, node, out, json, space);
+		if (top == ROOT && is_selected(c, node))
+			top = i;
+		if (top != ROOT) {
+			print_node(c, node, &c->nodes.at[top], out, json, space);
+			lines++;
+		}
 		if (node->child != ROOT) {
 			i = node->child;
 			continue;
 		}
-		while (i != ROOT && c->nodes.at[i].next == ROOT)
+		while (i != ROOT && c->nodes.at[i].next == ROOT) {
+			top = i == top ? ROOT : top;
 			i = c->nodes.at[i].parent;
+		}
+		top = i == top ? ROOT : top;
 		i = i == ROOT ? ROOT : c->nodes.at[i].next;
 	}
 	return lines;

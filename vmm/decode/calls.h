@@ -27,6 +27,15 @@ void decode_calls_free(struct decode_calls *calls);
  */
 void decode_calls_keep_time(struct decode_calls *calls, const struct decode_pace *pace);
 
+/*
+ * Print only the trees that begin at calls of the function @only. The name must outlive the tree.
+ * NULL means all calls.
+ */
+void decode_calls_select(struct decode_calls *calls, const char *only);
+
+/* Returns true if decode_calls_print() has a line to print. */
+bool decode_calls_has_selected(const struct decode_calls *calls);
+
 /* Add an item of a flow of blocks, merged or not, in order. Returns false if there is no memory. */
 bool decode_calls_item(struct decode_calls *calls, const struct decode_item *item);
 

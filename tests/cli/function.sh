@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# vpt decode --calls --function=NAME: the lines of the whole tree below each call of the function,
+# by the symbols of the guest or of a copy of /proc/kallsyms.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/cli.sh
+
+"$VPT" run -q --engine=soft --pt=host -o "$dir/t.vpt" "$GUEST/demo.elf" >/dev/null 2>&1
+"$VPT" decode --calls "$dir/t.vpt" >"$dir/all"
+
+# below NAME: the subtrees of the whole tree, moved to the left margin.
+below() {
+	awk -v name="$1" '
+	{
+		match($0, /^ */)
+		if (inside && RLENGTH <= inside)
+			inside = 0
+		if (!inside && $2 == name)
+			inside = RLENGTH
+		if (inside)
+			print substr($0, inside - 1)
+	}' "$dir/all"
+}
+
+for name in study_formula execute op_variable trace_only; do
+	below $name >"$dir/want"
+	"$VPT" decode --calls --function=$name "$dir/t.vpt" >"$dir/got"
+	tap_run "$name: status 0" test $? -eq 0
+	tap_run "$name: the tree has it" test -s "$dir/want"
+	tap_run "$name: the calls below it" cmp "$dir/want" "$dir/got"
+done
+below study_formula | head -n 3 >"$dir/want"
+"$VPT" decode -t -f study_formula -n 3 "$dir/t.vpt" >"$dir/got"
+tap_run "a limit" cmp "$dir/want" "$dir/got"
+"$VPT" decode -t -j -f study_formula "$dir/t.vpt" >"$dir/json"
+tap_run "JSON: as many lines" test "$(grep -c . "$dir/json")" -eq "$(below study_formula | grep -c .)"
+tap_run "JSON: its depth is 0" test "$(head -n 1 "$dir/json" | jq -r '"\(.depth) \(.function)"')" = \
+	"0 study_formula"
+
+# Recursive calls are not shown once more.
+"$VPT" run -q --engine=soft --pt=host -o "$dir/r.vpt" "$GUEST/recursion.elf" >/dev/null 2>&1
+"$VPT" decode --calls "$dir/r.vpt" >"$dir/all"
+name=$(awk '{ line = $0; match(line, /^ */); at[RLENGTH] = $2
+	if (RLENGTH > 2 && at[RLENGTH - 2] == $2) { print $2; exit } }' "$dir/all")
+tap_run "the guest has a recursive function" test -n "$name"
+below "$name" >"$dir/want"
+"$VPT" decode -t --function="$name" "$dir/r.vpt" >"$dir/got"
+tap_run "recursion: the outermost calls" cmp "$dir/want" "$dir/got"
+
+# Symbols of text, and a tree for each address space that has a call.
+strip -o "$dir/stripped.elf" "$GUEST/processes.elf"
+"$VPT" run -q --engine=soft --pt=host -o "$dir/p.vpt" "$dir/stripped.elf" >/dev/null 2>&1
+nm "$GUEST/processes.elf" | sed 's/\([a-z0-9_]*\)$/kernel_\1/' >"$dir/kallsyms"
+"$VPT" decode -t -a -S "$dir/kallsyms" "$dir/p.vpt" >"$dir/whole"
+"$VPT" decode -t -a -S "$dir/kallsyms" -f kernel_guest_start "$dir/p.vpt" >"$dir/got" 2>"$dir/err"
+tap_run "the file of symbols names the functions" grep -q "x  kernel_guest_start  " "$dir/whole"
+tap_run "and selects them" grep -q "^  1x  kernel_guest_start  " "$dir/got"
+tap_run "an address space without a call is not shown" \
+	test "$(grep -c "^cr3" "$dir/got")" -lt "$(grep -c "^cr3" "$dir/whole")"
+
+refuses "no such function" "$USAGE" "function=nothing: the trace has no call of it" \
+	decode --calls --function=nothing "$dir/t.vpt"
+refuses "without --calls" "$USAGE" "function: requires --calls" decode --function=execute "$dir/t.vpt"
+tap_end
