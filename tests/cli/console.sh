@@ -69,7 +69,7 @@ lines() {
 	refuses "the input as an output" "$USAGE" "same file as --input" $soft --input="$dir/text" \
 		-o "$dir/text" "$elf"
 	if [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
-		refuses "not with KVM" "$USAGE" "takes no input" run -q --engine=kvm --pt=off \
+		refuses "not with KVM" "$USAGE" "not with engine kvm" run -q --engine=kvm --pt=off \
 			--input="$dir/text" "$elf"
 	else
 		tap_skip "not with KVM" "no /dev/kvm"

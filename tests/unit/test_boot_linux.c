@@ -6,6 +6,7 @@
 
 #include "boot/acpi.h"
 #include "boot/bzimage.h"
+#include "virtio/virtio.h"
 
 enum { SETUP = 3 * 512, KERNEL = 0x1000 };
 
@@ -179,6 +180,28 @@ START_TEST(acpi)
 }
 END_TEST
 
+/* The DSDT has a device for each virtio device, with its page of memory and its interrupt. */
+START_TEST(acpi_virtio)
+{
+	const struct boot_acpi_config config = {.cpus = 1, .virtio = VIRTIO_DEVICES};
+	const uint8_t crs[] = {0x86, 9, 0, 1, 0, 0x10, 0xb0, 0xfe, 0, 0x10, 0, 0,
+			       0x89, 6, 0, 1, 1, 17,   0,    0,	   0, 0x79, 0};
+	struct x86_mem mem;
+	uint64_t dsdt, bytes;
+
+	ck_assert_int_eq(x86_mem_create(&mem, 1 << 20), 0);
+	ck_assert(boot_acpi_write(&mem, &config));
+	dsdt = get(&mem, get(&mem, get(&mem, BOOT_ACPI_FIRST + 24, 8) + 36, 8) + 140, 8);
+	check_table(&mem, dsdt, "DSDT");
+	bytes = get(&mem, dsdt + 4, 4);
+	ck_assert_ptr_nonnull(memmem(mem.host + dsdt, bytes, "VIR0", 4));
+	ck_assert_ptr_nonnull(memmem(mem.host + dsdt, bytes, "VIR1", 4));
+	ck_assert_ptr_nonnull(memmem(mem.host + dsdt, bytes, "LNRO0005", 9));
+	ck_assert_ptr_nonnull(memmem(mem.host + dsdt, bytes, crs, sizeof(crs)));
+	x86_mem_destroy(&mem);
+}
+END_TEST
+
 /* Nothing is written to a RAM that is too small. */
 START_TEST(acpi_without_room)
 {
@@ -194,5 +217,5 @@ TEST_SUITE("boot_linux", setup, NULL)
 {
 	TEST_ADD(tcase, good, partial_paragraph, not_relocatable);
 	TEST_ROWS(tcase, refused, bad);
-	TEST_ADD(tcase, not_a_kernel, acpi, acpi_without_room);
+	TEST_ADD(tcase, not_a_kernel, acpi, acpi_virtio, acpi_without_room);
 }

@@ -72,6 +72,7 @@ static int inside(const struct sandbox_want *want, int (*what)(void))
 
 static const struct sandbox_want reader;
 static const struct sandbox_want writer = {.output = {NULL, "in/new"}};
+static const struct sandbox_want sharer = {.share = "in"};
 static const struct sandbox_want watcher = {.watch = true};
 
 /* What a call that should fail made of it: an errno, or 0. */
@@ -297,6 +298,9 @@ START_TEST(refuses)
 		ck_assert_int_eq(inside(&reader, refused[_i].call), refused[_i].reader);
 	if (refused[_i].writer != EACCES || has_landlock())
 		ck_assert_int_eq(inside(&writer, refused[_i].call), refused[_i].writer);
+	/* A folder that a guest may write has the rights of a folder with an output. */
+	if (refused[_i].writer != EACCES || has_landlock())
+		ck_assert_int_eq(inside(&sharer, refused[_i].call), refused[_i].writer);
 }
 END_TEST
 

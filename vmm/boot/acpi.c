@@ -9,6 +9,7 @@
 #include "dev/ioapic.h"
 #include "dev/lapic.h"
 #include "dev/pm.h"
+#include "virtio/virtio.h"
 
 #define COM1_PORT   0x3f8
 #define COM1_LINE   4
@@ -196,17 +197,35 @@ static void add_isa_device(struct boot_aml *a, const char *name, const char *id,
 	boot_aml_end(a);
 }
 
-static uint64_t add_dsdt(struct tables *t)
+static void add_virtio_device(struct boot_aml *a, unsigned int n)
+{
+	const char name[] = {'V', 'I', 'R', (char)('0' + n), 0};
+	uint8_t crs[32], *end;
+
+	boot_aml_device(a, name);
+	boot_aml_name_string(a, "_HID", "LNRO0005");
+	boot_aml_name_integer(a, "_UID", n);
+	boot_aml_name_integer(a, "_STA", 0xf);
+	end = boot_aml_memory(crs, (uint32_t)(VIRTIO_FIRST + n * VIRTIO_PAGE), VIRTIO_PAGE);
+	end = boot_aml_end_tag(boot_aml_interrupt(end, VIRTIO_LINE + n));
+	boot_aml_name_buffer(a, "_CRS", crs, (size_t)(end - crs));
+	boot_aml_end(a);
+}
+
+static uint64_t add_dsdt(struct tables *t, unsigned int virtio)
 {
 	static const uint8_t s5[] = {DEV_PM_S5, 0, 0, 0};
-	uint8_t code[512];
+	uint8_t code[1024];
 	struct boot_aml a = {.bytes = code, .room = sizeof(code), .size = sizeof(struct header)};
 	struct header h;
+	unsigned int i;
 	uint64_t at;
 
 	boot_aml_scope(&a, "\\_SB_");
 	add_isa_device(&a, "COM1", "PNP0501", COM1_PORT, 8, COM1_LINE);
 	add_isa_device(&a, "RTC_", "PNP0B00", RTC_PORT, 2, RTC_LINE);
+	for (i = 0; i < virtio; i++)
+		add_virtio_device(&a, i);
 	boot_aml_end(&a);
 	boot_aml_name_package(&a, "_S5_", s5, sizeof(s5));
 	if (a.size > a.room)
@@ -330,7 +349,7 @@ bool boot_acpi_write(const struct x86_mem *mem, const struct boot_acpi_config *c
 	memcpy(rsdp.signature, "RSD PTR ", sizeof(rsdp.signature));
 	add(&t, &rsdp, sizeof(rsdp));
 	facs = add_facs(&t);
-	dsdt = add_dsdt(&t);
+	dsdt = add_dsdt(&t, config->virtio);
 	fadt = add_fadt(&t, facs, dsdt);
 	madt = add_madt(&t, config->cpus);
 	rsdp.xsdt = add_xsdt(&t, fadt, madt);

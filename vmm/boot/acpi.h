@@ -14,6 +14,7 @@
 
 struct boot_acpi_config {
 	unsigned int cpus;
+	unsigned int virtio; /* the number of virtio devices, at most VIRTIO_DEVICES */
 };
 
 /* Write the tables into RAM. Returns false if they do not fit. */

@@ -173,6 +173,27 @@ uint8_t *boot_aml_irq(uint8_t *to, unsigned int line)
 	return to + sizeof(item);
 }
 
+/* 32-bit fixed memory range descriptor (6.4.3.4). */
+uint8_t *boot_aml_memory(uint8_t *to, uint32_t address, uint32_t bytes)
+{
+	static const uint8_t head[] = {0x86, 9, 0, 1};
+
+	memcpy(to, head, sizeof(head));
+	memcpy(to + 4, &address, sizeof(address));
+	memcpy(to + 8, &bytes, sizeof(bytes));
+	return to + 12;
+}
+
+/* Extended interrupt descriptor (6.4.3.6) of an exclusive interrupt that is active high. */
+uint8_t *boot_aml_interrupt(uint8_t *to, uint32_t pin)
+{
+	static const uint8_t head[] = {0x89, 6, 0, 1, 1};
+
+	memcpy(to, head, sizeof(head));
+	memcpy(to + 5, &pin, sizeof(pin));
+	return to + 9;
+}
+
 /* End tag (6.4.2.9); a checksum of 0 means that there is none. */
 uint8_t *boot_aml_end_tag(uint8_t *to)
 {

@@ -36,6 +36,9 @@ void boot_aml_name_buffer(struct boot_aml *a, const char *name, const uint8_t *b
 /* Resources for boot_aml_name_buffer(). Each writes at `to` and returns its end. */
 uint8_t *boot_aml_io(uint8_t *to, uint16_t port, uint8_t ports);
 uint8_t *boot_aml_irq(uint8_t *to, unsigned int line);
+/* 32-bit memory, and a level-triggered interrupt of any pin of the I/O APIC. */
+uint8_t *boot_aml_memory(uint8_t *to, uint32_t address, uint32_t bytes);
+uint8_t *boot_aml_interrupt(uint8_t *to, uint32_t pin);
 uint8_t *boot_aml_end_tag(uint8_t *to);
 
 #endif /* VMM_BOOT_AML_H */

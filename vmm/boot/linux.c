@@ -135,7 +135,10 @@ enum boot_bzimage_error boot_linux(struct core_vm *vm, const struct boot_linux_c
 	}
 	(void)x86_mem_write(mem, kernel, (const uint8_t *)config->file + b->offset, b->bytes);
 	(void)x86_mem_write(mem, LINUX_CMDLINE, config->cmdline, n + 1);
-	if (!boot_acpi_write(mem, &(struct boot_acpi_config){.cpus = 1}))
+	if (!boot_acpi_write(mem, &(struct boot_acpi_config){
+					  .cpus = 1,
+					  .virtio = vm->virtio.bus.count,
+				  }))
 		return BOOT_BZIMAGE_NO_ROOM;
 	boot_tables_write(mem, BOOT_CS, BOOT_DS);
 	write_zero_page(config, mem, initrd);

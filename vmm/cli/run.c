@@ -15,6 +15,7 @@
 #include "cli/run_guest.h"
 #include "core/clock.h"
 #include "core/vcpu.h"
+#include "p9/p9.h"
 #include "trace/input.h"
 #include "trace/origin.h"
 #include "vpt/abi/boot.h"
@@ -74,6 +75,10 @@ static int create(struct run *r)
 	if (err)
 		return cli_fail(CLI_EXIT_HOST, "run: cannot make a virtual machine: %s",
 				cli_reason(-err));
+	err = core_virtio_create(&r->m.vm, r->m.o.share.given ? r->m.o.share.tag : NULL,
+				 r->m.o.virtio_console);
+	if (err)
+		return cli_fail(CLI_EXIT_HOST, "run: no memory");
 	err = keep_power_on(r);
 	return err ? err : cli_run_guest_load(&r->guest, &r->m.o, &r->m.vm);
 }
@@ -214,6 +219,7 @@ static int confine(const struct cli_run_machine *m)
 {
 	return cli_confine("run", &(struct sandbox_want){
 					  .output = {m->o.output, m->o.snapshot},
+					  .share = m->o.share.writable ? m->o.share.dir : NULL,
 					  .caps = m->vm.vcpu->engine->pt,
 				  });
 }
@@ -232,6 +238,8 @@ static int run(struct run *r)
 		status = cli_run_open_console(&r->m);
 	if (!status)
 		status = cli_run_input_open(&r->m.input, &r->m.o);
+	if (!status)
+		status = cli_run_share_open(&r->m.share, &r->m.o);
 	/* vpt replay is in the sandbox already. */
 	if (!status && !r->m.o.replay)
 		status = confine(&r->m);
@@ -246,6 +254,7 @@ static int finish(struct run *r, int status)
 	status = cli_run_finish(&r->m, status);
 	cli_run_guest_close(&r->guest);
 	core_reboot_free(&r->m.reboot);
+	p9_destroy(r->m.share);
 	return status;
 }
 

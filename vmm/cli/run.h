@@ -23,6 +23,7 @@
 #include "vpt/caps.h"
 
 struct cli_run_machine;
+struct p9_server;
 struct trace_input;
 struct trace_writer;
 
@@ -79,6 +80,13 @@ struct cli_run_given {
 	char text[16384];
 };
 
+/* run_share.c: the option --share. */
+struct cli_run_share {
+	bool given, writable;
+	char tag[33];
+	char dir[4096];
+};
+
 struct trace_reader_input;
 
 /* The recording of a vpt replay. The inputs and references stay with their reader. */
@@ -117,6 +125,8 @@ struct cli_run_options {
 	const char *console; /* "stdio", "none", or a file; NULL: standard output */
 	const char *input;   /* file with input for the guest's console, or NULL */
 	bool realtime;	     /* HLT takes the time of the host */
+	struct cli_run_share share;
+	bool virtio_console; /* the input is that of a virtio console */
 	uint64_t max_bytes;  /* limit of the trace file */
 	struct cli_run_range range[VPT_MAX_RANGES];
 	size_t ranges;
@@ -262,6 +272,10 @@ int cli_run_check_replay(const struct cli_run_options *o, const struct cli_run_g
 int cli_run_record(const struct cli_run_options *o, const struct cli_run_guest *guest,
 		   struct trace_writer *writer);
 
+/* run_share.c: parse --share, and open its folder before the sandbox. Each returns an exit status. */
+cli_option_take cli_run_take_share;
+int cli_run_share_open(struct p9_server **server, const struct cli_run_options *o);
+
 /* run_input.c: input for the guest's console. */
 enum cli_run_input_kind { CLI_RUN_INPUT_PIPE, CLI_RUN_INPUT_FILE, CLI_RUN_INPUT_TERMINAL };
 
@@ -279,6 +293,8 @@ struct cli_run_input {
 /* Return the file of --console, or NULL if it names none. */
 const char *cli_run_console_file(const struct cli_run_options *o);
 bool cli_run_has_input(const struct cli_run_options *o);
+/* Returns the name of an option that requires the software CPU, or NULL if there is none. */
+const char *cli_run_needs_soft(const struct cli_run_options *o);
 /* Open the input, and make a terminal raw. Call it before the sandbox. Returns an exit status. */
 int cli_run_input_open(struct cli_run_input *in, const struct cli_run_options *o);
 void cli_run_input_close(struct cli_run_input *in);
@@ -306,6 +322,7 @@ struct cli_run_machine {
 	struct cli_terminal terminal;  /* filter before the console */
 	bool silent;		       /* the console is dropped */
 	struct cli_run_input input;
+	struct p9_server *share;   /* NULL if there is no shared folder */
 	struct core_reboot reboot; /* zeroed if a reset ends the run */
 	/* Load the guest and start its trace after a reset. Returns an exit status. */
 	int (*restart)(struct cli_run_machine *m);

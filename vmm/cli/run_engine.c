@@ -28,7 +28,7 @@ static const char *why_not_kvm(const struct engine_probe *probe)
 static const struct engine *choose(const struct cli_run_options *o, struct engine_probe *probe,
 				   const char **why)
 {
-	const bool takes_input = cli_run_has_input(o) || o->realtime;
+	const bool takes_input = cli_run_needs_soft(o);
 	const struct engine *engine;
 
 	if (o->owner == TRACE_OWNER_NONE && !o->snapshot && !takes_input) {

@@ -29,6 +29,19 @@ bool cli_run_has_input(const struct cli_run_options *o)
 	return o->input || (o->console && !strcmp(o->console, "stdio"));
 }
 
+const char *cli_run_needs_soft(const struct cli_run_options *o)
+{
+	if (o->input)
+		return "--input";
+	if (cli_run_has_input(o))
+		return "--console=stdio";
+	if (o->realtime)
+		return "--realtime";
+	if (o->share.given)
+		return "--share";
+	return o->virtio_console ? "--virtio-console" : NULL;
+}
+
 static int open_fd(const struct cli_run_options *o)
 {
 	if (!o->input || !strcmp(o->input, "-"))
@@ -43,8 +56,10 @@ int cli_run_input_open(struct cli_run_input *in, const struct cli_run_options *o
 	int error = 0;
 
 	*in = (struct cli_run_input){.fd = -1};
-	if (!cli_run_has_input(o))
+	if (!cli_run_has_input(o)) {
+		in->ended = !o->realtime;
 		return CLI_EXIT_OK;
+	}
 	if (o->input && o->console && !strcmp(o->console, "stdio"))
 		return cli_fail(CLI_EXIT_USAGE,
 				"%s: --input: --console=stdio takes standard input; give one",

@@ -18,6 +18,7 @@
 #include "core/snapshot.h"
 #include "core/vcpu.h"
 #include "debug/symbol.h"
+#include "p9/p9.h"
 #include "trace/input.h"
 
 /* Interval of the timer that repeats the end, because a system call may just have begun to wait. */
@@ -192,12 +193,20 @@ static uint64_t pause_machine(void *opaque)
 	return next_snapshot(m, retired);
 }
 
+static size_t share(void *opaque, const uint8_t *request, size_t bytes, uint8_t *reply, size_t room)
+{
+	const struct cli_run_machine *m = opaque;
+
+	return p9_serve(m->share, request, bytes, reply, room);
+}
+
 struct core_vm_hooks cli_run_hooks(struct cli_run_machine *m)
 {
 	return (struct core_vm_hooks){
 		.console = console,
 		.input_wait = input_wait,
 		.input = input,
+		.share = m->o.share.given && !m->o.replay ? share : NULL,
 		.tick = tick,
 		.pause = pause_machine,
 		.opaque = m,
@@ -243,6 +252,9 @@ int cli_run_check_snapshots(const struct cli_run_machine *m)
 		return cli_fail(CLI_EXIT_USAGE,
 				"%s: --snapshot: engine %s has no snapshots: use --engine=soft",
 				o->verb, m->vm.engine->name);
+	if (o->snapshot && m->vm.virtio.bus.count)
+		return cli_fail(CLI_EXIT_USAGE,
+				"%s: --snapshot: not with --share or --virtio-console", o->verb);
 	if (o->has_snapshot_at && o->snapshot_at < retired)
 		return cli_fail(CLI_EXIT_USAGE,
 				"%s: --snapshot-at=%" PRIu64
@@ -259,14 +271,13 @@ int cli_run_check_snapshots(const struct cli_run_machine *m)
 int cli_run_check_input(const struct cli_run_machine *m)
 {
 	const struct cli_run_options *o = &m->o;
-	const char *name = o->input ? "--input" : o->realtime ? "--realtime" : "--console=stdio";
+	const char *name = cli_run_needs_soft(o);
 
-	if (!cli_run_has_input(o) && !o->realtime)
+	if (!name)
 		return CLI_EXIT_OK;
 	if (!(m->vm.engine->can & ENGINE_REPORTS))
-		return cli_fail(CLI_EXIT_USAGE,
-				"%s: %s: engine %s takes no input: use --engine=soft", o->verb,
-				name, m->vm.engine->name);
+		return cli_fail(CLI_EXIT_USAGE, "%s: %s: not with engine %s: use --engine=soft",
+				o->verb, name, m->vm.engine->name);
 	if (o->usage.given)
 		return cli_fail(CLI_EXIT_USAGE, "%s: %s: not with --usage", o->verb, name);
 	return CLI_EXIT_OK;
@@ -327,7 +338,7 @@ static int close_console(struct cli_run_machine *m, int status)
 static void check_inputs(struct core_vm *vm)
 {
 	const enum trace_stop_kind kind = vm->stop.kind;
-	const size_t left = vm->vcpu->input.left;
+	const size_t left = vm->vcpu->input.left + vm->virtio.left;
 
 	if (!left || kind == TRACE_STOP_TIMEOUT || kind == TRACE_STOP_INTERRUPTED ||
 	    kind == TRACE_STOP_WRITER || kind == TRACE_STOP_HOST)
@@ -357,6 +368,14 @@ static bool restarts(struct cli_run_machine *m)
 	return !m->restarted;
 }
 
+static void replay_inputs(struct cli_run_machine *m)
+{
+	const struct cli_run_replay *replay = m->o.replay;
+
+	core_input_replay(m->vm.vcpu, replay->inputs, replay->count);
+	core_virtio_replay(&m->vm, replay->inputs, replay->count);
+}
+
 void cli_run_loop(struct cli_run_machine *m)
 {
 	struct core_vcpu *v = m->vm.vcpu;
@@ -373,10 +392,10 @@ void cli_run_loop(struct cli_run_machine *m)
 	}
 	v->pause_at = m->o.verify ? retired + 1 : next_snapshot(m, retired);
 	cli_run_input_skip(&m->input, v->input.bytes);
-	if (m->input.fd >= 0 || m->o.realtime)
+	if (m->input.fd >= 0 || m->o.realtime || m->o.share.given)
 		core_input_live(v, m->o.realtime || m->input.kind == CLI_RUN_INPUT_TERMINAL);
 	if (m->o.replay)
-		core_input_replay(v, m->o.replay->inputs, m->o.replay->count);
+		replay_inputs(m);
 	do
 		core_vcpu_loop(v);
 	while (restarts(m));

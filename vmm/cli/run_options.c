@@ -93,6 +93,12 @@ static const struct cli_option rows[] = {
 	 cli_take_text, AT(append)},
 	{0, "no-reboot", NULL, "end the run where a Linux kernel resets the machine", cli_take_flag,
 	 AT(no_reboot)},
+	{0, "share", "=DIR[,tag=NAME][,rw]",
+	 "share a folder with a Linux guest by virtio-9p, read-only unless rw is given; the guest "
+	 "mounts NAME (default: share)",
+	 cli_run_take_share, AT(share)},
+	{0, "virtio-console", NULL, "a virtio console (hvc0), which receives the console's input",
+	 cli_take_flag, AT(virtio_console)},
 	{0, "engine", "=NAME", "auto (default), soft, kvm, or kvm-pt (this machine's own PT)",
 	 cli_take_name, AT(engine), .words = engines},
 	CLI_RUN_COMMON_ROWS(AT, GIVEN),

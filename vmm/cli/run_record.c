@@ -124,7 +124,7 @@ int cli_run_record(const struct cli_run_options *o, const struct cli_run_guest *
 	struct trace_file_ref ref = guest_ref(guest);
 	int err;
 
-	if (!replay && !cli_run_has_input(o) && !o->realtime)
+	if (!replay && !cli_run_has_input(o) && !o->realtime && !o->share.given)
 		return 0;
 	if (o->given.full)
 		return -E2BIG;

@@ -118,7 +118,8 @@ void core_bus_mmio(struct core_vcpu *v, uint64_t gpa, uint32_t len, bool write, 
 	if (v->hv)
 		core_hv_note_mmio(v, len, write);
 	core_irq_advance(v);
-	if (!dev_platform_mmio(&v->vm->platform, v->index, gpa, len, write, data) && !write)
+	if (!core_virtio_mmio(v, gpa, len, write, data) &&
+	    !dev_platform_mmio(&v->vm->platform, v->index, gpa, len, write, data) && !write)
 		memset(data, 0xff, len);
 	core_devices_touched(v);
 }

@@ -123,6 +123,7 @@ static void init(struct core_vcpu *v)
 	};
 
 	dev_platform_init(&v->vm->platform, &config);
+	virtio_reset(&v->vm->virtio.bus);
 	v->irq.started = core_now();
 	v->irq.next = DEV_NEVER;
 	v->ev->bus = (struct engine_bus){

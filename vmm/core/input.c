@@ -9,6 +9,7 @@
 #include "core/devices.h"
 #include "core/irq.h"
 #include "core/vcpu.h"
+#include "core/virtio.h"
 #include "dev/clock.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
@@ -59,6 +60,18 @@ static uint64_t next_time(const struct core_vcpu *v)
 	return (v->ev->retired / CORE_INPUT_INSNS + 1) * CORE_INPUT_INSNS;
 }
 
+/* Skip the inputs of other vCPUs, and those of the shared folder (virtio.c). */
+static void skip_others(struct core_vcpu *v)
+{
+	struct core_input *in = &v->input;
+
+	while (in->left &&
+	       (in->next->vcpu != v->index || in->next->head->kind == TRACE_RECORDED_FOLDER)) {
+		in->next++;
+		in->left--;
+	}
+}
+
 /*
  * A log of blocks shows where the engine paused. So a replay pauses where live input could have
  * come, too.
@@ -67,10 +80,7 @@ static void set_next(struct core_vcpu *v)
 {
 	struct core_input *in = &v->input;
 
-	while (in->left && in->next->vcpu != v->index) {
-		in->next++;
-		in->left--;
-	}
+	skip_others(v);
 	in->at = next_time(v);
 	if (in->left && in->next->head->retired < in->at)
 		in->at = in->next->head->retired;
@@ -81,11 +91,12 @@ void core_input_replay(struct core_vcpu *v, const struct trace_reader_input *inp
 	v->input.mode = CORE_INPUT_REPLAY;
 	v->input.next = inputs;
 	v->input.left = count;
+	skip_others(v);
 	v->input.at = v->ev->retired;
 }
 
-static void record(struct core_vcpu *v, enum trace_recorded_kind kind, const void *bytes,
-		   size_t len)
+void core_input_record(struct core_vcpu *v, enum trace_recorded_kind kind, const void *bytes,
+		       size_t len)
 {
 	struct tracer_recorder *rec = &v->tracer.recorder;
 	const struct trace_recorded head = {
@@ -98,14 +109,35 @@ static void record(struct core_vcpu *v, enum trace_recorded_kind kind, const voi
 	if (!tracer_recorder_records(rec))
 		return;
 	tracer_recorder_note(rec, trace_writer_input(rec->writer, v->index, &head, bytes));
-	tracer_limit(&v->tracer, v->regs->rip);
+}
+
+/* Record an input between two instructions, where a trace can end that has become too large. */
+static void record(struct core_vcpu *v, enum trace_recorded_kind kind, const void *bytes,
+		   size_t len)
+{
+	core_input_record(v, kind, bytes, len);
+	if (tracer_recorder_records(&v->tracer.recorder))
+		tracer_limit(&v->tracer, v->regs->rip);
+}
+
+/* Returns the number of bytes that the guest's console can receive now. */
+static unsigned int wanted(const struct core_vcpu *v)
+{
+	const struct virtio_bus *virtio = &v->vm->virtio.bus;
+
+	if (virtio_has_console(virtio))
+		return (unsigned int)virtio_console_wants(virtio, DEV_SERIAL_FIFO);
+	return dev_platform_wants(&v->vm->platform);
 }
 
 static void receive(struct core_vcpu *v, const uint8_t *bytes, size_t count)
 {
 	record(v, TRACE_RECORDED_CONSOLE, bytes, count);
 	v->input.bytes += count;
-	dev_platform_receive(&v->vm->platform, bytes, count);
+	if (virtio_has_console(&v->vm->virtio.bus))
+		core_virtio_receive(v->vm, bytes, count);
+	else
+		dev_platform_receive(&v->vm->platform, bytes, count);
 	core_devices_touched(v);
 }
 
@@ -136,13 +168,13 @@ static void deliver_live(struct core_vcpu *v)
 		stop(v, in->stop);
 		return;
 	}
-	wants = dev_platform_wants(&v->vm->platform);
+	wants = wanted(v);
 	if (wants && poll_input(v, 0, true) == CORE_INPUT_READY)
 		receive(v, bytes, hooks->input(hooks->opaque, bytes, wants));
 }
 
 /* A recording with another input is of another run, or damaged. */
-static void diverge(struct core_vcpu *v)
+void core_input_diverge(struct core_vcpu *v)
 {
 	v->input.at = NEVER;
 	v->vm->stop.error = -EINVAL;
@@ -151,13 +183,18 @@ static void diverge(struct core_vcpu *v)
 		     (unsigned long long)v->ev->retired);
 }
 
+bool core_input_is_now(const struct core_vcpu *v, const struct trace_reader_input *input)
+{
+	return input->head->retired == v->ev->retired && input->head->tsc == tsc(v);
+}
+
 static bool replay_one(struct core_vcpu *v, const struct trace_reader_input *input)
 {
 	uint32_t number;
 
 	switch (input->head->kind) {
 	case TRACE_RECORDED_CONSOLE:
-		if (!input->head->len || input->head->len > dev_platform_wants(&v->vm->platform))
+		if (!input->head->len || input->head->len > wanted(v))
 			return false;
 		receive(v, input->bytes, input->head->len);
 		return true;
@@ -188,9 +225,8 @@ static void deliver_replay(struct core_vcpu *v)
 	if (input->head->retired == v->ev->retired && input->head->tsc > tsc(v) &&
 	    v->pending & CORE_VCPU_HALTED)
 		return;
-	if (input->head->retired != v->ev->retired || input->head->tsc != tsc(v) ||
-	    !replay_one(v, input)) {
-		diverge(v);
+	if (!core_input_is_now(v, input) || !replay_one(v, input)) {
+		core_input_diverge(v);
 		return;
 	}
 	in->next++;
@@ -251,7 +287,7 @@ static void catch_up(struct core_vcpu *v, uint64_t next)
 
 static bool halted_live(struct core_vcpu *v)
 {
-	const bool wants = dev_platform_wants(&v->vm->platform);
+	const bool wants = wanted(v);
 	uint64_t next = core_irq_next(v), host, due, left = NAP_NS;
 	enum core_input_ready ready = poll_input(v, 0, wants);
 	struct core_input *in = &v->input;

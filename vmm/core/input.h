@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inputs of the machine from outside: bytes for COM1, and a signal or a time limit that ends the
+ * Inputs of the machine from outside: bytes for a console, and a signal or a time limit that ends the
  * run. An engine that counts instructions receives an input only between two instructions that the
  * count names, and the trace file records each one (TRACE_BLOCK_INPUT). A replay delivers the same
  * inputs at the same counts, so its guest runs the same.
@@ -65,6 +65,14 @@ void core_input_deliver(struct core_vcpu *v);
  * if the caller must not skip to that event yet.
  */
 bool core_input_halted(struct core_vcpu *v);
+
+/* Record an input that this vCPU receives now, if there is a trace file. */
+void core_input_record(struct core_vcpu *v, enum trace_recorded_kind kind, const void *bytes,
+		       size_t len);
+/* Returns true if a recorded input is one of the present count of instructions and time. */
+bool core_input_is_now(const struct core_vcpu *v, const struct trace_reader_input *input);
+/* Stop the guest of a replay whose recording has another input, or none. */
+void core_input_diverge(struct core_vcpu *v);
 
 /*
  * Stop the guest for a reason from outside: TRACE_STOP_TIMEOUT or TRACE_STOP_INTERRUPTED. With live

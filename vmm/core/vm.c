@@ -93,6 +93,7 @@ void core_vm_destroy(struct core_vm *vm)
 		core_vcpu_destroy(vm->cpu[i]);
 	if (vm->machine)
 		vm->engine->vm_destroy(vm->machine);
+	core_virtio_destroy(vm);
 	x86_mem_destroy(&vm->mem);
 	memset(vm->cpu, 0, sizeof(vm->cpu));
 	vm->vcpu = NULL;

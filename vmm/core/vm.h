@@ -4,6 +4,7 @@
 #define VMM_CORE_VM_H
 
 #include "x86/mem.h"
+#include "core/virtio.h"
 #include "dev/platform.h"
 #include "engine/engine.h"
 #include "pt/unit.h"
@@ -41,6 +42,12 @@ struct core_vm_hooks {
 	enum core_input_ready (*input_wait)(void *opaque, uint64_t ns, bool wants);
 	/* Take at most @most bytes, after input_wait() has returned CORE_INPUT_READY. */
 	size_t (*input)(void *opaque, uint8_t *bytes, size_t most);
+	/*
+	 * Make the reply to a request of the shared folder. Returns its size, at most @room. A
+	 * replay does not call this.
+	 */
+	size_t (*share)(void *opaque, const uint8_t *request, size_t bytes, uint8_t *reply,
+			size_t room);
 	/* Called several times a second. Returns true to end the guest (INTERRUPTED). */
 	bool (*tick)(void *opaque);
 	/*
@@ -93,6 +100,7 @@ struct core_vm {
 	size_t cpuid_count;
 	int64_t epoch;
 	struct dev_platform platform;
+	struct core_virtio virtio;
 	struct core_vcpu *vcpu; /* the bootstrap processor, cpu[0] */
 	struct core_vcpu *cpu[DEV_PLATFORM_CPUS];
 	unsigned int cpus; /* the number of vCPUs */

@@ -77,6 +77,8 @@ static int restrict_writes(int rules, const struct sandbox_want *want, uint64_t 
 	unsigned int i;
 	int err = want->kvm ? allow(rules, "/dev/kvm", ON_FILES & handled) : 0;
 
+	if (!err && want->share)
+		err = allow(rules, want->share, ON_DIRS & handled);
 	for (i = 0; !err && i < SANDBOX_OUTPUTS; i++)
 		if (want->output[i])
 			err = allow_output(rules, want->output[i], handled);

@@ -286,7 +286,7 @@ static void arguments(struct program *p, const struct sandbox_want *want)
 	for (i = 0; i < SANDBOX_OUTPUTS; i++)
 		if (want->output[i])
 			writes = 0;
-	if (want->kvm)
+	if (want->kvm || want->share)
 		writes = 0;
 	without(p, SYS_openat, 2, writes);
 	without(p, SYS_open, 1, writes);

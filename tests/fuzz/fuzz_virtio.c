@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Fuzz target: any accesses of a guest to virtio devices, and any queues in its RAM. No access may
+ * leave RAM, a device may not write more than the room of a chain, and each access must end. The
+ * input is operations, each a byte and its operands (missing bytes are 0).
+ */
+#include <string.h>
+
+#include "fuzz/bytes.h"
+#include "virtio/virtio.h"
+
+#define MAX_OPERATIONS 400
+#define RAM	       0x10000u
+/* Rings of the two queues of a device that set_up() makes. */
+#define RINGS 0x1000u
+
+static uint64_t replies;
+
+static void console(void *opaque, const uint8_t *bytes, size_t count)
+{
+	volatile uint8_t sum = 0;
+	size_t i;
+
+	(void)opaque;
+	for (i = 0; i < count; i++)
+		sum = (uint8_t)(sum + bytes[i]);
+}
+
+static size_t share(void *opaque, const uint8_t *request, size_t bytes, uint8_t *reply, size_t room)
+{
+	const size_t used = bytes < room ? bytes : room;
+
+	(void)opaque;
+	REQUIRE(bytes <= VIRTIO_SHARE_MAX && room <= VIRTIO_SHARE_MAX);
+	memcpy(reply, request, used);
+	replies++;
+	return used;
+}
+
+static void wrote(void *opaque, uint64_t gpa, uint64_t bytes)
+{
+	(void)opaque;
+	REQUIRE(gpa <= RAM && bytes && bytes <= RAM - gpa);
+}
+
+static void set(struct virtio_bus *bus, unsigned int device, uint32_t offset, uint32_t value)
+{
+	REQUIRE(virtio_mmio(bus, VIRTIO_FIRST + device * VIRTIO_PAGE + offset, 4, true, &value));
+}
+
+/* Set a device up as a driver does, so that most inputs reach the queues. */
+static void set_up(struct virtio_bus *bus, unsigned int device, uint32_t size)
+{
+	unsigned int n;
+
+	set(bus, device, 0x70, 0);
+	set(bus, device, 0x24, 1);
+	set(bus, device, 0x20, 1);
+	set(bus, device, 0x70, 11);
+	for (n = 0; n < VIRTIO_QUEUES; n++) {
+		const uint32_t at = RINGS * (1 + 4 * n);
+
+		set(bus, device, 0x30, n);
+		set(bus, device, 0x38, size);
+		set(bus, device, 0x80, at);
+		set(bus, device, 0x90, at + RINGS);
+		set(bus, device, 0xa0, at + 2 * RINGS);
+		set(bus, device, 0x44, 1);
+	}
+	set(bus, device, 0x70, 15);
+}
+
+static void do_access(struct virtio_bus *bus, struct input *in, bool write)
+{
+	const uint64_t gpa = VIRTIO_FIRST - 16 + take(in, 2);
+	const uint32_t len = (uint32_t)take(in, 1) % 9;
+	uint8_t data[9];
+	uint32_t i;
+
+	memset(data, 0x5a, sizeof(data));
+	for (i = 0; write && i < len; i++)
+		data[i] = (uint8_t)take(in, 1);
+	(void)virtio_mmio(bus, gpa, len, write, data);
+	REQUIRE(write || data[len] == 0x5a);
+}
+
+static void do_receive(struct virtio_bus *bus)
+{
+	static const uint8_t bytes[16] = "0123456789abcde";
+	size_t wants = virtio_console_wants(bus, sizeof(bytes));
+
+	REQUIRE(wants <= sizeof(bytes));
+	if (wants)
+		virtio_console_receive(bus, bytes, wants);
+}
+
+static void operate(struct virtio_bus *bus, const struct x86_mem *mem, struct input *in)
+{
+	uint8_t op = (uint8_t)take(in, 1), bytes[64];
+	size_t n = op >> 3, i;
+
+	switch (op & 7) {
+	case 0:
+		do_access(bus, in, op & 8);
+		break;
+	case 1:
+		set_up(bus, op >> 3 & 1, 1u << (op >> 4 & 7));
+		break;
+	case 2:
+		set(bus, op >> 3 & 1, 0x50, op >> 4 & 3);
+		break;
+	case 3:
+		do_receive(bus);
+		break;
+	case 4:
+		set(bus, op >> 3 & 1, (uint32_t)take(in, 1) << 2 & 0xfc, (uint32_t)take(in, 4));
+		break;
+	default:
+		for (i = 0; i < n; i++)
+			bytes[i] = (uint8_t)take(in, 1);
+		(void)x86_mem_write(mem, take(in, 2), bytes, n);
+		break;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = {data, size};
+	struct virtio_bus bus;
+	struct x86_mem mem;
+	unsigned int n;
+
+	REQUIRE(!x86_mem_create(&mem, RAM));
+	memset(&bus, 0, sizeof(bus));
+	bus.host = (struct virtio_host){
+		.memory = {.mem = &mem, .wrote = wrote},
+		.console = console,
+		.share = share,
+	};
+	virtio_add_console(&bus);
+	REQUIRE(!virtio_add_share(&bus, "fuzz"));
+	for (n = 0; in.left && n < MAX_OPERATIONS; n++) {
+		replies = 0;
+		operate(&bus, &mem, &in);
+		/* One access serves at most as many chains as a queue has. */
+		REQUIRE(replies <= VIRTIO_QUEUE_MAX);
+	}
+	virtio_free(&bus);
+	x86_mem_destroy(&mem);
+	return 0;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The device of a shared folder: each chain is a request and the room for its reply. */
+#include "virtio/device.h"
+
+/* Handle one request. Returns false if the chain breaks the rules. */
+static bool serve(struct virtio_bus *bus, struct virtio_device *d, const struct virtio_chain *chain)
+{
+	const struct virtio_memory *m = &bus->host.memory;
+	size_t bytes = chain->out_bytes, room = chain->in_bytes, used;
+
+	if (bytes > VIRTIO_SHARE_MAX || !virtio_chain_read(chain, m, bus->request, bytes))
+		return false;
+	if (room > VIRTIO_SHARE_MAX)
+		room = VIRTIO_SHARE_MAX;
+	used = bus->host.share(bus->host.opaque, bus->request, bytes, bus->reply, room);
+	if (used > room || !virtio_chain_write(chain, m, bus->reply, used))
+		return false;
+	virtio_device_give(bus, d, 0, chain, (uint32_t)used);
+	return true;
+}
+
+void virtio_share_notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue)
+{
+	enum virtio_taken taken = VIRTIO_CHAIN;
+	struct virtio_chain chain;
+
+	/* A reply can change the queue, so the number of chains is bounded here. */
+	for (unsigned int left = VIRTIO_QUEUE_MAX; left && virtio_device_runs(d); left--) {
+		taken = virtio_queue_take(&d->queue[queue], &bus->host.memory, &chain);
+		if (taken == VIRTIO_NONE)
+			return;
+		if (taken == VIRTIO_BROKEN || !serve(bus, d, &chain))
+			virtio_device_break(d);
+	}
+}
