@@ -5,7 +5,8 @@
 #? vpt: Intel Processor Trace for virtual machines.
 #?
 #? Begin here (both install the Debian packages they miss, by name):
-#?   make demo          build, trace a small guest, print its calls, prove the trace right
+#?   make demo          build, trace a small guest and a boot of Linux, print calls, prove the
+#?                      traces right (needs the network once)
 #?   make check         every test: units, house rules, guests, random programs, bad input
 
 VERSION := 0.1.0
@@ -102,6 +103,7 @@ demo:
 	@.ci/deps build
 	$(again) all
 	@MODE=$(MODE) O=$(O) .ci/demo
+	@MODE=$(MODE) O=$(O) .ci/demo-boot
 
 #?   make figures       renew the output shown in README.md and docs/, and docs/demo.svg
 figures:

@@ -281,10 +281,10 @@ check-ptt:
 	@tests/cli/libdecode/ptt/streams >/dev/null
 	@MODE=$(MODE) O=$(O) tests/lib/run.sh -j2 -t 600 -d $(O)/check-ptt tests/cli/libdecode/ptt/check
 check-linux:
-	@.ci/deps build check guest
+	@.ci/deps build check linux
 	$(again) all
-	@patches/tools/guest >/dev/null
-	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 900 -d $(O)/check-linux tests/run/linux/boot.sh
+	@patches/tools/demo >/dev/null
+	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 900 -d $(O)/check-linux tests/run/linux/boot.sh tests/run/linux/demo.sh
 check-house:
 	$(prepare)
 	@$(run) $(CHECKS_HOUSE)

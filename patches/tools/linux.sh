@@ -18,17 +18,23 @@ version_of() { # PACKAGE
 	dpkg-query -W -f '${db:Status-Status} ${Version}\n' "$1" 2>/dev/null | sed -n 's/^installed //p'
 }
 
-# Sets $kernel_version, the packages' version, and $kernel, the release: the cloud
-# kernel whose headers are installed in the version of the source.
-find_kernel() {
-	[ -r "$kernel_tarball" ] || fail "$kernel_tarball is missing: .ci/deps modules"
+# Set $kernel_version, the packages' version, and $kernel, the release: the cloud
+# kernel whose headers are installed in the version of the source. Returns 1 if there is none.
+match_kernel() {
 	kernel_version=$(version_of $kernel_source)
 	kernel=
+	[ -n "$kernel_version" ] || return 1
 	for dir in /usr/src/linux-headers-*-cloud-amd64; do
 		name=${dir#/usr/src/linux-headers-}
 		[ "$(version_of "linux-headers-$name")" = "$kernel_version" ] && kernel=$name
 	done
-	[ -n "$kernel" ] || fail "no linux-headers-*-cloud-amd64 in the version $kernel_version of \
+	[ -n "$kernel" ]
+}
+
+# The same, or fail.
+find_kernel() {
+	[ -r "$kernel_tarball" ] || fail "$kernel_tarball is missing: .ci/deps modules"
+	match_kernel || fail "no linux-headers-*-cloud-amd64 in the version $kernel_version of \
 $kernel_source is installed: apt-get install $kernel_source linux-headers-cloud-amd64"
 }
 
