@@ -48,6 +48,8 @@ enum engine_exit_kind {
 	ENGINE_EXIT_CORE,     /* run: RIP is at an instruction that the core emulates */
 	ENGINE_EXIT_DEBUG,    /* a #DB trap is due: debug.dr6 has the causes */
 	ENGINE_EXIT_SHUTDOWN, /* triple fault */
+	ENGINE_EXIT_TURN,     /* run: RIP is at an RDTSC, see tsc_limit */
+	ENGINE_EXIT_PAUSE,    /* run: a PAUSE retired, see tsc_limit */
 	ENGINE_EXIT_ERROR,    /* the host failed: error, text */
 };
 
@@ -189,6 +191,11 @@ struct engine_vcpu {
 	const struct engine_observer *observer; /* NULL if nothing is to be reported */
 	struct engine_bus bus;
 	uint64_t budget; /* run() ends with KICK after exactly this number of instructions */
+	/*
+	 * run() ends with TURN before an RDTSC at a later TSC, without the changes by software, and
+	 * with PAUSE after a PAUSE. UINT64_MAX: for neither.
+	 */
+	uint64_t tsc_limit;
 	/*
 	 * Makes run() end with KICK as soon as possible. Not a bit of `state`, because interrupt()
 	 * sets it in a signal handler.

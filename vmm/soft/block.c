@@ -15,6 +15,7 @@
 #define HASH_BITS   18
 #define HASH_SIZE   (1u << HASH_BITS)
 #define ARENA_BYTES (128u << 20)
+#define ARENA_OTHER (32u << 20) /* of vCPUs other than the first */
 #define PAGE_SHIFT  12
 #define PAGE_MASK   (X86_PAGE_SIZE - 1)
 /* The largest size of a block. */
@@ -39,20 +40,22 @@ struct soft_cache {
 	struct code_page *page;
 	uint64_t pages;
 	uint8_t *arena;
-	size_t used;
+	size_t bytes, used;
 };
 
-struct soft_cache *soft_cache_create(const struct x86_mem *mem)
+struct soft_cache *soft_cache_create(const struct x86_mem *mem, unsigned int index)
 {
 	struct soft_cache *cache = calloc(1, sizeof(*cache));
-	void *arena = x86_guard_map(ARENA_BYTES, PROT_READ | PROT_WRITE, -1);
+	const size_t bytes = index ? ARENA_OTHER : ARENA_BYTES;
+	void *arena = x86_guard_map(bytes, PROT_READ | PROT_WRITE, -1);
 
 	if (!cache || !arena) {
 		free(cache);
-		x86_guard_unmap(arena, ARENA_BYTES);
+		x86_guard_unmap(arena, bytes);
 		return NULL;
 	}
 	cache->arena = arena;
+	cache->bytes = bytes;
 	cache->pages = (mem->bytes + PAGE_MASK) >> PAGE_SHIFT;
 	cache->page = calloc(cache->pages, sizeof(*cache->page));
 	if (cache->page)
@@ -65,7 +68,7 @@ void soft_cache_destroy(struct soft_cache *cache)
 {
 	if (!cache)
 		return;
-	x86_guard_unmap(cache->arena, ARENA_BYTES);
+	x86_guard_unmap(cache->arena, cache->bytes);
 	free(cache->page);
 	free(cache);
 }
@@ -77,9 +80,30 @@ static struct code_page *page_of(const struct soft_cache *cache, uint64_t gpa)
 
 bool soft_has_code(const struct soft *c, uint64_t gpa)
 {
-	const struct code_page *page = page_of(c->cache, gpa);
+	return gpa >> PAGE_SHIFT < c->cache->pages && c->vm->coded[gpa >> PAGE_SHIFT];
+}
 
-	return page && page->lines;
+/* Set the lines of a page that have code, and count the vCPUs that have code there. */
+static void set_lines(struct soft *c, struct code_page *page, uint64_t lines)
+{
+	uint8_t *coded = &c->vm->coded[page - c->cache->page];
+
+	if (!page->lines && lines)
+		++*coded;
+	else if (page->lines && !lines)
+		--*coded;
+	page->lines = lines;
+}
+
+/* Make each vCPU's writes to a page take the slow path, before it has code. */
+static void protect(struct soft *c, uint64_t gpa)
+{
+	unsigned int i;
+
+	if (soft_has_code(c, gpa))
+		return;
+	for (i = 0; i < c->vm->vcpus; i++)
+		soft_protect(c->vm->vcpu[i], gpa);
 }
 
 /* Return the lines of one page that [first, first + len) touches. */
@@ -112,10 +136,9 @@ static void add_to_page(struct soft *c, struct soft_block *b, unsigned int which
 	uint64_t gpa = which ? b->gpa2 : b->gpa, first, len;
 	struct code_page *page = page_of(c->cache, gpa);
 
-	if (!page->lines)
-		soft_protect(c, gpa);
+	protect(c, gpa);
 	extent(b, which, &first, &len);
-	page->lines |= lines_of(first, len);
+	set_lines(c, page, page->lines | lines_of(first, len));
 	b->page_next[which] = page->blocks;
 	page->blocks = b;
 	page->count++;
@@ -167,8 +190,8 @@ static void drop(struct soft *c, const struct soft_uop *u, struct code_page *pag
 		 uint64_t at, uint64_t len)
 {
 	struct soft_block **link = &page->blocks, *b;
+	uint64_t lines = 0;
 
-	page->lines = 0;
 	while ((b = *link)) {
 		unsigned int which = which_page(b, gpa);
 		uint64_t first, bytes;
@@ -181,9 +204,10 @@ static void drop(struct soft *c, const struct soft_uop *u, struct code_page *pag
 			continue;
 		}
 		extent(b, which, &first, &bytes);
-		page->lines |= lines_of(first, bytes);
+		lines |= lines_of(first, bytes);
 		link = &b->page_next[which];
 	}
+	set_lines(c, page, lines);
 	soft_unlink(c);
 }
 
@@ -204,13 +228,24 @@ static void wrote_page(struct soft *c, const struct soft_uop *u, uint64_t gpa, u
 	}
 }
 
+/* The blocks of other vCPUs are not running. */
+static void wrote_coded(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint64_t len)
+{
+	const struct soft_vm *vm = c->vm;
+	unsigned int i;
+
+	for (i = 0; i < vm->vcpus; i++)
+		wrote_page(vm->vcpu[i], vm->vcpu[i] == c ? u : NULL, gpa, len);
+}
+
 void soft_wrote(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint64_t len)
 {
 	while (len) {
 		uint64_t room = X86_PAGE_SIZE - (gpa & PAGE_MASK);
 		uint64_t part = len < room ? len : room;
 
-		wrote_page(c, u, gpa, part);
+		if (soft_has_code(c, gpa))
+			wrote_coded(c, u, gpa, part);
 		gpa += part;
 		len -= part;
 	}
@@ -222,6 +257,14 @@ static size_t room_of(const struct soft_block *b)
 	return (sizeof(*b) + b->uops * sizeof(b->uop[0]) + 63) & ~(size_t)63;
 }
 
+static void empty_page(struct soft *c, uint64_t gpa)
+{
+	struct code_page *page = page_of(c->cache, gpa);
+
+	set_lines(c, page, 0);
+	*page = (struct code_page){0};
+}
+
 /* Drop all blocks. None of them is running, because blocks are looked up only between blocks. */
 static void empty(struct soft *c)
 {
@@ -231,9 +274,9 @@ static void empty(struct soft *c)
 	while (at < cache->used) {
 		const struct soft_block *b = (const struct soft_block *)(cache->arena + at);
 
-		*page_of(cache, b->gpa) = (struct code_page){0};
+		empty_page(c, b->gpa);
 		if (b->gpa2)
-			*page_of(cache, b->gpa2) = (struct code_page){0};
+			empty_page(c, b->gpa2);
 		at += room_of(b);
 	}
 	memset(cache->hash, 0, sizeof(cache->hash));
@@ -282,7 +325,7 @@ static struct soft_block *make(struct soft *c, uint64_t lin, uint64_t gpa, uint3
 		if (!more)
 			soft_raise(c, NULL, X86_VEC_UD);
 	}
-	if (cache->used + BLOCK_MAX > ARENA_BYTES ||
+	if (cache->used + BLOCK_MAX > cache->bytes ||
 	    (c->compiler && !soft_compiler_has_room(c->compiler)) ||
 	    !soft_native_has_room(c->native))
 		empty(c);

@@ -14,7 +14,8 @@
 #include "soft/kind.h"
 #include "soft/region.h"
 
-#define REGION (64u << 20)
+#define REGION	     (64u << 20)
+#define REGION_OTHER (16u << 20) /* of vCPUs other than the first */
 /*
  * An upper bound for the average size of a micro-operation's code, with its exits. Only the branch
  * at the end of a block is larger.
@@ -50,11 +51,11 @@ struct soft_compiler {
 	unsigned int exits;
 };
 
-struct soft_compiler *soft_compiler_create(void)
+struct soft_compiler *soft_compiler_create(unsigned int index)
 {
 	struct soft_compiler *g = calloc(1, sizeof(*g));
 
-	if (g && soft_region_create(&g->region, REGION)) {
+	if (g && soft_region_create(&g->region, index ? REGION_OTHER : REGION)) {
 		free(g);
 		return NULL;
 	}

@@ -12,7 +12,7 @@
 struct soft_compiler;
 
 /* Returns NULL with errno set on failure. */
-struct soft_compiler *soft_compiler_create(void);
+struct soft_compiler *soft_compiler_create(unsigned int index);
 void soft_compiler_destroy(struct soft_compiler *g);
 
 /* Returns false if there is no room for one more block. Then drop all blocks and reset. */

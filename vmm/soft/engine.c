@@ -41,8 +41,11 @@ static int vm_create(const struct engine_probe *found, struct engine_vm **out)
 	return 0;
 }
 
-static void vm_destroy(struct engine_vm *vm)
+static void vm_destroy(struct engine_vm *base)
 {
+	struct soft_vm *vm = (struct soft_vm *)base;
+
+	free(vm->coded);
 	free(vm);
 }
 
@@ -51,8 +54,11 @@ static int vm_map(struct engine_vm *base, uint32_t slot, uint64_t gpa, void *hos
 {
 	struct soft_vm *vm = (struct soft_vm *)base;
 
-	if (slot || gpa || vm->vcpu)
+	if (slot || gpa || vm->vcpus)
 		return -EINVAL;
+	vm->coded = calloc(bytes / X86_PAGE_SIZE + 1, sizeof(*vm->coded));
+	if (!vm->coded)
+		return -ENOMEM;
 	vm->mem = (struct x86_mem){.host = host, .bytes = bytes};
 	return 0;
 }
@@ -61,8 +67,8 @@ static void vm_wrote(struct engine_vm *base, uint64_t gpa, uint64_t bytes)
 {
 	struct soft_vm *vm = (struct soft_vm *)base;
 
-	if (vm->vcpu && bytes)
-		soft_wrote(vm->vcpu, NULL, gpa, bytes);
+	if (vm->vcpus && bytes)
+		soft_wrote(vm->vcpu[0], NULL, gpa, bytes);
 }
 
 static int vm_trap_msrs(struct engine_vm *base, const struct engine_msr_range *ranges, size_t count)
@@ -89,7 +95,8 @@ static void vcpu_destroy(struct engine_vcpu *ev)
 
 	if (!c)
 		return;
-	c->vm->vcpu = NULL;
+	c->vm->vcpu[c->index] = NULL;
+	c->vm->vcpus--;
 	soft_cache_destroy(c->cache);
 	soft_native_destroy(c->native);
 	soft_compiler_destroy(c->compiler);
@@ -173,7 +180,7 @@ static int vcpu_create(struct engine_vm *base, unsigned int index,
 	struct soft *c;
 	int error;
 
-	if (index || vm->vcpu)
+	if (index != vm->vcpus || index == SOFT_VCPUS)
 		return -ENOTSUP;
 	c = aligned_alloc(64, (sizeof(*c) + 63) & ~(size_t)63);
 	if (!c)
@@ -182,13 +189,15 @@ static int vcpu_create(struct engine_vm *base, unsigned int index,
 	c->base.engine = &soft_engine;
 	c->base.regs = &c->regs;
 	c->base.budget = UINT64_MAX;
+	c->base.tsc_limit = UINT64_MAX;
 	c->vm = vm;
-	vm->vcpu = c;
-	c->cache = soft_cache_create(&vm->mem);
+	c->index = index;
+	vm->vcpu[vm->vcpus++] = c;
+	c->cache = soft_cache_create(&vm->mem, index);
 	errno = 0;
 	c->native = soft_native_create();
 #ifdef SOFT_THREADED
-	c->compiler = soft_compiler_create();
+	c->compiler = soft_compiler_create(index);
 #endif
 	if (!c->cache || !c->native)
 		error = c->cache && errno == EFBIG ? -EFBIG : -ENOMEM;

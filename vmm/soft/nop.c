@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Instructions without effect here: hints, and fences, because the only processor makes its
- * accesses in order.
+ * Instructions without effect here: hints, and fences, because one processor runs at a time and
+ * makes its accesses in order. PAUSE lets another one run.
  */
 #include "soft/operand.h"
 
@@ -13,6 +13,14 @@ SOFT_UOP(nop)
 {
 	(void)c;
 	return SOFT_NEXT(c, u);
+}
+
+SOFT_UOP(pause)
+{
+	if (c->call & SOFT_STEP || c->base.tsc_limit == UINT64_MAX)
+		return SOFT_NEXT(c, u);
+	c->r[SOFT_R_RIP] = c->bits == 64 ? u->ip + u->len : (uint32_t)(u->ip + u->len);
+	return soft_leave(c, u, true, ENGINE_EXIT_PAUSE);
 }
 
 /* CLFLUSH and similar instructions fault like a load of a byte. */
@@ -31,7 +39,7 @@ bool soft_tr_nop(struct soft_translation *t)
 
 	switch (t->arg) {
 	case ROW_NOTHING:
-		soft_tr_emit(t, nop);
+		soft_tr_emit(t, t->insn->mnemonic == ZYDIS_MNEMONIC_PAUSE ? pause : nop);
 		return true;
 	case ROW_LINE:
 		soft_tr_emit_bytes(t, &line, 0, 1, false);

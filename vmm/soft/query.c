@@ -108,6 +108,13 @@ SOFT_UOP(cpuid)
 	return SOFT_NEXT(c, u);
 }
 
+/* Returns true if other vCPUs must run before this one may read its clock. */
+static inline bool is_ahead(const struct soft *c, const struct soft_uop *u)
+{
+	return vpt_unlikely(c->base.tsc_limit != UINT64_MAX) && !(c->call & SOFT_STEP) &&
+	       engine_time_tsc(&c->base.time, soft_retired(c, u)) > c->base.tsc_limit;
+}
+
 static inline void to_edx_eax(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t tsc = engine_time_read(&c->base.time, soft_retired(c, u));
@@ -120,12 +127,16 @@ static inline void to_edx_eax(struct soft *c, const struct soft_uop *u)
 
 SOFT_UOP(rdtsc)
 {
+	if (is_ahead(c, u))
+		return soft_leave(c, u, false, ENGINE_EXIT_TURN);
 	to_edx_eax(c, u);
 	return SOFT_NEXT(c, u);
 }
 
 SOFT_UOP(rdtscp)
 {
+	if (is_ahead(c, u))
+		return soft_leave(c, u, false, ENGINE_EXIT_TURN);
 	to_edx_eax(c, u);
 	c->r[SOFT_R_RCX] = (uint32_t)c->msr.tsc_aux;
 	return SOFT_NEXT(c, u);

@@ -208,10 +208,17 @@ struct soft_fpu {
 	uint64_t xcr0;
 };
 
+/* The largest number of vCPUs. */
+#define SOFT_VCPUS 64u
+
+/* vCPUs run one at a time. Each has blocks of its own, because links depend on its mappings. */
 struct soft_vm {
 	struct engine_vm base;
 	struct x86_mem mem; /* borrowed from the VM */
-	struct soft *vcpu;
+	struct soft *vcpu[SOFT_VCPUS];
+	unsigned int vcpus;
+	/* For each page of RAM the number of vCPUs that have blocks of its code. */
+	uint8_t *coded;
 	struct engine_msr_range trapped[32];
 	size_t trapped_count;
 };
@@ -263,6 +270,7 @@ struct soft {
 	struct soft_fpu fpu;
 
 	struct soft_vm *vm;
+	unsigned int index; /* in vm->vcpu */
 	struct engine_cpuid_entry *cpuid;
 	size_t cpuid_count;
 	struct soft_cache *cache;	/* block.c */
@@ -408,7 +416,7 @@ void soft_bus_mmio(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint3
 		   void *data);
 
 /* block.c */
-struct soft_cache *soft_cache_create(const struct x86_mem *mem);
+struct soft_cache *soft_cache_create(const struct x86_mem *mem, unsigned int index);
 void soft_cache_destroy(struct soft_cache *cache);
 /* Return the block at RIP in this mode. Faults like a fetch. */
 struct soft_block *soft_block(struct soft *c, uint32_t mode);
