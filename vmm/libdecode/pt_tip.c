@@ -180,12 +180,20 @@ enum vptd_status dec_pt_tip(struct dec_pt *pt, uint64_t ip, bool suppressed)
 
 enum vptd_status dec_pt_pge(struct dec_pt *pt, uint64_t ip, bool suppressed)
 {
-	bool mode;
+	bool mode = pt->waits & W_MODE;
+	enum vptd_status status;
 
-	if (pt->waits & W_PSB || suppressed || (pt->enabled && !(pt->waits & (W_BDM70 | W_APL12))))
+	if (pt->waits & W_PSB || suppressed)
+		return VPTD_E_PACKET;
+	if (pt->enabled && pt->waits & W_FUP) {
+		/* INIT sent the FUP, and SIPI the TIP.PGE (table 33-55, rows 23 and 24). */
+		status = dec_pt_pgd(pt, 0, true);
+		if (status)
+			return status;
+	}
+	if (pt->enabled && !(pt->waits & (W_BDM70 | W_APL12)))
 		return VPTD_E_PACKET;
 	dec_pt_end_overflow(pt);
-	mode = pt->waits & W_MODE;
 	pt->waits &= ~(uint32_t)(W_FUP | W_MODE | W_APL12 | W_BDM70);
 	dec_pt_use_bound(pt);
 	dec_pt_use_pending(pt);

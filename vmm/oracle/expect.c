@@ -129,7 +129,10 @@ static bool is_far(const struct oracle_expect *e, uint64_t ip)
 	return !e->first && ip - e->last_ip - 1 >= INSN_MAX;
 }
 
-/* Handle interrupts, exceptions and VM exits: control leaves ip. */
+/*
+ * Handle interrupts, exceptions, VM exits and INIT: control leaves ip. After INIT the processor is
+ * not in context until SIPI (33.2.6.3).
+ */
 static void event(struct oracle_expect *e, const struct trace_oracle_record *r)
 {
 	struct oracle_point p = point_of(e, r, TRACE_ORACLE_AUX_FLAGS(r->aux));
@@ -143,6 +146,10 @@ static void event(struct oracle_expect *e, const struct trace_oracle_record *r)
 	if (!goes_on_at(e, &p))
 		return;
 	wait_for(e, ORACLE_STEP_ASYNC, r->ip);
+	if (r->kind == TRACE_ORACLE_INIT) {
+		report_pending(e, false, 0);
+		e->context = e->packet_en = false;
+	}
 	e->root = e->root || r->kind == TRACE_ORACLE_VM_EXIT;
 	e->after_event = true;
 	e->last_ip = r->ip;
@@ -301,7 +308,7 @@ static void take(struct oracle_expect *e, const struct trace_oracle_record *r)
 		stop(e, r);
 		return;
 	}
-	if (r->kind > TRACE_ORACLE_VM_EXIT) {
+	if (r->kind > TRACE_ORACLE_INIT) {
 		wrong(e, r->ip, "a record is of no known kind");
 		return;
 	}

@@ -217,10 +217,12 @@ void tracer_event_at(struct tracer *t, const struct vpt_event *event, uint8_t cp
 {
 	if (!tracer_acts(t))
 		return;
-	if ((event->kind == VPT_EV_ASYNC || event->kind == VPT_EV_SOFT_INT) &&
+	if ((event->kind == VPT_EV_ASYNC || event->kind == VPT_EV_SOFT_INT ||
+	     event->kind == VPT_EV_INIT) &&
 	    t->unit.acts->state & VPT_GATE_TRIGGER_EN)
 		tracer_session_oracle(
-			t, TRACE_ORACLE_EVENT, event->from, cpl,
+			t, event->kind == VPT_EV_INIT ? TRACE_ORACLE_INIT : TRACE_ORACLE_EVENT,
+			event->from, cpl,
 			TRACE_ORACLE_AUX(event->vector, arrived ? TRACE_ORACLE_ARRIVED : 0));
 	if (event->kind == VPT_EV_CR3)
 		tracer_space(t);

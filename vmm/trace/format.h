@@ -270,6 +270,7 @@ enum trace_oracle_kind {
 	                        * trace_session_end in 7:0, flags of ip in 15:8. If a guest's
 	                        * WRMSR cleared it, that is the INSN before. */
 	TRACE_ORACLE_VM_EXIT,  /* VM exit at ip; aux as for EVENT, with vector 0 */
+	TRACE_ORACLE_INIT,     /* INIT at ip; aux likewise; the next instruction is SIPI's */
 };
 
 #define TRACE_ORACLE_AUX(low, flags) ((uint16_t)((low) | (flags) << 8))

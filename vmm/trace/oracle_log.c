@@ -475,7 +475,7 @@ static const struct trace_oracle_record *report_record(struct trace_oracle_curso
 		r->aux |= has_arrived(c, r->ip) ? TRACE_ORACLE_ARRIVED : 0;
 	}
 	if ((r->kind == TRACE_ORACLE_EVENT || r->kind == TRACE_ORACLE_VM_EXIT ||
-	     r->kind == TRACE_ORACLE_STOP) &&
+	     r->kind == TRACE_ORACLE_INIT || r->kind == TRACE_ORACLE_STOP) &&
 	    has_arrived(c, r->ip))
 		r->aux |= TRACE_ORACLE_AUX(0, TRACE_ORACLE_ARRIVED);
 	pass(c, r);
