@@ -329,13 +329,13 @@ START_TEST(snapshots)
 	run(100);
 	left = core_irq_next(&v);
 	time = ev.time;
-	ck_assert(!core_devices_save(&v, bytes, size - 1));
-	ck_assert(core_devices_save(&v, bytes, size));
+	ck_assert(!core_devices_save(&vm, bytes, size - 1));
+	ck_assert(core_devices_save(&vm, bytes, size));
 	setup();
 	ev.retired = 100;
 	ev.time = time;
-	ck_assert(!core_devices_load(&v, bytes, size - 1));
-	ck_assert(core_devices_load(&v, bytes, size));
+	ck_assert(!core_devices_load(&vm, bytes, size - 1));
+	ck_assert(core_devices_load(&vm, bytes, size));
 	ck_assert_uint_gt(time.idle, 0);
 	ck_assert_uint_eq(core_irq_next(&v), left);
 	run(501);

@@ -136,7 +136,7 @@ enum boot_bzimage_error boot_linux(struct core_vm *vm, const struct boot_linux_c
 	(void)x86_mem_write(mem, kernel, (const uint8_t *)config->file + b->offset, b->bytes);
 	(void)x86_mem_write(mem, LINUX_CMDLINE, config->cmdline, n + 1);
 	if (!boot_acpi_write(mem, &(struct boot_acpi_config){
-					  .cpus = 1,
+					  .cpus = vm->cpus,
 					  .virtio = vm->virtio.bus.count,
 				  }))
 		return BOOT_BZIMAGE_NO_ROOM;

@@ -96,6 +96,7 @@ static int create(struct restore *r)
 		.system = r->m.o.system,
 		.owner = r->m.o.owner,
 		.mem_bytes = r->m.o.mem,
+		.cpus = r->m.info.vcpus,
 		.hooks = cli_run_hooks(&r->m),
 	};
 	char why[160];

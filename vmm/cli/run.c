@@ -31,10 +31,11 @@ static int restart(struct cli_run_machine *m)
 {
 	struct run *r = (struct run *)m;
 	int status = cli_run_guest_load(&r->guest, &m->o, &m->vm);
+	unsigned int i;
 
-	if (status || m->o.owner != TRACE_OWNER_HOST)
-		return status;
-	return cli_run_start_host(&m->o, m->vm.vcpu);
+	for (i = 0; !status && m->o.owner == TRACE_OWNER_HOST && i < m->vm.cpus; i++)
+		status = cli_run_start_host(&m->o, m->vm.cpu[i]);
+	return status;
 }
 
 /* A reset restarts Linux. It ends a payload, because the end is the result of its test. */
@@ -51,6 +52,27 @@ static int keep_power_on(struct run *r)
 	return CLI_EXIT_OK;
 }
 
+/* Returns an exit status. */
+static int check_cpus(const struct cli_run_options *o, const struct engine *engine)
+{
+	const char *other = NULL;
+
+	if (o->cpus <= 1)
+		return CLI_EXIT_OK;
+	if (!(engine->can & ENGINE_BUS))
+		return cli_fail(CLI_EXIT_USAGE, "run: --cpus: engine %s has one: use --engine=soft",
+				engine->name);
+	if (o->usage.given)
+		other = "usage";
+	else if (o->verify)
+		other = "verify";
+	else if (o->trace.changes)
+		other = "cbr, with changes";
+	if (other)
+		return cli_fail(CLI_EXIT_USAGE, "run: --cpus: not with --%s", other);
+	return CLI_EXIT_OK;
+}
+
 static int create(struct run *r)
 {
 	struct core_vm_config config = {
@@ -59,6 +81,7 @@ static int create(struct run *r)
 		.system = r->m.o.system,
 		.owner = r->m.o.owner,
 		.mem_bytes = r->m.o.mem,
+		.cpus = (unsigned int)r->m.o.cpus,
 		.hooks = cli_run_hooks(&r->m),
 		.guest_caps = r->m.o.usage.given ? &r->m.o.usage.guest_caps : NULL,
 		.vmx = r->m.o.usage.given,
@@ -68,6 +91,9 @@ static int create(struct run *r)
 	if (err)
 		return err;
 	err = cli_run_take_hardware(&r->m.o, config.engine, &r->probe);
+	if (err)
+		return err;
+	err = check_cpus(&r->m.o, config.engine);
 	if (err)
 		return err;
 	config.counted = r->m.o.usage.given && !(config.engine->can & ENGINE_COUNTS);
@@ -146,7 +172,7 @@ static int open_output(struct run *r, const struct vpt_caps *caps)
 	*info = (struct trace_file_info){
 		.caps = *caps,
 		.owner = r->m.o.owner,
-		.vcpus = 1,
+		.vcpus = r->m.vm.cpus,
 		.tsc_multiplier = 1ull << 48,
 		.seed = r->m.o.seed,
 		.oracle = r->m.o.oracle,
@@ -186,10 +212,25 @@ static uint32_t oracle_of(const struct cli_run_options *o)
 	       (o->verify ? TRACER_CONFIG_PARTS : 0u);
 }
 
+static int record(struct run *r, struct core_vcpu *v, const struct vpt_caps *caps)
+{
+	int status;
+
+	if (core_vcpu_record(v, r->m.writer, oracle_of(&r->m.o), caps))
+		return cli_fail(CLI_EXIT_HOST, "run: no memory");
+	status = cli_run_set_model(&r->m.o, v);
+	if (status)
+		return status;
+	if (r->m.o.usage.given)
+		return cli_run_start_usage(&r->m.o, v);
+	return r->m.o.owner == TRACE_OWNER_HOST ? cli_run_start_host(&r->m.o, v) : CLI_EXIT_OK;
+}
+
 static int start_trace(struct run *r)
 {
 	struct vpt_caps caps = r->m.o.caps;
 	struct core_vcpu *v = r->m.vm.vcpu;
+	unsigned int i;
 	int status;
 
 	if (r->m.o.oracle_blocks && !(v->engine->can & ENGINE_REPORTS))
@@ -201,14 +242,9 @@ static int start_trace(struct run *r)
 	status = open_output(r, &caps);
 	if (status)
 		return status;
-	if (core_vcpu_record(v, r->m.writer, oracle_of(&r->m.o), &caps))
-		return cli_fail(CLI_EXIT_HOST, "run: no memory");
-	status = cli_run_set_model(&r->m.o, v);
-	if (status)
-		return status;
-	if (r->m.o.usage.given)
-		return cli_run_start_usage(&r->m.o, v);
-	return r->m.o.owner == TRACE_OWNER_HOST ? cli_run_start_host(&r->m.o, v) : CLI_EXIT_OK;
+	for (i = 0; !status && i < r->m.vm.cpus; i++)
+		status = record(r, r->m.vm.cpu[i], &caps);
+	return status;
 }
 
 /*

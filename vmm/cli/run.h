@@ -110,6 +110,7 @@ struct cli_run_options {
 	enum trace_owner owner;
 	bool owner_given;
 	uint64_t mem;
+	uint64_t cpus; /* 0: not given */
 	const char *output;
 	const char *initrd;
 	const char *append; /* the kernel's command line; NULL: the default */

@@ -90,7 +90,11 @@ int cli_run_guest_load(const struct cli_run_guest *g, const struct cli_run_optio
 		.initrd_bytes = g->initrd.size,
 	};
 
-	vm->vcpu->ev->random.seed = o->seed;
+	unsigned int i;
+
+	/* Each vCPU has numbers of its own. */
+	for (i = 0; i < vm->cpus; i++)
+		vm->cpu[i]->ev->random.seed = o->seed + ((uint64_t)i << 32);
 	if (g->kind == CLI_RUN_LINUX)
 		return load_linux(g, o, vm);
 	memcpy(boot.arg, o->args.value, sizeof(boot.arg));

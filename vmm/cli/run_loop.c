@@ -16,6 +16,7 @@
 #include "core/irq.h"
 #include "core/post_mortem.h"
 #include "core/snapshot.h"
+#include "core/turns.h"
 #include "core/vcpu.h"
 #include "debug/symbol.h"
 #include "p9/p9.h"
@@ -25,8 +26,8 @@
 #define AGAIN_NS 20000000
 
 static volatile sig_atomic_t interrupted, asked, ending;
-/* The vCPU that the handlers interrupt; NULL if no guest runs. */
-static struct core_vcpu *volatile running;
+/* The VM whose vCPUs the handlers interrupt; NULL if no guest runs. */
+static struct core_vm *volatile running;
 static timer_t timer;
 static bool has_timer;
 
@@ -43,9 +44,12 @@ static void set_timer(int flags, uint64_t ns)
 
 static void end_soon(void)
 {
+	struct core_vm *vm = running;
+	unsigned int i;
+
 	ending = 1;
-	if (running)
-		core_vcpu_urge(running);
+	for (i = 0; vm && i < vm->cpus; i++)
+		core_vcpu_urge(vm->cpu[i]);
 }
 
 /* Handle the end of --timeout, and the repetition after a signal. */
@@ -376,16 +380,26 @@ static void replay_inputs(struct cli_run_machine *m)
 	core_virtio_replay(&m->vm, replay->inputs, replay->count);
 }
 
+static void run_guest(struct core_vm *vm)
+{
+	if (vm->cpus > 1)
+		core_turns_loop(vm);
+	else
+		core_vcpu_loop(vm->vcpu);
+}
+
 void cli_run_loop(struct cli_run_machine *m)
 {
 	struct core_vcpu *v = m->vm.vcpu;
 	uint64_t retired = v->ev->retired;
+	unsigned int i;
 
-	running = v;
+	running = &m->vm;
 	catch_signals(m->o.snapshot);
 	cli_run_report_begin(&m->report, &m->o, &m->vm, &m->output);
 	m->report.verify = m->o.verify ? &m->verify : NULL;
-	v->max_insns = m->o.max_insns;
+	for (i = 0; i < m->vm.cpus; i++)
+		m->vm.cpu[i]->max_insns = m->o.max_insns;
 	if (m->o.timeout.ns) {
 		v->deadline = core_now() + m->o.timeout.ns;
 		set_timer(TIMER_ABSTIME, v->deadline);
@@ -397,7 +411,7 @@ void cli_run_loop(struct cli_run_machine *m)
 	if (m->o.replay)
 		replay_inputs(m);
 	do
-		core_vcpu_loop(v);
+		run_guest(&m->vm);
 	while (restarts(m));
 	if (m->o.replay)
 		check_inputs(&m->vm);
@@ -456,7 +470,7 @@ int cli_run_finish(struct cli_run_machine *m, int status)
 	bool ran = !status;
 
 	if (ran) {
-		core_vcpu_post_mortem(m->vm.vcpu, &m->report.pm);
+		core_vcpu_post_mortem(m->vm.current, &m->report.pm);
 		if (m->vm.stop.kind != TRACE_STOP_EXIT && m->vm.stop.kind != TRACE_STOP_SNAPSHOT)
 			open_names(m);
 	}

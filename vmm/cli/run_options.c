@@ -21,6 +21,16 @@ static int take_mem(const struct cli_given *g)
 	return status;
 }
 
+static int take_cpus(const struct cli_given *g)
+{
+	const uint64_t *cpus = g->field;
+	int status = cli_take_number(g);
+
+	if (!status && (!*cpus || *cpus > DEV_PLATFORM_CPUS))
+		return cli_option_wrong(g, "from 1 to %u", DEV_PLATFORM_CPUS);
+	return status;
+}
+
 static int take_range(const struct cli_given *g)
 {
 	struct cli_run_options *o = g->options;
@@ -72,6 +82,7 @@ static const struct cli_option rows[] = {
 	 "tsc_ebx= tsc_ecx= of 15H, signature=, maxphyaddr=, linaddr=, nonturbo=",
 	 cli_take_text, AT(caps_list), GIVEN(model_given)},
 	{'m', "mem", "=SIZE", "guest memory, such as 64M (default) or 1G", take_mem, AT(mem)},
+	{0, "cpus", "=N", "the number of vCPUs, 1 (default) to 64", take_cpus, AT(cpus)},
 	{0, "oracle", NULL,
 	 "also record every retired instruction, for vpt verify: 16 bytes each, and up to ten "
 	 "times slower",

@@ -44,16 +44,45 @@ static void wipe(struct cli_run_report *r)
 	r->drawn = false;
 }
 
+static uint64_t traced_insns(const struct core_vm *vm)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < vm->cpus; i++)
+		sum += vm->cpu[i]->tracer.recorder.insns;
+	return sum;
+}
+
+static uint64_t trace_bytes(const struct core_vm *vm)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < vm->cpus; i++)
+		sum += vm->cpu[i]->tracer.recorder.bytes;
+	return sum;
+}
+
+static uint64_t retired_insns(const struct core_vm *vm)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < vm->cpus; i++)
+		sum += vm->cpu[i]->ev->retired;
+	return sum;
+}
+
 /* Hardware does not count traced instructions. */
 static void show_insns(const struct cli_run_report *r)
 {
 	if (!r->vm->engine->pt)
-		fprintf(stderr, "%" PRIu64 " instructions, ", r->vm->vcpu->tracer.recorder.insns);
+		fprintf(stderr, "%" PRIu64 " instructions, ", traced_insns(r->vm));
 }
 
 void cli_run_report_tick(struct cli_run_report *r)
 {
-	const struct tracer *t = &r->vm->vcpu->tracer;
 	uint64_t now = core_now();
 
 	fflush(stdout);
@@ -62,7 +91,7 @@ void cli_run_report_tick(struct cli_run_report *r)
 	r->shown = now;
 	fprintf(stderr, "\r\033[K%llu s, ", (unsigned long long)(now - r->began) / SECOND);
 	show_insns(r);
-	fprintf(stderr, "%" PRIu64 " bytes of trace", t->recorder.bytes);
+	fprintf(stderr, "%" PRIu64 " bytes of trace", trace_bytes(r->vm));
 	fflush(stderr);
 	r->drawn = true;
 }
@@ -118,12 +147,12 @@ static void show_empty(const struct cli_run_report *r)
 {
 	const struct cli_run_options *o = r->options;
 
-	const struct tracer *t = &r->vm->vcpu->tracer;
+	const uint64_t bytes = trace_bytes(r->vm);
 
 	/* A host's trace has packets even if no instruction is traced. */
-	if (o->usage.given || (t->recorder.bytes && (r->vm->engine->pt || t->recorder.insns)))
+	if (o->usage.given || (bytes && (r->vm->engine->pt || traced_insns(r->vm))))
 		return;
-	if (t->recorder.bytes && r->vm->owner == TRACE_OWNER_GUEST)
+	if (bytes && r->vm->owner == TRACE_OWNER_GUEST)
 		return;
 	if (r->vm->owner == TRACE_OWNER_GUEST)
 		fprintf(stderr,
@@ -148,8 +177,8 @@ static void summary(const struct cli_run_report *r)
 		printf("{\"end\":\"%s\",\"status\":%u,\"instructions\":%" PRIu64
 		       ",\"trace_bytes\":%" PRIu64 ",\"steps\":%" PRIu64 ",\"retired\":%" PRIu64
 		       ",\"seconds\":%.3f",
-		       trace_stop_text(stop->kind), stop->exit_status, v->tracer.recorder.insns,
-		       v->tracer.recorder.bytes, v->steps, v->ev->retired, seconds);
+		       trace_stop_text(stop->kind), stop->exit_status, traced_insns(r->vm),
+		       trace_bytes(r->vm), v->steps, retired_insns(r->vm), seconds);
 		if (r->file_bytes)
 			printf(",\"file_bytes\":%" PRIu64, r->file_bytes);
 		if (v->hv)
@@ -164,7 +193,7 @@ static void summary(const struct cli_run_report *r)
 		fflush(stdout);
 		fprintf(stderr, "vpt %s: ", r->options->verb);
 		show_insns(r);
-		fprintf(stderr, "%" PRIu64 " bytes of trace, ", v->tracer.recorder.bytes);
+		fprintf(stderr, "%" PRIu64 " bytes of trace, ", trace_bytes(r->vm));
 		if (r->options->oracle && r->file_bytes)
 			fprintf(stderr, "%" PRIu64 " bytes of file with the oracle, ",
 				r->file_bytes);

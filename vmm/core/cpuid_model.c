@@ -12,8 +12,11 @@ enum model_set {
 	ALL = BDW | SKL | ICX | SPR | ATOM,
 };
 
-#define LEAF_CACHES 4u
-#define LINE	    64u
+#define LEAF_FEATURES	1u
+#define LEAF_CACHES	4u
+#define LEAF_TOPOLOGY	0xbu
+#define LEAF_TOPOLOGY_2 0x1fu
+#define LINE		64u
 
 struct row {
 	unsigned int models; /* enum model_set */
@@ -107,4 +110,52 @@ void core_cpuid_features(struct engine_cpuid_entry *entries, size_t count,
 			e->ecx |= f->ecx;
 			e->edx |= f->edx;
 		}
+}
+
+/* Returns the number of bits of the ids of `cpus` processors. */
+static unsigned int id_bits(unsigned int cpus)
+{
+	unsigned int bits = 0;
+
+	while (1u << bits < cpus)
+		bits++;
+	return bits;
+}
+
+/* Each processor is a core with one thread, and all cores share the last cache. */
+static void place_in_package(struct engine_cpuid_entry *e, unsigned int index, unsigned int cpus)
+{
+	const unsigned int bits = id_bits(cpus), level = e->eax >> 5 & 7;
+
+	switch (e->leaf) {
+	case LEAF_FEATURES:
+		e->ebx = (e->ebx & 0xffff) | cpus << 16 | index << 24;
+		e->edx |= cpus > 1 ? 1u << 28 : 0; /* HTT */
+		break;
+	case LEAF_CACHES:
+		if (!(e->eax & 31))
+			break;
+		e->eax |= ((1u << bits) - 1) << 26;
+		e->eax |= level == 3 ? ((1u << bits) - 1) << 14 : 0;
+		break;
+	case LEAF_TOPOLOGY:
+	case LEAF_TOPOLOGY_2:
+		e->edx = index;
+		if (e->subleaf != 1)
+			break;
+		e->eax = bits;
+		e->ebx = cpus;
+		break;
+	default:
+		break;
+	}
+}
+
+void core_cpuid_topology(struct engine_cpuid_entry *entries, size_t count, unsigned int index,
+			 unsigned int cpus)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		place_in_package(&entries[i], index, cpus);
 }

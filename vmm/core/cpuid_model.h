@@ -11,6 +11,9 @@ bool core_cpuid_model_has(uint32_t leaf);
 /* Write the model's leaves to `to`, at most `room`. Returns their number. */
 size_t core_cpuid_model_leaves(const struct vpt_caps *caps, struct engine_cpuid_entry *to,
 			       size_t room);
+/* Change the leaves of processor `index` of `cpus`: its APIC ID, and the topology. */
+void core_cpuid_topology(struct engine_cpuid_entry *entries, size_t count, unsigned int index,
+			 unsigned int cpus);
 /* Returns the highest leaf of the model in the table. */
 uint32_t core_cpuid_model_last(const struct vpt_caps *caps);
 

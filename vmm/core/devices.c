@@ -31,13 +31,19 @@ static uint64_t cycle_at(const struct core_vcpu *v, uint64_t ns)
 	return at < DEV_NEVER ? (uint64_t)at : DEV_NEVER;
 }
 
+/* The devices' time at a cycle. */
+static uint64_t ns_at(const struct core_vcpu *v, uint64_t cycle)
+{
+	const uint64_t hz = core_clock_tsc_hz(&v->vm->caps);
+
+	return (uint64_t)((unsigned __int128)cycle * DEV_NS_PER_SECOND / hz);
+}
+
 static uint64_t now(const struct core_vcpu *v)
 {
-	uint64_t hz = core_clock_tsc_hz(&v->vm->caps);
-
 	if (!core_vcpu_counts(v))
 		return core_now() - v->irq.started;
-	return (uint64_t)((unsigned __int128)cycles(v) * DEV_NS_PER_SECOND / hz);
+	return ns_at(v, cycles(v));
 }
 
 static void serial_out(void *opaque, uint8_t byte)
@@ -99,7 +105,6 @@ static void bus_mmio(void *opaque, uint64_t gpa, uint32_t len, bool write, void 
 	core_bus_mmio(opaque, gpa, len, write, data);
 }
 
-/* Called when the devices are first advanced, because the VM is complete by then. */
 static void init(struct core_vcpu *v)
 {
 	const struct vpt_caps *caps = &v->vm->caps;
@@ -124,6 +129,16 @@ static void init(struct core_vcpu *v)
 
 	dev_platform_init(&v->vm->platform, &config);
 	virtio_reset(&v->vm->virtio.bus);
+}
+
+/*
+ * Called when the devices are first advanced, because the VM is complete by then. The first vCPU is
+ * the first to do so.
+ */
+static void start(struct core_vcpu *v)
+{
+	if (!v->index)
+		init(v);
 	v->irq.started = core_now();
 	v->irq.next = DEV_NEVER;
 	v->ev->bus = (struct engine_bus){
@@ -139,20 +154,35 @@ static void init(struct core_vcpu *v)
 void core_devices_advance(struct core_vcpu *v)
 {
 	if (vpt_unlikely(!v->irq.started))
-		init(v);
+		start(v);
 	dev_platform_advance(&v->vm->platform, v->index, now(v));
 }
 
 uint64_t core_devices_next(const struct core_vcpu *v)
 {
-	uint64_t next = dev_platform_next(&v->vm->platform, v->index), at, is;
+	const struct dev_platform *p = &v->vm->platform;
+	uint64_t next = v->vm->cpus > 1 ? dev_lapic_next(&p->lapic[v->index])
+					: dev_platform_next(p, v->index);
 	bool counts = core_vcpu_counts(v);
+	uint64_t at, is;
 
 	if (next == DEV_NEVER || !v->irq.started)
 		return DEV_NEVER;
 	at = counts ? engine_time_reach(&v->ev->time, cycle_at(v, next)) : next;
 	is = counts ? v->ev->retired : now(v);
 	return at > is ? at - is : 0;
+}
+
+uint64_t core_devices_shared_next(const struct core_vm *vm)
+{
+	const uint64_t next = dev_platform_next_shared(&vm->platform);
+
+	return next == DEV_NEVER ? DEV_NEVER : cycle_at(vm->vcpu, next);
+}
+
+void core_devices_shared_advance(struct core_vm *vm, uint64_t tsc)
+{
+	dev_platform_advance_shared(&vm->platform, ns_at(vm->vcpu, tsc));
 }
 
 void core_devices_idle(struct core_vcpu *v, uint64_t clocks)
@@ -167,6 +197,12 @@ void core_devices_touched(struct core_vcpu *v)
 
 	if (next != v->irq.next)
 		v->pending &= ~CORE_VCPU_KICK_ARMED;
+	if (v->vm->cpus > 1 && dev_platform_take_sent(&v->vm->platform)) {
+		v->pending |= CORE_VCPU_YIELDS;
+		v->ev->attention = true;
+	}
+	if (v->vm->cpus > 1 && next < v->irq.next)
+		v->pending |= CORE_VCPU_YIELDS;
 	if (next < v->irq.next || core_irq_pending(v) || v->vm->stop.kind)
 		v->ev->attention = true;
 	v->irq.next = next;
@@ -174,44 +210,64 @@ void core_devices_touched(struct core_vcpu *v)
 
 /* The part of a snapshot before that of dev_platform_save(). */
 struct saved {
-	uint64_t timer_left; /* instructions until the timer of abi/boot.h fires, 0: not armed */
-	uint64_t input;	     /* bytes of input that the guest has received */
+	uint64_t input; /* bytes of input that the guest has received */
+	/* for each vCPU the instructions until the timer of abi/boot.h fires, 0: not armed */
+	uint64_t timer_left[];
 };
+
+static size_t head_bytes(const struct core_vm *vm)
+{
+	return sizeof(struct saved) + vm->cpus * sizeof(uint64_t);
+}
 
 size_t core_devices_saved_bytes(const struct core_vm *vm)
 {
-	return sizeof(struct saved) + dev_platform_saved_bytes(&vm->platform);
+	return head_bytes(vm) + dev_platform_saved_bytes(&vm->platform);
 }
 
-bool core_devices_save(struct core_vcpu *v, void *to, size_t room)
+bool core_devices_save(struct core_vm *vm, void *to, size_t room)
 {
-	struct saved saved = {.input = v->input.bytes};
+	const size_t head = head_bytes(vm);
+	struct saved *saved = to;
+	unsigned int i;
 
-	if (room < sizeof(saved))
+	if (room < head)
 		return false;
-	core_irq_advance(v);
-	if (v->irq.pending & CORE_IRQ_TIMER_ARMED && core_vcpu_counts(v))
-		saved.timer_left = v->irq.timer_at - v->ev->retired;
-	memcpy(to, &saved, sizeof(saved));
-	return dev_platform_save(&v->vm->platform, (char *)to + sizeof(saved),
-				 room - sizeof(saved));
+	memset(to, 0, head);
+	saved->input = vm->vcpu->input.bytes;
+	for (i = 0; i < vm->cpus; i++) {
+		struct core_vcpu *v = vm->cpu[i];
+
+		core_irq_advance(v);
+		if (v->irq.pending & CORE_IRQ_TIMER_ARMED && core_vcpu_counts(v))
+			saved->timer_left[i] = v->irq.timer_at - v->ev->retired;
+	}
+	return dev_platform_save(&vm->platform, (char *)to + head, room - head);
 }
 
-bool core_devices_load(struct core_vcpu *v, const void *from, size_t bytes)
+static void load_timer(struct core_vcpu *v, uint64_t left)
 {
-	struct dev_platform *p = &v->vm->platform;
-	struct saved saved;
+	const struct dev_platform *p = &v->vm->platform;
 
-	core_devices_advance(v);
-	if (bytes != core_devices_saved_bytes(v->vm))
-		return false;
-	memcpy(&saved, from, sizeof(saved));
-	if (!dev_platform_load(p, (const char *)from + sizeof(saved), bytes - sizeof(saved)))
-		return false;
-	core_put_bit(&v->irq.pending, CORE_IRQ_TIMER_ARMED, saved.timer_left);
-	v->irq.timer_at = v->ev->retired + saved.timer_left;
-	v->input.bytes = saved.input;
+	core_put_bit(&v->irq.pending, CORE_IRQ_TIMER_ARMED, left);
+	v->irq.timer_at = v->ev->retired + left;
 	v->irq.started = core_now() - p->now;
 	v->irq.next = dev_platform_next(p, v->index);
+}
+
+bool core_devices_load(struct core_vm *vm, const void *from, size_t bytes)
+{
+	const size_t head = head_bytes(vm);
+	const struct saved *saved = from;
+	unsigned int i;
+
+	for (i = 0; i < vm->cpus; i++)
+		core_devices_advance(vm->cpu[i]);
+	if (bytes != core_devices_saved_bytes(vm) ||
+	    !dev_platform_load(&vm->platform, (const char *)from + head, bytes - head))
+		return false;
+	for (i = 0; i < vm->cpus; i++)
+		load_timer(vm->cpu[i], saved->timer_left[i]);
+	vm->vcpu->input.bytes = saved->input;
 	return true;
 }

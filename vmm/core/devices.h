@@ -17,6 +17,12 @@ void core_devices_advance(struct core_vcpu *v);
  * instructions if they are counted, else nanoseconds of the host.
  */
 uint64_t core_devices_next(const struct core_vcpu *v);
+/*
+ * With several vCPUs the devices that all share have events of their own, and core_devices_next() is
+ * that of the vCPU's local APIC. Times are the TSC's, without the changes by software.
+ */
+uint64_t core_devices_shared_next(const struct core_vm *vm);
+void core_devices_shared_advance(struct core_vm *vm, uint64_t tsc);
 /* Let @clocks core clocks pass without executing an instruction. */
 void core_devices_idle(struct core_vcpu *v, uint64_t clocks);
 /* Call after each access to a device, since a running engine may have to stop earlier. */
@@ -27,7 +33,7 @@ void core_devices_touched(struct core_vcpu *v);
  * returns false, nothing has changed.
  */
 size_t core_devices_saved_bytes(const struct core_vm *vm);
-bool core_devices_save(struct core_vcpu *v, void *to, size_t room);
-bool core_devices_load(struct core_vcpu *v, const void *from, size_t bytes);
+bool core_devices_save(struct core_vm *vm, void *to, size_t room);
+bool core_devices_load(struct core_vm *vm, const void *from, size_t bytes);
 
 #endif /* VMM_CORE_DEVICES_H */

@@ -285,10 +285,10 @@ static void catch_up(struct core_vcpu *v, uint64_t next)
 	v->input.at = v->ev->retired;
 }
 
-static bool halted_live(struct core_vcpu *v)
+static bool halted_live(struct core_vcpu *v, uint64_t next)
 {
 	const bool wants = wanted(v);
-	uint64_t next = core_irq_next(v), host, due, left = NAP_NS;
+	uint64_t host, due, left = NAP_NS;
 	enum core_input_ready ready = poll_input(v, 0, wants);
 	struct core_input *in = &v->input;
 
@@ -314,17 +314,17 @@ static bool halted_live(struct core_vcpu *v)
 	return true;
 }
 
-bool core_input_halted(struct core_vcpu *v)
+bool core_input_halted(struct core_vcpu *v, uint64_t next)
 {
 	struct core_input *in = &v->input;
 	uint64_t clocks;
 
 	if (in->mode == CORE_INPUT_LIVE)
-		return halted_live(v);
+		return halted_live(v, next);
 	if (in->mode != CORE_INPUT_REPLAY || !in->left || in->next->head->retired != v->ev->retired)
 		return false;
 	clocks = clocks_until(v, in->next->head->tsc, NEVER);
-	if (clocks && clocks >= core_irq_next(v))
+	if (clocks && clocks >= next)
 		return false;
 	if (clocks)
 		core_devices_idle(v, clocks);

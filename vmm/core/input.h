@@ -61,10 +61,10 @@ void core_input_replay(struct core_vcpu *v, const struct trace_reader_input *inp
 void core_input_deliver(struct core_vcpu *v);
 
 /*
- * Wait in HLT for input, or for the host's clock to reach the next event of a device. Returns true
- * if the caller must not skip to that event yet.
+ * Wait in HLT for input, or for the host's clock to reach the next event, which is @next core clocks
+ * away, or UINT64_MAX. Returns true if the caller must not skip to that event yet.
  */
-bool core_input_halted(struct core_vcpu *v);
+bool core_input_halted(struct core_vcpu *v, uint64_t next);
 
 /* Record an input that this vCPU receives now, if there is a trace file. */
 void core_input_record(struct core_vcpu *v, enum trace_recorded_kind kind, const void *bytes,

@@ -148,6 +148,13 @@ uint64_t core_irq_next(const struct core_vcpu *v)
 	return timer < devices ? timer : devices;
 }
 
+uint64_t core_irq_wakeup(const struct core_vcpu *v)
+{
+	const uint64_t timer = timer_next(v), devices = core_devices_next(v);
+
+	return timer < devices ? timer : devices;
+}
+
 static void nap(struct core_vcpu *v, uint64_t ns)
 {
 	struct timespec t = {.tv_nsec = (long)(ns < NAP_NS ? ns : NAP_NS)};
@@ -212,6 +219,11 @@ static bool can_take(const struct core_vcpu *v, enum core_event_source source)
 	if (v->shadowed & CORE_VCPU_SHADOW || (!core_vcpu_long_mode(v) && !core_vcpu_counts(v)))
 		return false;
 	return source == CORE_SOURCE_NMI || (v->regs->rflags & X86_FL_IF && maskable_pending(v));
+}
+
+bool core_irq_can_deliver(const struct core_vcpu *v)
+{
+	return can_take(v, nmi_pending(v) ? CORE_SOURCE_NMI : CORE_SOURCE_EXTERNAL);
 }
 
 bool core_irq_deliver(struct core_vcpu *v)

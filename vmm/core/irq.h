@@ -43,6 +43,8 @@ bool core_irq_pending(const struct core_vcpu *v);
  * Returns true if an interrupt was delivered or the VM stopped.
  */
 bool core_irq_deliver(struct core_vcpu *v);
+/* Returns true if core_irq_deliver() would deliver an interrupt. */
+bool core_irq_can_deliver(const struct core_vcpu *v);
 /* Raise the PMI of a full ToPA region with INT set (33.2.7.2). */
 void core_irq_pmi(struct core_vcpu *v);
 /* Change the timer between exact counting (stepping) and the host's clock (free running). */
@@ -56,6 +58,8 @@ uint64_t core_irq_wait(const struct core_vcpu *v, uint64_t most);
  * instructions are not counted, the result only shows whether there is a due time.
  */
 uint64_t core_irq_next(const struct core_vcpu *v);
+/* The same, for events that can end a HLT. */
+uint64_t core_irq_wakeup(const struct core_vcpu *v);
 /* Process everything that is due now. */
 void core_irq_advance(struct core_vcpu *v);
 /* Let the time until the next due time pass in a HLT. */

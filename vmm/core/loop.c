@@ -20,21 +20,27 @@ void core_vcpu_urge(struct core_vcpu *v)
 	v->engine->interrupt(v->ev);
 }
 
-void core_loop_poll(struct core_vcpu *v)
+void core_loop_poll_trace(struct core_vcpu *v)
+{
+	struct core_vm *vm = v->vm;
+
+	if (v->urged == CORE_URGED_NOW)
+		v->urged = CORE_URGED_BEFORE;
+	tracer_take(&v->tracer);
+	if (!v->tracer.recorder.error)
+		return;
+	vm->stop.error = v->tracer.recorder.error;
+	core_vm_stop(vm, TRACE_STOP_WRITER, "after %llu bytes of trace",
+		     (unsigned long long)v->tracer.recorder.bytes);
+}
+
+void core_loop_poll_host(struct core_vcpu *v)
 {
 	struct core_vm *vm = v->vm;
 	uint64_t now = core_now();
 	const bool urgent = v->urged == CORE_URGED_NOW;
 
-	if (urgent)
-		v->urged = CORE_URGED_BEFORE;
-	core_irq_poll(v);
-	tracer_take(&v->tracer);
-	if (v->tracer.recorder.error) {
-		vm->stop.error = v->tracer.recorder.error;
-		core_vm_stop(vm, TRACE_STOP_WRITER, "after %llu bytes of trace",
-			     (unsigned long long)v->tracer.recorder.bytes);
-	}
+	core_loop_poll_trace(v);
 	if (v->deadline && now >= v->deadline)
 		core_input_end(v, TRACE_STOP_TIMEOUT);
 	if (now < v->next_tick && !urgent)
@@ -44,13 +50,19 @@ void core_loop_poll(struct core_vcpu *v)
 		core_input_end(v, TRACE_STOP_INTERRUPTED);
 }
 
+void core_loop_poll(struct core_vcpu *v)
+{
+	core_irq_poll(v);
+	core_loop_poll_host(v);
+}
+
 void core_loop_halted(struct core_vcpu *v)
 {
 	bool listens = v->regs->rflags & X86_FL_IF || v->wait.flags & CORE_WAIT_ANY_IRQ;
 
 	if (core_wait_ends(v))
 		return;
-	if (listens && core_input_halted(v))
+	if (listens && core_input_halted(v, core_irq_next(v)))
 		return;
 	if (listens && (v->irq.pending & CORE_IRQ_TIMER_ARMED || core_irq_next(v) != UINT64_MAX)) {
 		core_irq_skip_to_next(v);
@@ -64,6 +76,12 @@ void core_loop_halted(struct core_vcpu *v)
 		return;
 	core_vm_stop(v->vm, TRACE_STOP_HALTED, "at %#llx with interrupts %s",
 		     (unsigned long long)v->regs->rip, listens ? "on but none to come" : "off");
+}
+
+void core_loop_wait(struct core_vcpu *v)
+{
+	if (!core_wait_ends(v))
+		core_irq_skip_to_next(v);
 }
 
 void core_vcpu_step(struct core_vcpu *v)
@@ -134,6 +152,11 @@ static bool is_full(struct core_vcpu *v, enum way way)
 	return true;
 }
 
+bool core_loop_is_due(struct core_loop *l)
+{
+	return ++l->parts % CORE_LOOP_PARTS == 0;
+}
+
 /* Run a part of the guest. Returns true if the caller must call core_loop_poll(). */
 static bool run_part(struct core_vcpu *v, enum way way, struct core_loop *l)
 {
@@ -152,7 +175,18 @@ static bool run_part(struct core_vcpu *v, enum way way, struct core_loop *l)
 			core_loop_free(v);
 		break;
 	}
-	return ++l->parts % CORE_LOOP_PARTS == 0;
+	return core_loop_is_due(l);
+}
+
+bool core_loop_exact(struct core_vcpu *v, struct core_loop *l)
+{
+	return !is_full(v, WAY_BATCH) && run_part(v, WAY_BATCH, l);
+}
+
+void core_loop_begin(struct core_vcpu *v)
+{
+	v->next_tick = core_now() + TICK_NS;
+	v->sync_at = next_sync(v);
 }
 
 void core_vcpu_loop(struct core_vcpu *v)
@@ -160,11 +194,15 @@ void core_vcpu_loop(struct core_vcpu *v)
 	const enum way way = choose_way(v);
 	struct core_loop l = {0};
 
-	v->next_tick = core_now() + TICK_NS;
-	v->sync_at = next_sync(v);
+	core_loop_begin(v);
 	while (!v->vm->stop.kind && !is_full(v, way))
 		if (vpt_unlikely(v->urged == CORE_URGED_NOW) || run_part(v, way, &l))
 			core_loop_poll(v);
+	core_loop_end(v);
+}
+
+void core_loop_end(struct core_vcpu *v)
+{
 	if (v->hv)
 		core_hv_finish(v);
 	tracer_close(&v->tracer, v->hv ? core_hv_where(v) : v->regs->rip);

@@ -6,6 +6,7 @@
  */
 #include "core/clock.h"
 #include "core/debug.h"
+#include "core/devices.h"
 #include "core/exec.h"
 #include "core/input.h"
 #include "core/irq.h"
@@ -25,6 +26,12 @@ static void one_exactly(struct core_vcpu *v)
 	tracer_limit(&v->tracer, v->regs->rip);
 }
 
+/* Returns the number of instructions until the end of the turn. */
+static uint64_t turn_left(const struct core_vcpu *v)
+{
+	return engine_time_reach(&v->ev->time, v->turn_end) - v->ev->retired;
+}
+
 static uint64_t budget(const struct core_vcpu *v)
 {
 	uint64_t most = core_irq_next(v);
@@ -39,9 +46,26 @@ static uint64_t budget(const struct core_vcpu *v)
 		most = v->pause_at - v->ev->retired;
 	if (most > v->input.at - v->ev->retired)
 		most = v->input.at - v->ev->retired;
+	if (v->turn_end != UINT64_MAX && most > turn_left(v))
+		most = turn_left(v);
 	if (most > core_clock_next(v))
 		most = core_clock_next(v);
 	return most ? most : 1;
+}
+
+/*
+ * A processor that spins waits for another one. So PAUSE takes the time to the end of the turn, or
+ * to the next event of the vCPU.
+ */
+static void pause_turn(struct core_vcpu *v)
+{
+	uint64_t left = turn_left(v), next = core_irq_next(v);
+
+	v->pending |= CORE_VCPU_YIELDS;
+	if (next < left)
+		left = next;
+	if (left)
+		core_devices_idle(v, left);
 }
 
 static void exact_exit(struct core_vcpu *v, struct engine_exit *exit)
@@ -50,6 +74,12 @@ static void exact_exit(struct core_vcpu *v, struct engine_exit *exit)
 	case ENGINE_EXIT_NONE:
 	case ENGINE_EXIT_KICK:
 	case ENGINE_EXIT_IRQ_WINDOW:
+		break;
+	case ENGINE_EXIT_TURN:
+		v->pending |= CORE_VCPU_YIELDS;
+		break;
+	case ENGINE_EXIT_PAUSE:
+		pause_turn(v);
 		break;
 	case ENGINE_EXIT_HLT:
 		core_wait_hlt(v);
@@ -82,7 +112,10 @@ static void run_batch(struct core_vcpu *v)
 	if (core_irq_pending(v) && core_irq_deliver(v))
 		return;
 	if (v->pending & CORE_VCPU_HALTED) {
-		core_loop_halted(v);
+		if (v->vm->cpus > 1)
+			core_loop_wait(v);
+		else
+			core_loop_halted(v);
 		return;
 	}
 	if (vpt_unlikely(core_debug_armed(v))) {

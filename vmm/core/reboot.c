@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Restart a machine after a reset: the vCPU and the devices are as after power-on, and RAM keeps
+ * Restart a machine after a reset: the vCPUs and the devices are as after power-on, and RAM keeps
  * its contents. Instructions and time are counted on, so that the trace continues.
  */
 #include "core/reboot.h"
@@ -11,39 +11,51 @@
 
 #include "core/devices.h"
 
+static int keep(struct core_reboot_cpu *c, struct core_vcpu *v)
+{
+	c->bytes = v->engine->save(v->ev, NULL, 0);
+	c->engine = malloc(c->bytes);
+	if (!c->bytes || !c->engine)
+		return -ENOMEM;
+	(void)v->engine->save(v->ev, c->engine, c->bytes);
+	core_vcpu_save(v, &c->vcpu);
+	return 0;
+}
+
 int core_reboot_keep(struct core_reboot *r, struct core_vm *vm)
 {
-	struct core_vcpu *v = vm->vcpu;
+	unsigned int i;
+	int error = 0;
 
-	if (!vm->engine->save || v->hv)
+	if (!vm->engine->save || vm->vcpu->hv)
 		return -ENOTSUP;
-	r->bytes = vm->engine->save(v->ev, NULL, 0);
-	r->engine = malloc(r->bytes);
-	if (!r->bytes || !r->engine)
-		return -ENOMEM;
-	(void)vm->engine->save(v->ev, r->engine, r->bytes);
-	core_vcpu_save(v, &r->vcpu);
-	return 0;
+	for (i = 0; !error && i < vm->cpus; i++)
+		error = keep(&r->cpu[i], vm->cpu[i]);
+	return error;
 }
 
 void core_reboot_free(struct core_reboot *r)
 {
-	free(r->engine);
-	r->engine = NULL;
+	unsigned int i;
+
+	for (i = 0; i < DEV_PLATFORM_CPUS; i++)
+		free(r->cpu[i].engine);
+	memset(r, 0, sizeof(*r));
 }
 
 bool core_reboot_is_due(const struct core_reboot *r, const struct core_vm *vm)
 {
-	return r->engine && vm->stop.kind == TRACE_STOP_EXIT && vm->stop.flags & CORE_STOP_RESET;
+	return r->cpu[0].engine && vm->stop.kind == TRACE_STOP_EXIT &&
+	       vm->stop.flags & CORE_STOP_RESET;
 }
 
 /* Load the engine's state at power-on. The counts of what has passed stay. */
-static int reset_engine(const struct core_reboot *r, struct core_vcpu *v)
+static int reset_engine(const struct core_reboot_cpu *c, struct core_vcpu *v)
 {
 	struct engine_time time = v->ev->time;
 	const struct engine_random random = v->ev->random;
 	const uint64_t retired = v->ev->retired;
-	int error = v->engine->load(v->ev, r->engine, r->bytes);
+	int error = v->engine->load(v->ev, c->engine, c->bytes);
 
 	if (error)
 		return error;
@@ -54,11 +66,10 @@ static int reset_engine(const struct core_reboot *r, struct core_vcpu *v)
 	return 0;
 }
 
-int core_reboot(const struct core_reboot *r, struct core_vm *vm)
+static int reset_cpu(const struct core_reboot_cpu *c, struct core_vcpu *v)
 {
-	struct core_vcpu_state state = r->vcpu;
-	struct core_vcpu *v = vm->vcpu;
-	int error = reset_engine(r, v);
+	struct core_vcpu_state state = c->vcpu;
+	int error = reset_engine(c, v);
 
 	if (error)
 		return error;
@@ -70,10 +81,22 @@ int core_reboot(const struct core_reboot *r, struct core_vm *vm)
 	if (!core_vcpu_restore(v, &state))
 		return -EINVAL;
 	core_devices_advance(v);
-	v->irq.next = dev_platform_next(&vm->platform, v->index);
-	memset(&vm->stop, 0, sizeof(vm->stop));
+	v->irq.next = dev_platform_next(&v->vm->platform, v->index);
 	tracer_reopen(&v->tracer);
 	return 0;
+}
+
+/* The first vCPU resets the devices. */
+int core_reboot(const struct core_reboot *r, struct core_vm *vm)
+{
+	unsigned int i;
+	int error = 0;
+
+	for (i = 0; !error && i < vm->cpus; i++)
+		error = reset_cpu(&r->cpu[i], vm->cpu[i]);
+	if (!error)
+		memset(&vm->stop, 0, sizeof(vm->stop));
+	return error;
 }
 
 void core_reboot_loaded(struct core_vm *vm)

@@ -6,11 +6,13 @@
 #include "core/vcpu.h"
 #include "core/vcpu_save.h"
 
-/* The state of a vCPU at power-on. Zeroed, no reset restarts the machine. */
+/* The state of the vCPUs at power-on. Zeroed, no reset restarts the machine. */
 struct core_reboot {
-	void *engine; /* the bytes of save() */
-	size_t bytes;
-	struct core_vcpu_state vcpu;
+	struct core_reboot_cpu {
+		void *engine; /* the bytes of save() */
+		size_t bytes;
+		struct core_vcpu_state vcpu;
+	} cpu[DEV_PLATFORM_CPUS];
 };
 
 /*
@@ -23,7 +25,7 @@ void core_reboot_free(struct core_reboot *r);
 /* Returns true if the guest has stopped by a reset after which it can restart. */
 bool core_reboot_is_due(const struct core_reboot *r, const struct core_vm *vm);
 /*
- * Reset the vCPU and the devices. The guest is no longer stopped. The caller loads the guest again,
+ * Reset the vCPUs and the devices. The guest is no longer stopped. The caller loads the guest again,
  * calls core_reboot_loaded(), and starts the trace. Returns 0 or -errno.
  */
 int core_reboot(const struct core_reboot *r, struct core_vm *vm);

@@ -71,11 +71,16 @@ static void put_info(struct out *o, const struct core_vm *vm, const struct core_
 		.file = *origin->file,
 		.caps = vm->caps,
 		.mem_bytes = vm->mem.bytes,
-		.retired = vm->vcpu->ev->retired,
-		.insns = vm->vcpu->tracer.recorder.insns,
-		.trace_bytes = vm->vcpu->tracer.recorder.bytes,
 		.file_bytes = origin->writer ? trace_writer_file_bytes(origin->writer) : 0,
+		.current = vm->current->index,
 	};
+	unsigned int i;
+
+	for (i = 0; i < vm->cpus; i++) {
+		info.retired += vm->cpu[i]->ev->retired;
+		info.insns += vm->cpu[i]->tracer.recorder.insns;
+		info.trace_bytes += vm->cpu[i]->tracer.recorder.bytes;
+	}
 
 	snprintf(info.guest, sizeof(info.guest), "%s", slash ? slash + 1 : origin->guest);
 	put_block(o, CORE_SNAP_INFO, NULL, 0, &info, sizeof(info));
@@ -132,12 +137,12 @@ static void put_engine(struct out *o, struct core_vcpu *v)
 	free(state);
 }
 
-static void put_devices(struct out *o, struct core_vcpu *v)
+static void put_devices(struct out *o, struct core_vm *vm)
 {
-	size_t bytes = core_devices_saved_bytes(v->vm);
+	size_t bytes = core_devices_saved_bytes(vm);
 	void *state = calloc(1, bytes);
 
-	if (state && core_devices_save(v, state, bytes))
+	if (state && core_devices_save(vm, state, bytes))
 		put_block(o, CORE_SNAP_DEVICES, NULL, 0, state, bytes);
 	else
 		o->error = -ENOMEM;
@@ -151,7 +156,6 @@ static void put_vcpu(struct out *o, struct core_vcpu *v)
 
 	core_vcpu_save(v, &core);
 	put_block(o, CORE_SNAP_VCPU, NULL, 0, &core, sizeof(core));
-	put_devices(o, v);
 	tracer_save(&v->tracer, &tracer);
 	put_block(o, CORE_SNAP_TRACER, NULL, 0, &tracer, sizeof(tracer));
 }
@@ -231,15 +235,20 @@ static void put_all(struct out *o, struct core_vm *vm, const struct core_snap_or
 		.size = sizeof(header),
 	};
 	struct core_snap_end end;
+	unsigned int i;
 
 	put(o, &header, sizeof(header));
 	put_info(o, vm, origin);
 	put_cpuid(o, vm);
 	put_ram(o, &vm->mem);
-	put_engine(o, vm->vcpu);
-	put_vcpu(o, vm->vcpu);
+	for (i = 0; i < vm->cpus; i++) {
+		put_engine(o, vm->cpu[i]);
+		put_vcpu(o, vm->cpu[i]);
+		if (origin->writer)
+			put_code(o, vm->cpu[i]->tracer.recorder.pages);
+	}
+	put_devices(o, vm);
 	if (origin->writer) {
-		put_code(o, vm->vcpu->tracer.recorder.pages);
 		put_writer(o, origin->writer);
 		put_file(o, fd, trace_writer_file_bytes(origin->writer));
 	}
@@ -295,12 +304,13 @@ int core_snapshot_save(const char *path, struct core_vm *vm, const struct core_s
 		       char *why, size_t size)
 {
 	int fd = -1, error = 0;
+	unsigned int i;
 
 	if (!vm->engine->save)
 		error = -ENOTSUP;
-	else if (vm->vcpu->tracer.recorder.error)
-		error = vm->vcpu->tracer.recorder.error;
-	else if (origin->writer)
+	for (i = 0; !error && i < vm->cpus; i++)
+		error = vm->cpu[i]->tracer.recorder.error;
+	if (!error && origin->writer)
 		error = trace_writer_reread(origin->writer, &fd);
 	if (error) {
 		snprintf(why, size, "%s",
@@ -309,7 +319,8 @@ int core_snapshot_save(const char *path, struct core_vm *vm, const struct core_s
 		return error;
 	}
 	/* Bring every saved part up to the current time. */
-	core_irq_advance(vm->vcpu);
+	for (i = 0; i < vm->cpus; i++)
+		core_irq_advance(vm->cpu[i]);
 	error = write_then_name(path, vm, origin, fd, why, size);
 	if (fd >= 0)
 		close(fd);

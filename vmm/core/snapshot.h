@@ -3,8 +3,9 @@
  * Snapshots: write a machine and its unfinished trace to a file between two instructions, and load
  * both. A resumed run writes the same trace as an uninterrupted run (docs/adr/0008).
  *
- * A .vps file is a header and a sequence of blocks. Their order is that of enum core_snap_type,
- * except that END is last and MAPS precedes WRITER. Each has its length and a checksum. An
+ * A .vps file is a header and a sequence of blocks. The order is INFO, CPUID, RAM, DEVICES, WRITER,
+ * FILE, END. The blocks ENGINE, VCPU, TRACER, CODE and MAPS of each vCPU, in this order, precede
+ * DEVICES. Each has its length and a checksum. An
  * incomplete file, or one with blocks out of order, is refused by core_snapshot_open(). Each part
  * of the machine checks its own block. Integers are little-endian. Zeros pad a payload to a
  * multiple of 8, and `len` does not count them.
@@ -21,7 +22,7 @@
 struct trace_writer;
 
 #define CORE_SNAP_MAGIC	      0x0a50414e53545056ull /* "VPTSNAP\n" */
-#define CORE_SNAP_VERSION     5
+#define CORE_SNAP_VERSION     6
 #define CORE_SNAP_BLOCK_MAGIC 0x4b4c4253u /* "SBLK" */
 
 struct core_snap_header {
@@ -43,7 +44,7 @@ enum core_snap_type {
 	CORE_SNAP_WRITER,   /* only with a trace file: from trace_writer_save() */
 	CORE_SNAP_FILE,	    /* any number: the trace file's content, from the start */
 	CORE_SNAP_END,	    /* struct core_snap_end */
-	CORE_SNAP_MAPS,	    /* at most one, between CODE and WRITER: struct tracer_code_map[] */
+	CORE_SNAP_MAPS,	    /* at most one of a vCPU: struct tracer_code_map[] */
 	CORE_SNAP_TYPES
 };
 
@@ -58,11 +59,13 @@ struct core_snap_info {
 	struct trace_file_info file; /* the same as in the trace file, if there is one */
 	struct vpt_caps caps;	     /* the capabilities of PT in the guest's CPUID */
 	uint64_t mem_bytes;
-	uint64_t retired;     /* retired instructions, counted by the engine */
+	uint64_t retired;     /* retired instructions of all vCPUs */
 	uint64_t insns;	      /* traced instructions */
 	uint64_t trace_bytes; /* bytes of packets */
 	uint64_t file_bytes;  /* bytes of the trace file, 0: no trace file */
 	char guest[64];	      /* the guest's name, for messages */
+	uint32_t current;     /* the vCPU whose turn it is */
+	uint32_t reserved;
 };
 
 struct core_snap_leaf {
@@ -78,7 +81,7 @@ struct core_snap_end {
 
 VPT_STATIC_ASSERT(sizeof(struct core_snap_header) == 32, "file format");
 VPT_STATIC_ASSERT(sizeof(struct core_snap_block) == 16, "file format");
-VPT_STATIC_ASSERT(sizeof(struct core_snap_info) == 120 + 40 + 40 + 64, "file format");
+VPT_STATIC_ASSERT(sizeof(struct core_snap_info) == 120 + 40 + 40 + 64 + 8, "file format");
 VPT_STATIC_ASSERT(sizeof(struct core_snap_leaf) == 32, "file format");
 VPT_STATIC_ASSERT(sizeof(struct tracer_code_content) == 16, "file format");
 VPT_STATIC_ASSERT(sizeof(struct tracer_code_map) == 32, "file format");

@@ -80,10 +80,10 @@ static const struct {
 	[CORE_SNAP_INFO] = {"info", true, sizeof(struct core_snap_info)},
 	[CORE_SNAP_CPUID] = {"CPUID", true, 0},
 	[CORE_SNAP_RAM] = {"RAM", false, 0},
-	[CORE_SNAP_ENGINE] = {"engine", true, 0},
-	[CORE_SNAP_VCPU] = {"vCPU", true, sizeof(struct core_vcpu_state)},
+	[CORE_SNAP_ENGINE] = {"engine", false, 0},
+	[CORE_SNAP_VCPU] = {"vCPU", false, sizeof(struct core_vcpu_state)},
 	[CORE_SNAP_DEVICES] = {"devices", true, 0},
-	[CORE_SNAP_TRACER] = {"tracer", true, sizeof(struct tracer_state)},
+	[CORE_SNAP_TRACER] = {"tracer", false, sizeof(struct tracer_state)},
 	[CORE_SNAP_CODE] = {"code", false, sizeof(struct tracer_code_content) + X86_PAGE_SIZE},
 	[CORE_SNAP_MAPS] = {"mappings", false, 0},
 	[CORE_SNAP_WRITER] = {"writer", true, 0},
@@ -228,10 +228,33 @@ static int next_block(struct core_snapshot *s, uint64_t *where, const struct why
 	return 0;
 }
 
-/* Returns the position of a type in the file. MAPS has a number after END, but follows CODE. */
-static unsigned int rank(enum core_snap_type type)
+/* The position of a type in the file, and of the types of a vCPU within its group. */
+static const struct place {
+	unsigned int rank, in_group;
+} places[CORE_SNAP_TYPES] = {
+	[CORE_SNAP_INFO] = {1, 0},   [CORE_SNAP_CPUID] = {2, 0}, [CORE_SNAP_RAM] = {3, 0},
+	[CORE_SNAP_ENGINE] = {4, 1}, [CORE_SNAP_VCPU] = {4, 2},	 [CORE_SNAP_TRACER] = {4, 3},
+	[CORE_SNAP_CODE] = {4, 4},   [CORE_SNAP_MAPS] = {4, 5},	 [CORE_SNAP_DEVICES] = {5, 0},
+	[CORE_SNAP_WRITER] = {6, 0}, [CORE_SNAP_FILE] = {7, 0},	 [CORE_SNAP_END] = {8, 0},
+};
+
+/*
+ * Returns true if a block may follow another one. Each of ENGINE, VCPU and TRACER follows the one
+ * before it, and ENGINE begins the group of a vCPU.
+ */
+static bool follows(enum core_snap_type type, enum core_snap_type last)
 {
-	return type == CORE_SNAP_MAPS ? 2 * CORE_SNAP_CODE + 1 : 2 * type;
+	const struct place *p = &places[type], *before = &places[last];
+
+	if (type == CORE_SNAP_VCPU || type == CORE_SNAP_TRACER)
+		return p->in_group == before->in_group + 1;
+	if (before->in_group && before->in_group < places[CORE_SNAP_TRACER].in_group)
+		return false;
+	if (type == CORE_SNAP_ENGINE)
+		return p->rank >= before->rank;
+	if (p->in_group)
+		return before->in_group && p->in_group >= before->in_group;
+	return p->rank >= before->rank;
 }
 
 /* Check that the blocks are in order, and that none is missing. */
@@ -244,7 +267,7 @@ static int check_order(const struct core_snapshot *s, const struct why *why)
 	size_t i;
 
 	for (i = 1; i < s->blocks.n; i++)
-		if (rank(s->blocks.at[i].type) < rank(s->blocks.at[i - 1].type))
+		if (!follows(s->blocks.at[i].type, s->blocks.at[i - 1].type))
 			return complain(why, -EINVAL, "blocks are out of order");
 	for (type = 1; type < CORE_SNAP_TYPES; type++) {
 		size_t n = core_snapshot_count(s, (enum core_snap_type)type, NULL);
@@ -316,7 +339,10 @@ static int check_info(struct core_snapshot *s, const struct why *why)
 		what = wrong_processor(info, &info->file.caps);
 	if (what)
 		return complain(why, -EINVAL, "no such processor: %s", what);
-	if (info->file.vcpus != 1 || info->file.owner > TRACE_OWNER_HOST || info->file.oracle > 1)
+	if (info->file.vcpus != core_snapshot_count(s, CORE_SNAP_ENGINE, NULL) ||
+	    info->file.vcpus < 1 || info->file.vcpus > DEV_PLATFORM_CPUS ||
+	    info->current >= info->file.vcpus || info->reserved ||
+	    info->file.owner > TRACE_OWNER_HOST || info->file.oracle > 1)
 		return complain(why, -EINVAL, "no such machine");
 	if (info->mem_bytes < MIN_MEM || info->mem_bytes > MAX_MEM ||
 	    info->mem_bytes % X86_PAGE_SIZE)
@@ -396,14 +422,21 @@ size_t core_snapshot_count(const struct core_snapshot *s, enum core_snap_type ty
 	return n;
 }
 
-/* Returns the only block of a type. */
-static const struct block *the(const struct core_snapshot *s, enum core_snap_type type)
+/* Returns the block of a type that `n` others precede. */
+static const struct block *nth(const struct core_snapshot *s, enum core_snap_type type,
+			       unsigned int n)
 {
 	size_t i = 0;
 
-	while (s->blocks.at[i].type != type)
+	while (s->blocks.at[i].type != type || n--)
 		i++;
 	return &s->blocks.at[i];
+}
+
+/* Returns the only block of a type. */
+static const struct block *the(const struct core_snapshot *s, enum core_snap_type type)
+{
+	return nth(s, type, 0);
 }
 
 /* Check that the VM has the snapshot's CPUID, because the guest may already have read it. */
@@ -480,19 +513,37 @@ static int load_ram(const struct core_snapshot *s, const struct x86_mem *mem, co
 
 static int load_vcpu(const struct core_snapshot *s, struct core_vcpu *v, const struct why *why)
 {
-	const struct block *b = the(s, CORE_SNAP_ENGINE);
+	const struct block *b = nth(s, CORE_SNAP_ENGINE, v->index);
 	struct core_vcpu_state state;
 	int error = v->engine->load(v->ev, b->bytes, b->len);
 
 	if (error)
 		return complain(why, error, "engine %s: not a state of its processor",
 				v->engine->name);
-	memcpy(&state, the(s, CORE_SNAP_VCPU)->bytes, sizeof(state));
-	if (v->ev->retired != s->info.retired || !core_vcpu_restore(v, &state))
+	memcpy(&state, nth(s, CORE_SNAP_VCPU, v->index)->bytes, sizeof(state));
+	if (v->ev->retired > MOST || !core_vcpu_restore(v, &state))
 		return complain(why, -EINVAL, "not a state of a vCPU");
-	b = the(s, CORE_SNAP_DEVICES);
-	if (!core_devices_load(v, b->bytes, b->len))
+	return 0;
+}
+
+static int load_vcpus(const struct core_snapshot *s, struct core_vm *vm, const struct why *why)
+{
+	const struct block *b = the(s, CORE_SNAP_DEVICES);
+	uint64_t retired = 0;
+	unsigned int i;
+	int error = 0;
+
+	for (i = 0; !error && i < vm->cpus; i++) {
+		error = load_vcpu(s, vm->cpu[i], why);
+		retired += vm->cpu[i]->ev->retired;
+	}
+	if (error)
+		return error;
+	if (retired != s->info.retired)
+		return complain(why, -EINVAL, "not a state of a vCPU");
+	if (!core_devices_load(vm, b->bytes, b->len))
 		return complain(why, -EINVAL, "not a state of the devices");
+	vm->current = vm->cpu[s->info.current];
 	return 0;
 }
 
@@ -506,7 +557,7 @@ int core_snapshot_load(const struct core_snapshot *s, struct core_vm *vm, char *
 	error = check_cpuid(s, vm, &why);
 	if (!error)
 		error = load_ram(s, &vm->mem, &why);
-	return error ? error : load_vcpu(s, vm->vcpu, &why);
+	return error ? error : load_vcpus(s, vm, &why);
 }
 
 static int put_file(void *writer, uint64_t offset, const uint8_t *bytes, size_t len)
@@ -571,15 +622,15 @@ static int load_maps(const struct block *b, struct tracer_code_pages *pages)
 	return error;
 }
 
-static int load_code(const struct core_snapshot *s, struct tracer_code_pages *pages,
+/* Load the blocks behind a vCPU's TRACER block. */
+static int load_code(const struct core_snapshot *s, const struct core_vcpu *v,
 		     const struct why *why)
 {
+	struct tracer_code_pages *pages = v->tracer.recorder.pages;
+	const struct block *b = nth(s, CORE_SNAP_TRACER, v->index);
 	int error = 0;
-	size_t i;
 
-	for (i = 0; !error && i < s->blocks.n; i++) {
-		const struct block *b = &s->blocks.at[i];
-
+	for (b++; !error && places[b->type].in_group > 1; b++) {
 		if (b->type == CORE_SNAP_CODE)
 			error = load_content(b, pages);
 		else if (b->type == CORE_SNAP_MAPS)
@@ -590,32 +641,42 @@ static int load_code(const struct core_snapshot *s, struct tracer_code_pages *pa
 	return error ? complain(why, error, "not the code of a trace file") : 0;
 }
 
+static int load_tracer(const struct core_snapshot *s, struct core_vcpu *v,
+		       struct trace_writer *writer, const struct why *why)
+{
+	struct tracer_state state;
+	int error = 0;
+
+	if (core_vcpu_record(v, writer, writer && s->info.file.oracle ? TRACER_CONFIG_ORACLE : 0,
+			     &s->info.file.caps))
+		return no_memory(why);
+	if (writer)
+		error = load_code(s, v, why);
+	if (error)
+		return error;
+	memcpy(&state, nth(s, CORE_SNAP_TRACER, v->index)->bytes, sizeof(state));
+	if (tracer_load(&v->tracer, &state))
+		return complain(why, -EINVAL, "not a state of PT");
+	return 0;
+}
+
 int core_snapshot_trace(const struct core_snapshot *s, struct core_vm *vm, int fd,
 			struct trace_writer **writer, char *text, size_t size)
 {
 	const struct why why = {text, size};
-	struct core_vcpu *v = vm->vcpu;
-	struct tracer_state state;
-	int error;
+	uint64_t insns = 0, bytes = 0;
+	unsigned int i;
+	int error = 0;
 
 	*writer = NULL;
-	if (fd >= 0) {
+	if (fd >= 0)
 		error = open_writer(s, fd, writer, &why);
-		if (error)
-			return error;
+	for (i = 0; !error && i < vm->cpus; i++) {
+		error = load_tracer(s, vm->cpu[i], *writer, &why);
+		insns += vm->cpu[i]->tracer.recorder.insns;
+		bytes += vm->cpu[i]->tracer.recorder.bytes;
 	}
-	if (core_vcpu_record(v, *writer, fd >= 0 && s->info.file.oracle ? TRACER_CONFIG_ORACLE : 0,
-			     &s->info.file.caps))
-		return no_memory(&why);
-	if (fd >= 0) {
-		error = load_code(s, v->tracer.recorder.pages, &why);
-		if (error)
-			return error;
-	}
-	memcpy(&state, the(s, CORE_SNAP_TRACER)->bytes, sizeof(state));
-	error = tracer_load(&v->tracer, &state);
-	if (error || v->tracer.recorder.insns != s->info.insns ||
-	    v->tracer.recorder.bytes != s->info.trace_bytes)
+	if (!error && (insns != s->info.insns || bytes != s->info.trace_bytes))
 		return complain(&why, -EINVAL, "not a state of PT");
-	return 0;
+	return error;
 }

@@ -61,6 +61,7 @@ static void context(void *opaque, struct vpt_context *ctx)
 		.cs_l = !!(v->s.cs.ar & X86_AR_L),
 		.cs_d = !!(v->s.cs.ar & X86_AR_DB),
 		.lma = core_vcpu_long_mode(v),
+		.wait_for_sipi = v->pending & CORE_VCPU_WAIT_SIPI,
 		.pae = v->s.cr0 & X86_CR0_PG && v->s.cr4 & X86_CR4_PAE && !core_vcpu_long_mode(v),
 		.intr_flag = v->regs->rflags & X86_FL_IF,
 	};
@@ -129,7 +130,8 @@ int core_vcpu_create(struct core_vm *vm, unsigned int index, struct core_vcpu **
 	v->index = index;
 	v->engine = vm->engine;
 	v->way |= CORE_WAY_UNTRACED;
-	v->pause_at = UINT64_MAX;
+	v->pause_at = v->turn_end = UINT64_MAX;
+	core_put_bit(&v->pending, CORE_VCPU_WAIT_SIPI, index);
 	v->input.at = UINT64_MAX;
 	v->insns = core_insn_cache_create();
 	error = v->insns ? 0 : -ENOMEM;

@@ -25,10 +25,12 @@ struct core_vcpu_hv;
  */
 enum core_vcpu_pending {
 	CORE_VCPU_HALTED = 1 << 0,
-	CORE_VCPU_ARRIVED = 1 << 2, /* a taken branch or an event led to the next instruction */
-	CORE_VCPU_PENDING_SAVED = CORE_VCPU_HALTED | CORE_VCPU_ARRIVED,
+	CORE_VCPU_ARRIVED = 1 << 2,   /* a taken branch or an event led to the next instruction */
+	CORE_VCPU_WAIT_SIPI = 1 << 8, /* INIT came, and the start-up IPI did not */
+	CORE_VCPU_PENDING_SAVED = CORE_VCPU_HALTED | CORE_VCPU_ARRIVED | CORE_VCPU_WAIT_SIPI,
 	CORE_VCPU_TAKEN = 1 << 17, /* core_emulate() took the conditional branch */
 	CORE_VCPU_KICK_ARMED = 1 << 18,
+	CORE_VCPU_YIELDS = 1 << 19, /* the turn ends before its time (turns.h) */
 };
 
 /*
@@ -99,6 +101,7 @@ struct core_vcpu {
 	struct trace_guest_fault fault[TRACE_STOP_FAULTS];
 	unsigned int faults; /* 0 between deliveries, except after a triple fault */
 	uint64_t max_insns;  /* the limit of traced instructions, 0: no limit */
+	uint64_t turn_end;   /* the TSC at which the turn ends; UINT64_MAX if there are no turns */
 	uint64_t pause_at;   /* retired instructions at which the guest pauses (ENGINE_COUNTS) */
 	uint64_t deadline;   /* ns of CLOCK_MONOTONIC, 0: no time limit */
 	/* enum core_vcpu_urged; a signal handler sets it while the loop changes other state */

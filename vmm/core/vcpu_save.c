@@ -8,9 +8,9 @@
 /* The causes that a load of SS can defer: B0 to B3, BS. */
 #define DEBUG_CAUSES (0xfull | X86_DR6_BS)
 
-VPT_STATIC_ASSERT(sizeof(struct core_vcpu_state) == 24 + 14 * 8 + 88, "a part of a file format");
+VPT_STATIC_ASSERT(sizeof(struct core_vcpu_state) == 40 + 14 * 8 + 88, "a part of a file format");
 
-VPT_STATIC_ASSERT(CORE_VCPU_FLAGS == (1 << 8) - 1, "a part of a file format");
+VPT_STATIC_ASSERT(CORE_VCPU_FLAGS == (1 << 9) - 1, "a part of a file format");
 
 /* Replace the bits of @mask by those of @from. */
 static void load_bits(uint32_t *word, uint32_t from, uint32_t mask)
@@ -28,6 +28,8 @@ void core_vcpu_save(struct core_vcpu *v, struct core_vcpu_state *state)
 	state->pmi_vector = irq->pmi_vector;
 	state->debug_pending = v->debug_pending;
 	state->steps = v->steps;
+	state->turn_end = v->pending & CORE_VCPU_YIELDS ? 0 : v->turn_end;
+	state->tsc_limit = v->ev->tsc_limit;
 	core_perfmon_save(v, &state->perfmon);
 	core_wait_save(v, &state->wait);
 }
@@ -48,6 +50,8 @@ bool core_vcpu_restore(struct core_vcpu *v, const struct core_vcpu_state *state)
 	irq->pmi_vector = state->pmi_vector;
 	v->debug_pending = state->debug_pending;
 	v->steps = state->steps;
+	v->turn_end = state->turn_end;
+	v->ev->tsc_limit = state->tsc_limit;
 	core_vcpu_load(v);
 	return true;
 }

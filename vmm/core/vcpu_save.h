@@ -21,6 +21,8 @@ struct core_vcpu_state {
 	uint16_t reserved;
 	uint64_t debug_pending;
 	uint64_t steps;
+	uint64_t turn_end; /* the TSC at which the turn ends, if it is this vCPU's turn */
+	uint64_t tsc_limit;
 	struct core_perfmon_state perfmon;
 	struct core_wait_state wait;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Creation and end of a virtual machine. */
 #include "core/vm.h"
+#include "core/cpuid_model.h"
 #include "core/msr.h"
 
 #include <errno.h>
@@ -57,6 +58,19 @@ static int make_machine(struct core_vm *vm)
 	return error;
 }
 
+static int make_vcpus(struct core_vm *vm, unsigned int count)
+{
+	int error = 0;
+
+	for (; !error && vm->cpus < count; vm->cpus++) {
+		core_cpuid_topology(vm->cpuid, vm->cpuid_count, vm->cpus, count);
+		error = core_vcpu_create(vm, vm->cpus, &vm->cpu[vm->cpus]);
+	}
+	/* vm->cpuid is that of the first. */
+	core_cpuid_topology(vm->cpuid, vm->cpuid_count, 0, count);
+	return error;
+}
+
 int core_vm_create(struct core_vm *vm, const struct core_vm_config *config)
 {
 	int error;
@@ -77,9 +91,9 @@ int core_vm_create(struct core_vm *vm, const struct core_vm_config *config)
 		error = make_machine(vm);
 	if (!error)
 		error = make_cpuid(vm, config);
-	for (; !error && vm->cpus < (config->cpus ? config->cpus : 1); vm->cpus++)
-		error = core_vcpu_create(vm, vm->cpus, &vm->cpu[vm->cpus]);
-	vm->vcpu = vm->cpu[0];
+	if (!error)
+		error = make_vcpus(vm, config->cpus ? config->cpus : 1);
+	vm->vcpu = vm->current = vm->cpu[0];
 	if (error)
 		core_vm_destroy(vm);
 	return error;
@@ -96,7 +110,7 @@ void core_vm_destroy(struct core_vm *vm)
 	core_virtio_destroy(vm);
 	x86_mem_destroy(&vm->mem);
 	memset(vm->cpu, 0, sizeof(vm->cpu));
-	vm->vcpu = NULL;
+	vm->vcpu = vm->current = NULL;
 	vm->cpus = 0;
 	vm->machine = NULL;
 }

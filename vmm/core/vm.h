@@ -103,7 +103,8 @@ struct core_vm {
 	struct core_virtio virtio;
 	struct core_vcpu *vcpu; /* the bootstrap processor, cpu[0] */
 	struct core_vcpu *cpu[DEV_PLATFORM_CPUS];
-	unsigned int cpus; /* the number of vCPUs */
+	unsigned int cpus;	   /* the number of vCPUs */
+	struct core_vcpu *current; /* the vCPU that runs, or ran last */
 	struct core_stop stop;
 };
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * HLT, MONITOR, MWAIT and WAITPKG: the conditions of a wakeup, and the C-states in PT's packets. No
- * cache watches the monitored line, and only this processor stores to it. So a store between
- * MONITOR and MWAIT is detected by changed bytes.
+ * cache watches the monitored line. A store after MONITOR is detected by changed bytes.
  */
 #include "core/devices.h"
 #include "core/emulate.h"
@@ -45,7 +44,7 @@ static bool cpuid_bit(const struct core_vcpu *v, uint32_t leaf, unsigned int bit
 }
 
 /* Copy the current content of the monitored line. Returns false if it is not RAM. */
-static bool check_line(struct core_vcpu *v, uint8_t *to)
+static bool check_line(const struct core_vcpu *v, uint8_t *to)
 {
 	const void *at = x86_mem_at(&v->vm->mem, v->wait.line, LINE);
 
@@ -70,14 +69,19 @@ static enum core_done monitor(struct core_vcpu *v, const struct core_insn *insn,
 	return retire(v, insn);
 }
 
+static bool is_line_same(const struct core_vcpu *v)
+{
+	uint8_t now[LINE];
+
+	return check_line(v, now) && !memcmp(now, v->wait.copy, LINE);
+}
+
 /* Disarm the monitor. Returns true if it was armed and the line has not changed since. */
 static bool disarm(struct core_vcpu *v)
 {
 	bool armed = v->wait.flags & CORE_WAIT_ARMED;
-	uint8_t now[LINE];
-
 	v->wait.flags &= ~CORE_WAIT_ARMED;
-	return armed && check_line(v, now) && !memcmp(now, v->wait.copy, LINE);
+	return armed && is_line_same(v);
 }
 
 static uint8_t resolve(uint8_t hints)
@@ -89,7 +93,7 @@ static void halt(struct core_vcpu *v, uint8_t cstate)
 {
 	v->pending |= CORE_VCPU_HALTED;
 	v->wait.cstate = cstate;
-	v->wait.flags &= ~CORE_WAIT_INSTRUCTION;
+	v->wait.flags &= ~(CORE_WAIT_INSTRUCTION | CORE_WAIT_MONITORED);
 	v->wait.flags &= ~(CORE_WAIT_TIMED | CORE_WAIT_ANY_IRQ | CORE_WAIT_OS_LIMIT);
 }
 
@@ -117,7 +121,7 @@ static enum core_done mwait(struct core_vcpu *v, const struct core_insn *insn,
 		return fault(e, core_fault_code(X86_VEC_GP, 0));
 	if (disarm(v) && (hints & HINT_C0) != HINT_C0) {
 		halt(v, resolve(hints));
-		v->wait.flags |= CORE_WAIT_INSTRUCTION;
+		v->wait.flags |= CORE_WAIT_INSTRUCTION | CORE_WAIT_MONITORED;
 		core_put_bit(&v->wait.flags, CORE_WAIT_ANY_IRQ, ext & 1);
 		v->wait.hints = hints;
 		v->wait.ext = (uint8_t)ext;
@@ -152,6 +156,7 @@ static enum core_done pause_until(struct core_vcpu *v, const struct core_insn *i
 	if ((!monitored || disarm(v)) && deadline > now) {
 		halt(v, state & 1 || control & 1 ? CSTATE_C0_1 : CSTATE_C0_2);
 		v->wait.flags |= CORE_WAIT_INSTRUCTION | CORE_WAIT_TIMED | CORE_WAIT_ANY_IRQ;
+		core_put_bit(&v->wait.flags, CORE_WAIT_MONITORED, monitored);
 		v->wait.hints = 0;
 		v->wait.ext = state & 1;
 		v->wait.deadline = deadline;
@@ -242,6 +247,11 @@ bool core_wait_ends(struct core_vcpu *v)
 		core_wait_end(v, VPT_WAKE_INTERRUPT);
 		return true;
 	}
+	/* With one processor nothing stores while it waits. */
+	if (v->vm->cpus > 1 && v->wait.flags & CORE_WAIT_MONITORED && !is_line_same(v)) {
+		core_wait_end(v, VPT_WAKE_STORE);
+		return true;
+	}
 	if (!(v->wait.flags & CORE_WAIT_TIMED))
 		return false;
 	left = until_deadline(v);
@@ -252,6 +262,24 @@ bool core_wait_ends(struct core_vcpu *v)
 		core_devices_idle(v, left);
 	core_wait_end(v, VPT_WAKE_TIMER);
 	return true;
+}
+
+bool core_wait_is_over(const struct core_vcpu *v)
+{
+	if (v->wait.flags & CORE_WAIT_ANY_IRQ && core_irq_pending(v))
+		return true;
+	if (v->wait.flags & CORE_WAIT_MONITORED && !is_line_same(v))
+		return true;
+	return core_irq_can_deliver(v);
+}
+
+uint64_t core_wait_clocks(const struct core_vcpu *v)
+{
+	const bool listens = v->regs->rflags & X86_FL_IF || v->wait.flags & CORE_WAIT_ANY_IRQ;
+	const uint64_t timer = listens ? core_irq_wakeup(v) : UINT64_MAX;
+	const uint64_t left = v->wait.flags & CORE_WAIT_TIMED ? until_deadline(v) : UINT64_MAX;
+
+	return timer < left ? timer : left;
 }
 
 void core_wait_save(const struct core_vcpu *v, struct core_wait_state *state)

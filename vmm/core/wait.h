@@ -19,7 +19,8 @@ enum core_wait_state_flags {
 	CORE_WAIT_TIMED = 1 << 3,	/* `deadline` ends the wait */
 	CORE_WAIT_OS_LIMIT = 1 << 4,	/* the deadline is from IA32_UMWAIT_CONTROL */
 	CORE_WAIT_TOLD = 1 << 5,	/* the start of the wait was reported to PT */
-	CORE_WAIT_FLAGS = (1 << 6) - 1,
+	CORE_WAIT_MONITORED = 1 << 6,	/* a store to `line` ends the wait */
+	CORE_WAIT_FLAGS = (1 << 7) - 1,
 };
 
 /* The line that MONITOR watches, and the condition that a halted vCPU waits for. */
@@ -51,6 +52,14 @@ void core_wait_end(struct core_vcpu *v, enum vpt_wake why);
  * interrupt that RFLAGS.IF masks. Returns true if the wait ended.
  */
 bool core_wait_ends(struct core_vcpu *v);
+
+/* Returns true if an interrupt or a store ends the wait of a halted vCPU now. */
+bool core_wait_is_over(const struct core_vcpu *v);
+/*
+ * Returns the number of core clocks until a timer ends the wait of a halted vCPU, or UINT64_MAX if
+ * none does.
+ */
+uint64_t core_wait_clocks(const struct core_vcpu *v);
 
 /* The form of struct core_wait in a snapshot. */
 struct core_wait_state {

@@ -73,6 +73,7 @@ static void handle_lapic(struct dev_platform *p, struct dev_lapic *l)
 	}
 	if (l->state & DEV_LAPIC_SENT) {
 		l->state &= (uint8_t)~DEV_LAPIC_SENT;
+		p->sent = true;
 		send_ipi(p, l);
 	}
 }
@@ -155,6 +156,14 @@ void dev_platform_advance(struct dev_platform *p, unsigned int cpu, uint64_t now
 		dev_lapic_advance(l, now);
 	if (now > p->now)
 		advance_shared(p, now);
+	dev_platform_update(p);
+}
+
+void dev_platform_advance_shared(struct dev_platform *p, uint64_t now)
+{
+	if (now <= p->now)
+		return;
+	advance_shared(p, now);
 	dev_platform_update(p);
 }
 
@@ -248,6 +257,14 @@ static bool take(struct dev_platform *p, unsigned int cpu, enum dev_lapic_state 
 void dev_platform_ack_nmi(struct dev_platform *p, unsigned int cpu)
 {
 	(void)take(p, cpu, DEV_LAPIC_NMI);
+}
+
+bool dev_platform_take_sent(struct dev_platform *p)
+{
+	const bool sent = p->sent;
+
+	p->sent = false;
+	return sent;
 }
 
 bool dev_platform_has_init(const struct dev_platform *p, unsigned int cpu)

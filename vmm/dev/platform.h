@@ -66,7 +66,8 @@ struct dev_platform {
 	struct dev_serial serial;
 	struct dev_pm pm;
 	uint8_t port92, cf9;
-	uint8_t spare[2];
+	uint8_t sent; /* an IPI was sent since the last dev_platform_take_sent() */
+	uint8_t spare;
 	uint32_t cpus;
 	struct dev_lapic lapic[DEV_PLATFORM_CPUS]; /* those of `cpus` are valid */
 	struct dev_platform_host host;
@@ -84,6 +85,8 @@ void dev_platform_virtual_wire(struct dev_platform *p);
  * Handle all events that are due. Earlier times are ignored.
  */
 void dev_platform_advance(struct dev_platform *p, unsigned int cpu, uint64_t now);
+/* Advance the shared devices only. */
+void dev_platform_advance_shared(struct dev_platform *p, uint64_t now);
 /*
  * Return the time of the next event of the processor's local APIC or of a shared device, or
  * DEV_NEVER if there is none.
@@ -134,6 +137,8 @@ bool dev_platform_message(struct dev_platform *p, const struct dev_apic_message 
  */
 bool dev_platform_take_init(struct dev_platform *p, unsigned int cpu);
 bool dev_platform_take_startup(struct dev_platform *p, unsigned int cpu, uint8_t *vector);
+/* Returns true if an IPI was sent since the last call. */
+bool dev_platform_take_sent(struct dev_platform *p);
 /* Returns true if an INIT or a start-up IPI is pending. */
 bool dev_platform_has_init(const struct dev_platform *p, unsigned int cpu);
 bool dev_platform_has_startup(const struct dev_platform *p, unsigned int cpu);
