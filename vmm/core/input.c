@@ -25,6 +25,8 @@
 #define LAG_NS 100000000u
 /* The longest delay of a stop by one instruction, such as a long REP. */
 #define STOP_NS 50000000u
+/* The time from the first buffer of a virtio console to the first byte. */
+#define CONSOLE_NS 10000000u
 
 static uint64_t tsc(const struct core_vcpu *v)
 {
@@ -130,6 +132,24 @@ static unsigned int wanted(const struct core_vcpu *v)
 	return dev_platform_wants(&v->vm->platform);
 }
 
+/*
+ * The driver of a virtio console offers buffers shortly before it keeps the bytes in them. Live
+ * input waits for this time of the guest.
+ */
+static unsigned int wanted_live(struct core_vcpu *v)
+{
+	const unsigned int wants = wanted(v);
+	struct core_input *in = &v->input;
+
+	if (!virtio_has_console(&v->vm->virtio.bus))
+		return wants;
+	if (!wants)
+		in->offered = 0;
+	else if (!in->offered)
+		in->offered = tsc(v);
+	return wants && tsc_ns(v, tsc(v) - in->offered) >= CONSOLE_NS ? wants : 0;
+}
+
 static void receive(struct core_vcpu *v, const uint8_t *bytes, size_t count)
 {
 	record(v, TRACE_RECORDED_CONSOLE, bytes, count);
@@ -168,7 +188,7 @@ static void deliver_live(struct core_vcpu *v)
 		stop(v, in->stop);
 		return;
 	}
-	wants = wanted(v);
+	wants = wanted_live(v);
 	if (wants && poll_input(v, 0, true) == CORE_INPUT_READY)
 		receive(v, bytes, hooks->input(hooks->opaque, bytes, wants));
 }
@@ -287,7 +307,7 @@ static void catch_up(struct core_vcpu *v, uint64_t next)
 
 static bool halted_live(struct core_vcpu *v, uint64_t next)
 {
-	const bool wants = wanted(v);
+	const bool wants = wanted_live(v);
 	uint64_t host, due, left = NAP_NS;
 	enum core_input_ready ready = poll_input(v, 0, wants);
 	struct core_input *in = &v->input;

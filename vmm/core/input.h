@@ -43,6 +43,7 @@ struct core_input {
 	/* Live: equal points on the host's and on the virtual clock, in ns, and the present wait. */
 	uint64_t host, virt;
 	uint64_t wait_retired, wait_tsc;
+	uint64_t offered; /* live: TSC since which a virtio console has room; 0: it has none */
 
 	const struct trace_reader_input *next; /* replay: the inputs that are left */
 	size_t left;
