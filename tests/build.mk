@@ -170,7 +170,7 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) forged-build fau
 #?   make check-ptt     the streams of libipt's source package, compiled by its pttc (needs the
 #?                      network once): libvptdecode lists the flow that each expects, or
 #?                      tests/cli/libdecode/ptt/differences says why not
-#?   make check-linux   Debian's cloud kernel on the software CPU (needs the network once): it
+#?   make check-linux   Debian's kernels on the software CPU (needs the network once): the cloud kernel
 #?                      boots on each model, its trace repeats, perf records inside
 #?   make check-house   format, cycles, hardening, headers, layers, objects, prose, tail jumps, tree; and that these
 #?                      find faults
@@ -284,7 +284,9 @@ check-linux:
 	@.ci/deps build check linux
 	$(again) all
 	@patches/tools/demo >/dev/null
-	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 900 -d $(O)/check-linux tests/run/linux/boot.sh tests/run/linux/demo.sh
+	@patches/tools/kernel generic >/dev/null
+	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 900 -d $(O)/check-linux tests/run/linux/boot.sh tests/run/linux/demo.sh \
+		tests/run/linux/share.sh
 check-house:
 	$(prepare)
 	@$(run) $(CHECKS_HOUSE)
