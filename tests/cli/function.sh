@@ -59,6 +59,23 @@ tap_run "and selects them" grep -q "^  1x  kernel_guest_start  " "$dir/got"
 tap_run "an address space without a call is not shown" \
 	test "$(grep -c "^cr3" "$dir/got")" -lt "$(grep -c "^cr3" "$dir/whole")"
 
+# The same symbols name the ranges of vpt run, also of a guest without symbols.
+"$VPT" run -q --engine=soft --pt=host --filter=kernel_program..kernel_task_start \
+	--symbols="$dir/kallsyms" -o "$dir/names.vpt" "$dir/stripped.elf" >/dev/null 2>&1
+"$VPT" run -q --engine=soft --pt=host --filter=program..task_start -o "$dir/elf.vpt" \
+	"$GUEST/processes.elf" >/dev/null 2>&1
+"$VPT" dump "$dir/names.vpt" >"$dir/names" && "$VPT" dump "$dir/elf.vpt" >"$dir/elf"
+tap_run "a filter by a file's symbol and by the guest's: the same trace" cmp "$dir/names" "$dir/elf"
+tap_run "which is not empty" test "$(grep -c "TIP.PGE" "$dir/names")" -gt 1
+refuses "a symbol that no file has" "$USAGE" "filter=nothing: there is no symbol 'nothing'" \
+	run --engine=soft --pt=host -o "$dir/no.vpt" --filter=nothing -S "$dir/kallsyms" "$dir/stripped.elf"
+refuses "no symbols at all" "$INPUT" "the guest has no symbols: give addresses or --symbols=FILE" \
+	run --engine=soft --pt=host -o "$dir/no.vpt" --filter=task_start "$dir/stripped.elf"
+refuses "symbols without a range" "$USAGE" "symbols: requires --filter or --stop" \
+	run --engine=soft --pt=host -o "$dir/no.vpt" -S "$dir/kallsyms" "$dir/stripped.elf"
+refuses "a missing file of symbols" "$INPUT" "symbols: .*nowhere" \
+	run --engine=soft --pt=host -o "$dir/no.vpt" --filter=task_start -S "$dir/nowhere" "$dir/stripped.elf"
+
 refuses "no such function" "$USAGE" "function=nothing: the trace has no call of it" \
 	decode --calls --function=nothing "$dir/t.vpt"
 refuses "without --calls" "$USAGE" "function: requires --calls" decode --function=execute "$dir/t.vpt"

@@ -17,6 +17,7 @@
 #include "core/model.h"
 #include "core/reboot.h"
 #include "core/vcpu.h"
+#include "cli/symbols.h"
 #include "core/vm.h"
 #include "trace/format.h"
 #include "trace/outfile.h"
@@ -131,6 +132,7 @@ struct cli_run_options {
 	uint64_t max_bytes;  /* limit of the trace file */
 	struct cli_run_range range[VPT_MAX_RANGES];
 	size_t ranges;
+	struct cli_symbols symbols; /* for the ranges */
 	bool user, kernel;
 	bool has_cr3;
 	uint64_t cr3;

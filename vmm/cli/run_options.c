@@ -117,6 +117,11 @@ static const struct cli_option rows[] = {
 	{0, "filter", "=RANGE", "trace only this code; can be repeated for several filters",
 	 take_range, OF_HOST},
 	{0, "stop", "=RANGE", "end the trace when execution enters this code", take_range, OF_HOST},
+	{'S', "symbols", "=FILE[@BIAS]",
+	 "also take symbols of ranges from an ELF file, System.map or a copy of /proc/kallsyms, "
+	 "and "
+	 "add BIAS to their addresses; can be repeated",
+	 cli_symbols_take, AT(symbols), OF_HOST},
 	{0, "user", NULL, "trace only CPL above 0", cli_take_flag, AT(user), OF_HOST},
 	{0, "kernel", NULL, "trace only CPL 0", cli_take_flag, AT(kernel), OF_HOST},
 	{0, "cr3", "=VALUE", "trace only while CR3 is VALUE", cli_take_number, AT(cr3),

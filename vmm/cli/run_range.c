@@ -57,34 +57,85 @@ static int addresses(struct cli_run_range *r)
 	return CLI_EXIT_OK;
 }
 
-static int by_symbol(struct cli_run_range *r, const struct debug *s)
+/* Where the name of a range is looked up: first in the guest, then in the files of --symbols. */
+struct names {
+	struct debug guest;
+	struct debug_symbols *files; /* NULL if there are none */
+};
+
+static bool find_in_files(const struct debug_symbols *s, const char *wanted, size_t len,
+			  uint64_t *first, uint64_t *last)
+{
+	const struct debug_symbol *all;
+	size_t n, i;
+
+	all = debug_symbols_all(s, &n);
+	for (i = 0; i < n; i++) {
+		if (strncmp(all[i].name, wanted, len) || all[i].name[len])
+			continue;
+		*first = all[i].start;
+		*last = all[i].end > all[i].start ? all[i].end - 1 : all[i].start;
+		return true;
+	}
+	return false;
+}
+
+static bool find_name(const struct names *s, const char *wanted, size_t len, uint64_t *first,
+		      uint64_t *last)
+{
+	if (find(&s->guest, wanted, len, first, last))
+		return true;
+	return s->files && find_in_files(s->files, wanted, len, first, last);
+}
+
+static int by_symbol(struct cli_run_range *r, const struct names *s)
 {
 	const char *dots = strstr(r->text, "..");
 	size_t len = dots ? (size_t)(dots - r->text) : strlen(r->text);
 	uint64_t unused;
 
-	if (!s->nsymbols)
+	if (!s->guest.nsymbols && !s->files)
 		return cli_fail(CLI_EXIT_INPUT,
-				"run: --%s=%s: the guest has no symbols: give addresses, or do not "
-				"strip it",
+				"run: --%s=%s: the guest has no symbols: give addresses or "
+				"--symbols=FILE",
 				option_name(r), r->text);
-	if (!find(s, r->text, len, &r->first, &r->last))
-		return cli_fail(CLI_EXIT_USAGE, "run: --%s=%s: the guest has no symbol '%.*s'",
+	if (!find_name(s, r->text, len, &r->first, &r->last))
+		return cli_fail(CLI_EXIT_USAGE, "run: --%s=%s: there is no symbol '%.*s'",
 				option_name(r), r->text, (int)len, r->text);
-	if (dots && !find(s, dots + 2, strlen(dots + 2), &unused, &r->last))
-		return cli_fail(CLI_EXIT_USAGE, "run: --%s=%s: the guest has no symbol '%s'",
+	if (dots && !find_name(s, dots + 2, strlen(dots + 2), &unused, &r->last))
+		return cli_fail(CLI_EXIT_USAGE, "run: --%s=%s: there is no symbol '%s'",
 				option_name(r), r->text, dots + 2);
 	return CLI_EXIT_OK;
+}
+
+static int resolve(struct cli_run_options *o, const struct names *s)
+{
+	int status = CLI_EXIT_OK;
+	size_t i;
+
+	for (i = 0; !status && i < o->ranges; i++) {
+		struct cli_run_range *r = &o->range[i];
+
+		if (r->text[0] >= '0' && r->text[0] <= '9')
+			status = addresses(r);
+		else
+			status = by_symbol(r, s);
+		if (!status && r->last < r->first)
+			status = cli_fail(CLI_EXIT_USAGE, "run: --%s=%s: ends before it begins",
+					  option_name(r), r->text);
+	}
+	return status;
 }
 
 int cli_run_resolve(struct cli_run_options *o, const void *elf, size_t len)
 {
 	unsigned int have = core_system_ranges(o->system, &o->caps);
+	struct names s = {.files = NULL};
 	int status = CLI_EXIT_OK;
 	const char *problem;
-	struct debug s;
-	size_t i;
 
+	if (o->symbols.n && !o->ranges)
+		return cli_fail(CLI_EXIT_USAGE, "run: --symbols: requires --filter or --stop");
 	if (!o->ranges)
 		return CLI_EXIT_OK;
 	if (o->ranges > have)
@@ -92,19 +143,15 @@ int cli_run_resolve(struct cli_run_options *o, const void *elf, size_t len)
 				"run: --filter, --stop: %zu ranges, but model %s has %u", o->ranges,
 				o->model, have);
 	/* The loader of the file reports its errors. */
-	if (debug_read(elf, len, DEBUG_SYMBOLS, &s, &problem))
+	if (debug_read(elf, len, DEBUG_SYMBOLS, &s.guest, &problem))
 		return cli_fail(CLI_EXIT_HOST, "run: %s: no memory to look for symbols", o->guest);
-	for (i = 0; !status && i < o->ranges; i++) {
-		struct cli_run_range *r = &o->range[i];
-
-		if (r->text[0] >= '0' && r->text[0] <= '9')
-			status = addresses(r);
-		else
-			status = by_symbol(r, &s);
-		if (!status && r->last < r->first)
-			status = cli_fail(CLI_EXIT_USAGE, "run: --%s=%s: ends before it begins",
-					  option_name(r), r->text);
-	}
-	debug_free(&s);
+	if (o->symbols.n)
+		status = cli_symbols_open(&o->symbols, "run", NULL, &s.files);
+	if (!status && s.files)
+		status = cli_symbols_whole("run", o->guest, s.files);
+	if (!status)
+		status = resolve(o, &s);
+	debug_symbols_close(s.files);
+	debug_free(&s.guest);
 	return status;
 }

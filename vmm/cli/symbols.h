@@ -18,7 +18,7 @@ struct cli_symbols {
 cli_option_take cli_symbols_take;
 
 /*
- * Open the trace's symbols and add those of the options. Returns CLI_EXIT_OK, or an exit status
+ * Open the trace's symbols, or none if @reader is NULL, and add those of the options. Returns CLI_EXIT_OK, or an exit status
  * after one line.
  */
 int cli_symbols_open(const struct cli_symbols *s, const char *verb,

@@ -187,13 +187,14 @@ static int open_recorded(const struct trace_reader *reader, bool lines,
 			 struct debug_symbols **symbols)
 {
 	struct debug_symbols *s = calloc(1, sizeof(*s));
-	const struct trace_elf_file *files;
-	size_t n, i;
+	const struct trace_elf_file *files = NULL;
+	size_t n = 0, i;
 
 	if (!s)
 		return -ENOMEM;
 	s->wants_lines = lines;
-	files = trace_reader_elf(reader, &n);
+	if (reader)
+		files = trace_reader_elf(reader, &n);
 	for (i = 0; i < n; i++) {
 		if (add_recorded(s, &files[i])) {
 			debug_symbols_close(s);

@@ -18,7 +18,10 @@ struct debug_symbol {
 	const char *module; /* module of a kernel, or NULL */
 };
 
-/* Open the symbols of a trace. Returns 0 or -ENOMEM. The reader outlives the symbols. */
+/*
+ * Open the symbols of a trace, or none if @reader is NULL. Returns 0 or -ENOMEM. The reader
+ * outlives the symbols.
+ */
 int debug_symbols_open(const struct trace_reader *reader, struct debug_symbols **symbols);
 /* Open the symbols for a caller that also calls debug_symbols_read_lines(). Reads both at once. */
 int debug_symbols_open_lines(const struct trace_reader *reader, struct debug_symbols **symbols);

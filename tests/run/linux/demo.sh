@@ -31,7 +31,8 @@ tap_run "the picture has the function" grep -q '>do_sys_openat2<' "$dir/demo/cal
 # The addresses are those of this boot: SWAPGS is the first instruction of the entry.
 entry=$(sed -n 's/^\([0-9a-f]*\) T entry_SYSCALL_64\r*$/\1/p' "$dir/demo/kallsyms")
 tap_run "the guest printed the entry's address" test -n "$entry"
-"$VPT" run -q --engine=soft --pt=host --filter="0x$entry-0x$entry" --mem=512M --no-reboot \
+"$VPT" run -q --engine=soft --pt=host --filter=entry_SYSCALL_64 \
+	--symbols="$dir/demo/kallsyms" --mem=512M --no-reboot \
 	--initrd="$linux/initrd" --console="$dir/filter.con" -o "$dir/filter.vpt" \
 	--append="console=ttyS0 loglevel=0 panic=-1 rdinit=/demo/init" "$linux/vmlinuz"
 tap_run "a boot with a filter of the entry ends" test $? -eq 0
