@@ -43,6 +43,12 @@ hash_of() { # TEXT
 	} | sha256sum | cut -c1-16
 }
 
+# Write an archive of the files of a directory, the same whenever these were made.
+archive() { # DIR
+	(cd "$1" && find . -exec touch -h -d @0 {} + && find . | LC_ALL=C sort |
+		cpio -o -H newc --quiet --reproducible -R 0:0)
+}
+
 # Let COMMAND fill an entry of the cache, once: it is run with an empty directory that
 # becomes the entry only if it succeeds. Who wants the same meanwhile waits. What nobody
 # has used for two weeks makes room. Sets $entry.

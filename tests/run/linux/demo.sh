@@ -16,6 +16,13 @@ tap_run "perf in the guest decodes without an error" \
 	grep -qx 'perf: [1-9][0-9]* instructions, 0 errors' "$dir/out"
 tap_run "perf names the functions of the program" grep -q ' main => .* read_version$' "$dir/out"
 
+# What the document shows is what the demo prints here, but for counts: those are of the version of
+# the kernel and of the compiler.
+sed -n '/^cr3 0x.* insns$/,/build_open_flags/p' docs/linux.md | sed -n 's/^ .*x  \(.*\)  (.*/\1/p' >"$dir/shown"
+tap_run "docs/linux.md shows a tree" test "$(grep -c . "$dir/shown")" -ge 8
+sed -n 's/^ .*x  \(.*\)  (.*/\1/p' "$dir/demo/calls.txt" | head -n "$(grep -c . "$dir/shown")" >"$dir/names"
+tap_run "its functions are those of the demo" cmp "$dir/shown" "$dir/names"
+
 # A name of each layer, each deeper in the tree of the system call.
 depth=0
 for name in read_version __libc_open do_syscall_64 __x64_sys_openat do_sys_openat2 do_filp_open; do
