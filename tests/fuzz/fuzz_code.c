@@ -242,7 +242,8 @@ static void create_vm(struct core_vm *vm, const struct head *in)
 	core_vcpu_load(vm->vcpu);
 	vm->hooks = (struct core_vm_hooks){.pause = stop, .opaque = vm};
 	vm->vcpu->deadline = core_now() + 1000000000;
-	vm->vcpu->pause_at = vm->vcpu->ev->retired + INSNS;
+	vm->pause_at = vm->vcpu->ev->retired + INSNS;
+	core_vcpu_pause(vm->vcpu);
 }
 
 /* Map a guard page. Return MAP_FAILED if the address is in use. */

@@ -92,7 +92,8 @@ static bool run(struct core_vm *vm, const struct core_snapshot *s)
 				 sizeof(why))) {
 		save_again(vm, s, w);
 		vm->hooks = (struct core_vm_hooks){.pause = stop, .opaque = vm};
-		vm->vcpu->pause_at = vm->vcpu->ev->retired + INSNS;
+		vm->pause_at = vm->vcpu->ev->retired + INSNS;
+		core_vcpu_pause(vm->vcpu);
 		core_vcpu_loop(vm->vcpu);
 		good = true;
 	} else {
@@ -197,7 +198,8 @@ static uint8_t *make_good(enum trace_owner owner, size_t *size)
 	REQUIRE(!trace_writer_open(trace.path, &info, &origin.writer));
 	start_trace(&vm, origin.writer, owner);
 	vm.hooks = (struct core_vm_hooks){.pause = stop, .opaque = &vm};
-	vm.vcpu->pause_at = RUN_BEFORE;
+	vm.pause_at = RUN_BEFORE;
+	core_vcpu_pause(vm.vcpu);
 	/* Not core_vcpu_loop(), which would end the trace. */
 	while (vm.vcpu->ev->retired < RUN_BEFORE) {
 		struct engine_exit exit;

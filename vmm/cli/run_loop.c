@@ -119,7 +119,7 @@ static bool take_snapshot(struct cli_run_machine *m)
 	m->snapshots++;
 	if (!m->o.quiet)
 		fprintf(stderr, "vpt %s: snapshot at %" PRIu64 " instructions: %s\n", m->o.verb,
-			m->vm.vcpu->ev->retired, m->o.snapshot);
+			core_vm_retired(&m->vm), m->o.snapshot);
 	return true;
 }
 
@@ -184,7 +184,7 @@ static uint64_t next_snapshot(const struct cli_run_machine *m, uint64_t retired)
 static uint64_t pause_machine(void *opaque)
 {
 	struct cli_run_machine *m = opaque;
-	uint64_t retired = m->vm.vcpu->ev->retired;
+	uint64_t retired = core_vm_retired(&m->vm);
 
 	if (m->o.verify)
 		return cli_run_verify_pause(m);
@@ -250,7 +250,7 @@ static void release_signals(void)
 int cli_run_check_snapshots(const struct cli_run_machine *m)
 {
 	const struct cli_run_options *o = &m->o;
-	uint64_t retired = m->vm.vcpu->ev->retired;
+	uint64_t retired = core_vm_retired(&m->vm);
 
 	if (o->snapshot && !m->vm.engine->save)
 		return cli_fail(CLI_EXIT_USAGE,
@@ -391,7 +391,7 @@ static void run_guest(struct core_vm *vm)
 void cli_run_loop(struct cli_run_machine *m)
 {
 	struct core_vcpu *v = m->vm.vcpu;
-	uint64_t retired = v->ev->retired;
+	uint64_t retired = core_vm_retired(&m->vm);
 	unsigned int i;
 
 	running = &m->vm;
@@ -404,7 +404,8 @@ void cli_run_loop(struct cli_run_machine *m)
 		v->deadline = core_now() + m->o.timeout.ns;
 		set_timer(TIMER_ABSTIME, v->deadline);
 	}
-	v->pause_at = m->o.verify ? retired + 1 : next_snapshot(m, retired);
+	m->vm.pause_at = m->o.verify ? retired + 1 : next_snapshot(m, retired);
+	core_vcpu_pause(v);
 	cli_run_input_skip(&m->input, v->input.bytes);
 	if (m->input.fd >= 0 || m->o.realtime || m->o.share.given)
 		core_input_live(v, m->o.realtime || m->input.kind == CLI_RUN_INPUT_TERMINAL);
@@ -482,7 +483,7 @@ int cli_run_finish(struct cli_run_machine *m, int status)
 		status = cli_fail(CLI_EXIT_FAIL,
 				  "%s: %s: the guest ended at %" PRIu64
 				  " instructions, before --snapshot-at=%" PRIu64,
-				  m->o.verb, m->o.guest, m->vm.vcpu->ev->retired, m->o.snapshot_at);
+				  m->o.verb, m->o.guest, core_vm_retired(&m->vm), m->o.snapshot_at);
 	status = close_console(m, status);
 	cli_run_input_close(&m->input);
 	cli_names_close(&m->report.names);

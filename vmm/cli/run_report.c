@@ -64,16 +64,6 @@ static uint64_t trace_bytes(const struct core_vm *vm)
 	return sum;
 }
 
-static uint64_t retired_insns(const struct core_vm *vm)
-{
-	uint64_t sum = 0;
-	unsigned int i;
-
-	for (i = 0; i < vm->cpus; i++)
-		sum += vm->cpu[i]->ev->retired;
-	return sum;
-}
-
 /* Hardware does not count traced instructions. */
 static void show_insns(const struct cli_run_report *r)
 {
@@ -178,7 +168,7 @@ static void summary(const struct cli_run_report *r)
 		       ",\"trace_bytes\":%" PRIu64 ",\"steps\":%" PRIu64 ",\"retired\":%" PRIu64
 		       ",\"seconds\":%.3f",
 		       trace_stop_text(stop->kind), stop->exit_status, traced_insns(r->vm),
-		       trace_bytes(r->vm), v->steps, retired_insns(r->vm), seconds);
+		       trace_bytes(r->vm), v->steps, core_vm_retired(r->vm), seconds);
 		if (r->file_bytes)
 			printf(",\"file_bytes\":%" PRIu64, r->file_bytes);
 		if (v->hv)

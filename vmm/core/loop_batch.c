@@ -141,9 +141,10 @@ static void pause_here(struct core_vcpu *v)
 {
 	const struct core_vm_hooks *hooks = &v->vm->hooks;
 
-	v->pause_at = hooks->pause ? hooks->pause(hooks->opaque) : UINT64_MAX;
-	if (v->pause_at <= v->ev->retired)
-		v->pause_at = UINT64_MAX;
+	v->vm->pause_at = hooks->pause ? hooks->pause(hooks->opaque) : UINT64_MAX;
+	if (v->vm->pause_at <= core_vm_retired(v->vm))
+		v->vm->pause_at = UINT64_MAX;
+	core_vcpu_pause(v);
 }
 
 bool core_loop_batch(struct core_vcpu *v, struct core_loop *l)

@@ -91,14 +91,22 @@ static void pass_until(struct core_vcpu *v, uint64_t tsc)
 		core_devices_idle(v, clocks);
 }
 
-/* The vCPUs that an actor at this time has woken do not run before it. */
+/*
+ * The vCPUs that an actor at this time has woken do not run before it. Their clocks change once, or
+ * others that spin would always be first.
+ */
 static void wake(const struct core_vm *vm, uint64_t tsc)
 {
 	unsigned int i;
 
-	for (i = 0; i < vm->cpus; i++)
-		if (stands(vm->cpu[i]) && wakes(vm->cpu[i]))
-			pass_until(vm->cpu[i], tsc);
+	for (i = 0; i < vm->cpus; i++) {
+		struct core_vcpu *v = vm->cpu[i];
+
+		if (v->pending & CORE_VCPU_WOKEN || !stands(v) || !wakes(v))
+			continue;
+		pass_until(v, tsc);
+		v->pending |= CORE_VCPU_WOKEN;
+	}
 }
 
 static void poll(struct turns *t)
@@ -143,10 +151,12 @@ static void run(struct turns *t)
 	struct core_vcpu *v = t->next;
 
 	vm->current = v;
+	v->pending &= ~(uint32_t)CORE_VCPU_WOKEN;
 	if (!core_init_poll(v))
 		return;
 	v->turn_end = end_of_turn(t, clock_of(v));
 	v->ev->tsc_limit = t->second;
+	core_vcpu_pause(v);
 	v->pending &= ~(uint32_t)CORE_VCPU_YIELDS;
 	play_turn(t);
 }
@@ -154,8 +164,10 @@ static void run(struct turns *t)
 /* Resume the turn in which a snapshot was taken. */
 static void resume(struct turns *t)
 {
-	if (t->vm->current->turn_end != UINT64_MAX)
-		play_turn(t);
+	if (t->vm->current->turn_end == UINT64_MAX)
+		return;
+	core_vcpu_pause(t->vm->current);
+	play_turn(t);
 }
 
 /*

@@ -172,6 +172,13 @@ int core_vcpu_record(struct core_vcpu *v, struct trace_writer *writer, uint32_t 
 	return init_tracer(v, writer, oracle, tracer_caps);
 }
 
+void core_vcpu_pause(struct core_vcpu *v)
+{
+	const uint64_t others = core_vm_retired(v->vm) - v->ev->retired, at = v->vm->pause_at;
+
+	v->pause_at = at == UINT64_MAX ? at : at - others;
+}
+
 int core_vcpu_watch(struct core_vcpu *v, const uint64_t *ips, size_t count)
 {
 	if (count > CORE_MAX_WATCHES) {

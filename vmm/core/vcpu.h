@@ -27,7 +27,9 @@ enum core_vcpu_pending {
 	CORE_VCPU_HALTED = 1 << 0,
 	CORE_VCPU_ARRIVED = 1 << 2,   /* a taken branch or an event led to the next instruction */
 	CORE_VCPU_WAIT_SIPI = 1 << 8, /* INIT came, and the start-up IPI did not */
-	CORE_VCPU_PENDING_SAVED = CORE_VCPU_HALTED | CORE_VCPU_ARRIVED | CORE_VCPU_WAIT_SIPI,
+	CORE_VCPU_WOKEN = 1 << 9,     /* its wait is over, and it has not run since (turns.c) */
+	CORE_VCPU_PENDING_SAVED =
+		CORE_VCPU_HALTED | CORE_VCPU_ARRIVED | CORE_VCPU_WAIT_SIPI | CORE_VCPU_WOKEN,
 	CORE_VCPU_TAKEN = 1 << 17, /* core_emulate() took the conditional branch */
 	CORE_VCPU_KICK_ARMED = 1 << 18,
 	CORE_VCPU_YIELDS = 1 << 19, /* the turn ends before its time (turns.h) */
@@ -133,6 +135,12 @@ void core_vcpu_step(struct core_vcpu *v);
 
 /* Run until the VM stops, then end a trace that is still running. */
 void core_vcpu_loop(struct core_vcpu *v);
+
+/*
+ * Let the guest pause when its vCPUs have retired core_vm.pause_at instructions, during the turn of
+ * this vCPU: see core_vm_hooks.pause.
+ */
+void core_vcpu_pause(struct core_vcpu *v);
 
 /*
  * Make core_vcpu_loop() check the deadline and call the tick hook at once. Use this function only

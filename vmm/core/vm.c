@@ -94,6 +94,7 @@ int core_vm_create(struct core_vm *vm, const struct core_vm_config *config)
 	if (!error)
 		error = make_vcpus(vm, config->cpus ? config->cpus : 1);
 	vm->vcpu = vm->current = vm->cpu[0];
+	vm->pause_at = UINT64_MAX;
 	if (error)
 		core_vm_destroy(vm);
 	return error;
@@ -113,6 +114,16 @@ void core_vm_destroy(struct core_vm *vm)
 	vm->vcpu = vm->current = NULL;
 	vm->cpus = 0;
 	vm->machine = NULL;
+}
+
+uint64_t core_vm_retired(const struct core_vm *vm)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < vm->cpus; i++)
+		sum += vm->cpu[i]->ev->retired;
+	return sum;
 }
 
 void core_vm_stop(struct core_vm *vm, enum trace_stop_kind kind, const char *fmt, ...)

@@ -51,7 +51,8 @@ struct core_vm_hooks {
 	/* Called several times a second. Returns true to end the guest (INTERRUPTED). */
 	bool (*tick)(void *opaque);
 	/*
-	 * Called when core_vcpu.pause_at instructions have retired. Returns the next such number.
+	 * Called when the guest has retired core_vm.pause_at instructions. Returns the next such
+	 * number.
 	 */
 	uint64_t (*pause)(void *opaque);
 	void *opaque;
@@ -105,12 +106,16 @@ struct core_vm {
 	struct core_vcpu *cpu[DEV_PLATFORM_CPUS];
 	unsigned int cpus;	   /* the number of vCPUs */
 	struct core_vcpu *current; /* the vCPU that runs, or ran last */
+	uint64_t pause_at;	   /* for core_vcpu_pause() */
 	struct core_stop stop;
 };
 
 /* Create a VM. Returns 0 or -errno; after an error nothing is left to destroy. */
 int core_vm_create(struct core_vm *vm, const struct core_vm_config *config);
 void core_vm_destroy(struct core_vm *vm);
+
+/* Returns the number of instructions that all vCPUs have retired. */
+uint64_t core_vm_retired(const struct core_vm *vm);
 
 /* Stop the guest for this reason, unless it has already stopped. */
 void core_vm_stop(struct core_vm *vm, enum trace_stop_kind kind, const char *fmt, ...)
