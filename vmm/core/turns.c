@@ -177,13 +177,16 @@ static void resume(struct turns *t)
 static bool take_input(struct turns *t, uint64_t until)
 {
 	struct core_vcpu *v = t->vm->vcpu;
+	bool taken = false;
 
 	if (v->input.mode == CORE_INPUT_OFF || !stands(v))
 		return false;
-	if (v->ev->retired >= v->input.at)
+	if (v->ev->retired >= v->input.at) {
 		core_input_deliver(v);
-	/* An input of a recording may be later in this wait. */
-	if (v->ev->retired >= v->input.at && !t->vm->stop.kind &&
+		/* An input of a recording may be later in this wait. */
+		taken = v->ev->retired < v->input.at || t->vm->stop.kind;
+	}
+	if (!taken &&
 	    !core_input_halted(v, engine_time_reach(&v->ev->time, until) - v->ev->retired))
 		return false;
 	wake(t->vm, clock_of(v));

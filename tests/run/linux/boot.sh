@@ -103,6 +103,40 @@ tap_run "commands from a file ran" grep -q "^n=42" "$dir/file.con"
 tap_run "a second run with the file is the same" cmp "$dir/file.vpt" "$dir/file2.vpt"
 rm -f "$dir/shell.vpt" "$dir/replayed.vpt" "$dir/file.vpt" "$dir/file2.vpt"
 
+# Four vCPUs: a CPU goes offline and online again by INIT, and all of it is what ran.
+cat >"$dir/cpus" <<-'END'
+	echo cpus=$(grep -c ^processor /proc/cpuinfo)
+	cd /sys/devices/system/cpu/cpu2; echo 0 >online; echo offline=$(cat online); echo 1 >online
+	for i in 1 2 3 4 5 6; do (gzip -9 </bin/busybox | md5sum >/tmp/$i) & done; wait
+	echo sums=$(cat /tmp/? | sort -u | wc -l) online=$(cat online)
+	poweroff -f
+END
+boot smp shell --pt=host --cpus=4 --oracle-blocks --input="$dir/cpus" -o "$dir/smp.vpt"
+tap_run "4 vCPUs: the guest powers off" test "$status" -eq 0
+for said in cpus=4 offline=0 "sums=1 online=1"; do
+	tap_run "4 vCPUs: $said" grep -q "^$said" "$dir/smp.con"
+done
+tap_run "4 vCPUs: all instructions are what ran" "$VPT" verify -q "$dir/smp.vpt"
+tap_run "4 vCPUs: each of them ran" test "$("$VPT" info -j "$dir/smp.vpt" |
+	jq '[.vcpus[].sessions[].insns | select(. > 1000000)] | length')" -ge 4
+"$VPT" replay -q -o "$dir/replayed.vpt" --console="$dir/replayed.con" "$dir/smp.vpt" \
+	</dev/null 2>"$dir/replayed.err"
+tap_run "4 vCPUs: the replay writes the same file" cmp "$dir/smp.vpt" "$dir/replayed.vpt"
+rm -f "$dir/smp.vpt" "$dir/replayed.vpt"
+# perf records on all CPUs at once. Each has a trace of its own.
+boot all perf-all --pt=guest --cpus=2 --oracle-blocks -o "$dir/all.vpt"
+tap_run "perf -a: the guest ends" test "$status" -eq 0
+tap_run "perf -a: what was traced is what ran" "$VPT" verify -q "$dir/all.vpt"
+tap_run "perf -a: both vCPUs were traced" test "$("$VPT" info -j "$dir/all.vpt" |
+	jq '[.vcpus[] | select([.sessions[].insns] | add > 1000)] | length')" -eq 2
+tap_run "perf -a: perf decodes each instruction" \
+	grep -qa "^perf: $(insns "$dir/all.vpt") instructions" "$dir/all.con"
+tap_run "perf -a: without an error" grep -qa "^perf: 0 errors" "$dir/all.con"
+rm -f "$dir/all.vpt"
+boot 64 boot --pt=off --cpus=64
+tap_run "64 vCPUs boot" test "$status" -eq 0
+tap_empty "64 vCPUs: no warp of the TSC" "$(grep -a -i "warp\|unstable" "$dir/64.con")"
+
 # Linux reboots until the limit. The second boot prints the same lines.
 reboot=
 boot reboots again --pt=host --max-insns=3500000000 -o "$dir/reboots.vpt"
