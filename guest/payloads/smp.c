@@ -9,6 +9,7 @@
 #include "lib/idt.h"
 #include "lib/report.h"
 #include "lib/start_cpu.h"
+#include "pt/trace.h"
 
 PAYLOAD("several processors: start-up, locks, clocks, changed code, IPIs");
 
@@ -196,14 +197,10 @@ static void wake_others(void)
 	report(true, "INIT and start-up of a processor that runs");
 }
 
-void payload(void)
+static void work(void)
 {
 	unsigned int i;
 
-	count = start_cpu_count();
-	if (count > START_CPU_MAX)
-		count = START_CPU_MAX;
-	report_note("processors: %u", count);
 	patch(7);
 	report_equal(call_patched(), 7, "code that this processor changes");
 	if (count == 1)
@@ -215,4 +212,16 @@ void payload(void)
 	report(true, "all processors have started");
 	run_first();
 	wake_others();
+}
+
+/* A guest that owns PT traces its first processor. */
+void payload(void)
+{
+	struct trace t;
+
+	count = start_cpu_count();
+	if (count > START_CPU_MAX)
+		count = START_CPU_MAX;
+	report_note("processors: %u", count);
+	trace_simple(&t, work);
 }
