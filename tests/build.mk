@@ -172,6 +172,7 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) forged-build fau
 #?                      tests/cli/libdecode/ptt/differences says why not
 #?   make check-linux   Debian's kernels on the software CPU (needs the network once): the cloud kernel
 #?                      boots on each model, its trace repeats, perf records inside
+#?   make check-debian  Debian 12 and 13 boot from images with 1, 2 and 8 vCPUs (needs root and the network once)
 #?   make check-house   format, cycles, hardening, headers, layers, objects, prose, tail jumps, tree; and that these
 #?                      find faults
 #?   make check-install install, compile against what was installed, uninstall
@@ -198,7 +199,7 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) forged-build fau
 SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat check-docs \
-	check-spec check-tables check-rtit check-ptt check-linux \
+	check-spec check-tables check-rtit check-ptt check-linux check-debian \
 	check-house check-install check-fresh check-soak check-perf soak seeds fuzz spec-map cov bench bench-decode bench-against
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
@@ -286,7 +287,14 @@ check-linux:
 	@patches/tools/demo >/dev/null
 	@patches/tools/kernel generic >/dev/null
 	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 900 -d $(O)/check-linux tests/run/linux/boot.sh tests/run/linux/demo.sh \
-		tests/run/linux/share.sh
+		tests/run/linux/share.sh tests/run/linux/disk.sh
+check-debian:
+	@.ci/deps build check debian
+	$(again) all
+	@for codename in bookworm trixie; do patches/tools/debian $$codename >/dev/null || exit 1; done
+	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 1800 -d $(O)/check-debian \
+		$(foreach codename,bookworm trixie,'tests/run/linux/debian.sh $(codename) 1 traced' \
+		'tests/run/linux/debian.sh $(codename) 2 reboot' 'tests/run/linux/debian.sh $(codename) 8')
 check-house:
 	$(prepare)
 	@$(run) $(CHECKS_HOUSE)

@@ -122,6 +122,7 @@ static void do_save(struct dev_platform *p)
 
 	REQUIRE(dev_platform_save(p, one, sizeof(one)));
 	memset(&copy, 0xa5, offsetof(struct dev_platform, host));
+	copy.cpus = p->cpus;
 	REQUIRE(!dev_platform_load(&copy, one, bytes - 1));
 	REQUIRE(dev_platform_load(&copy, one, bytes));
 	REQUIRE(dev_platform_save(&copy, two, sizeof(two)) && !memcmp(one, two, bytes));

@@ -12,7 +12,11 @@
 #define MAX_OPERATIONS 400
 #define RAM	       0x10000u
 /* Rings of the two queues of a device that set_up() makes. */
-#define RINGS 0x1000u
+#define RINGS  0x1000u
+#define DISKS  1u
+#define DISK   0x4000u
+#define STATUS 0x14u
+#define NOTIFY 0x3000u
 
 static uint64_t replies;
 
@@ -43,9 +47,21 @@ static void wrote(void *opaque, uint64_t gpa, uint64_t bytes)
 	REQUIRE(gpa <= RAM && bytes && bytes <= RAM - gpa);
 }
 
-static void set(struct virtio_bus *bus, unsigned int device, uint32_t offset, uint32_t value)
+static int disk(void *opaque, unsigned int number, enum virtio_disk_access access, uint64_t offset,
+		void *data, size_t bytes)
 {
-	REQUIRE(virtio_mmio(bus, VIRTIO_FIRST + device * VIRTIO_PAGE + offset, 4, true, &value));
+	(void)opaque;
+	REQUIRE(number < DISKS && offset <= DISK && bytes <= DISK - offset);
+	if (access == VIRTIO_DISK_READ)
+		memset(data, 0x11, bytes);
+	replies++;
+	return (int)(offset / 512 % 3) - 1;
+}
+
+static void set(struct virtio_bus *bus, unsigned int device, uint32_t offset, uint32_t len,
+		uint64_t value)
+{
+	virtio_pci(bus, device, offset, len, true, &value);
 }
 
 /* Set a device up as a driver does, so that most inputs reach the queues. */
@@ -53,26 +69,27 @@ static void set_up(struct virtio_bus *bus, unsigned int device, uint32_t size)
 {
 	unsigned int n;
 
-	set(bus, device, 0x70, 0);
-	set(bus, device, 0x24, 1);
-	set(bus, device, 0x20, 1);
-	set(bus, device, 0x70, 11);
+	set(bus, device, STATUS, 1, 0);
+	set(bus, device, 0x08, 4, 1);
+	set(bus, device, 0x0c, 4, 1);
+	set(bus, device, STATUS, 1, 11);
 	for (n = 0; n < VIRTIO_QUEUES; n++) {
 		const uint32_t at = RINGS * (1 + 4 * n);
 
-		set(bus, device, 0x30, n);
-		set(bus, device, 0x38, size);
-		set(bus, device, 0x80, at);
-		set(bus, device, 0x90, at + RINGS);
-		set(bus, device, 0xa0, at + 2 * RINGS);
-		set(bus, device, 0x44, 1);
+		set(bus, device, 0x16, 2, n);
+		set(bus, device, 0x18, 2, size);
+		set(bus, device, 0x1a, 2, n);
+		set(bus, device, 0x20, 8, at);
+		set(bus, device, 0x28, 8, at + RINGS);
+		set(bus, device, 0x30, 8, at + 2 * RINGS);
+		set(bus, device, 0x1c, 2, 1);
 	}
-	set(bus, device, 0x70, 15);
+	set(bus, device, STATUS, 1, 15);
 }
 
-static void do_access(struct virtio_bus *bus, struct input *in, bool write)
+static void do_access(struct virtio_bus *bus, struct input *in, unsigned int device, bool write)
 {
-	const uint64_t gpa = VIRTIO_FIRST - 16 + take(in, 2);
+	const uint32_t offset = (uint32_t)take(in, 2) % VIRTIO_PCI_BAR;
 	const uint32_t len = (uint32_t)take(in, 1) % 9;
 	uint8_t data[9];
 	uint32_t i;
@@ -80,7 +97,7 @@ static void do_access(struct virtio_bus *bus, struct input *in, bool write)
 	memset(data, 0x5a, sizeof(data));
 	for (i = 0; write && i < len; i++)
 		data[i] = (uint8_t)take(in, 1);
-	(void)virtio_mmio(bus, gpa, len, write, data);
+	virtio_pci(bus, device, offset, len, write, data);
 	REQUIRE(write || data[len] == 0x5a);
 }
 
@@ -94,26 +111,41 @@ static void do_receive(struct virtio_bus *bus)
 		virtio_console_receive(bus, bytes, wants);
 }
 
+static void take_vectors(struct virtio_bus *bus, unsigned int device)
+{
+	uint16_t vector;
+
+	while (virtio_take_vector(bus, device, &vector))
+		REQUIRE(vector < VIRTIO_VECTORS || vector == VIRTIO_NO_VECTOR);
+}
+
 static void operate(struct virtio_bus *bus, const struct x86_mem *mem, struct input *in)
 {
-	uint8_t op = (uint8_t)take(in, 1), bytes[64];
-	size_t n = op >> 3, i;
+	const uint8_t op = (uint8_t)take(in, 1);
+	const unsigned int device = (op >> 3 & 3) % bus->count;
+	const size_t n = op >> 3;
+	uint8_t bytes[64];
+	size_t i;
 
 	switch (op & 7) {
 	case 0:
-		do_access(bus, in, op & 8);
+		do_access(bus, in, device, op & 0x20);
 		break;
 	case 1:
-		set_up(bus, op >> 3 & 1, 1u << (op >> 4 & 7));
+		set_up(bus, device, 1u << (op >> 5));
 		break;
 	case 2:
-		set(bus, op >> 3 & 1, 0x50, op >> 4 & 3);
+		set(bus, device, NOTIFY + 4u * (op >> 5 & 1), 2, op >> 5 & 1);
 		break;
 	case 3:
 		do_receive(bus);
+		take_vectors(bus, device);
 		break;
 	case 4:
-		set(bus, op >> 3 & 1, (uint32_t)take(in, 1) << 2 & 0xfc, (uint32_t)take(in, 4));
+		set(bus, device, (uint32_t)take(in, 1) & 0x3f, 1u << (op >> 5 & 3), take(in, 8));
+		break;
+	case 5:
+		virtio_advance(bus, bus->now + take(in, 2));
 		break;
 	default:
 		for (i = 0; i < n; i++)
@@ -136,9 +168,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.memory = {.mem = &mem, .wrote = wrote},
 		.console = console,
 		.share = share,
+		.disk = disk,
 	};
-	virtio_add_console(&bus);
-	REQUIRE(!virtio_add_share(&bus, "fuzz"));
+	REQUIRE(!virtio_add_console(&bus) && !virtio_add_share(&bus, "fuzz") &&
+		!virtio_add_disk(&bus, DISK, false) && !virtio_add_random(&bus, 1));
 	for (n = 0; in.left && n < MAX_OPERATIONS; n++) {
 		replies = 0;
 		operate(&bus, &mem, &in);

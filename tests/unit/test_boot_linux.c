@@ -6,7 +6,7 @@
 
 #include "boot/acpi.h"
 #include "boot/bzimage.h"
-#include "virtio/virtio.h"
+#include "dev/pci.h"
 
 enum { SETUP = 3 * 512, KERNEL = 0x1000 };
 
@@ -180,24 +180,29 @@ START_TEST(acpi)
 }
 END_TEST
 
-/* The DSDT has a device for each virtio device, with its page of memory and its interrupt. */
-START_TEST(acpi_virtio)
+/* A PCI bus is in the DSDT with its window, and MCFG has the place of its configuration space. */
+START_TEST(acpi_pci)
 {
-	const struct boot_acpi_config config = {.cpus = 1, .virtio = VIRTIO_DEVICES};
-	const uint8_t crs[] = {0x86, 9, 0, 1, 0, 0x10, 0xb0, 0xfe, 0, 0x10, 0, 0,
-			       0x89, 6, 0, 1, 1, 17,   0,    0,	   0, 0x79, 0};
+	const uint8_t window[] = {0x87, 23,   0,    0,	  0x0c, 1, 0, 0, 0, 0, 0, 0, 0,
+				  0xe0, 0xff, 0xff, 0xff, 0xef, 0, 0, 0, 0, 0, 0, 0, 0x10};
+	const uint8_t ecam[] = {0x86, 9, 0, 1, 0, 0, 0, 0xf0, 0, 0, 0x10, 0, 0x79, 0};
 	struct x86_mem mem;
-	uint64_t dsdt, bytes;
+	uint64_t xsdt, dsdt, mcfg, bytes;
 
 	ck_assert_int_eq(x86_mem_create(&mem, 1 << 20), 0);
-	ck_assert(boot_acpi_write(&mem, &config));
-	dsdt = get(&mem, get(&mem, get(&mem, BOOT_ACPI_FIRST + 24, 8) + 36, 8) + 140, 8);
+	ck_assert(boot_acpi_write(&mem, &(struct boot_acpi_config){.cpus = 1, .pci = true}));
+	xsdt = get(&mem, BOOT_ACPI_FIRST + 24, 8);
+	ck_assert_uint_eq(get(&mem, xsdt + 4, 4), 36 + 3 * 8);
+	dsdt = get(&mem, get(&mem, xsdt + 36, 8) + 140, 8);
 	check_table(&mem, dsdt, "DSDT");
 	bytes = get(&mem, dsdt + 4, 4);
-	ck_assert_ptr_nonnull(memmem(mem.host + dsdt, bytes, "VIR0", 4));
-	ck_assert_ptr_nonnull(memmem(mem.host + dsdt, bytes, "VIR1", 4));
-	ck_assert_ptr_nonnull(memmem(mem.host + dsdt, bytes, "LNRO0005", 9));
-	ck_assert_ptr_nonnull(memmem(mem.host + dsdt, bytes, crs, sizeof(crs)));
+	ck_assert_ptr_nonnull(memmem(mem.host + dsdt, bytes, "PCI0", 4));
+	ck_assert_ptr_nonnull(memmem(mem.host + dsdt, bytes, window, sizeof(window)));
+	ck_assert_ptr_nonnull(memmem(mem.host + dsdt, bytes, ecam, sizeof(ecam)));
+	mcfg = get(&mem, xsdt + 52, 8);
+	check_table(&mem, mcfg, "MCFG");
+	ck_assert_uint_eq(get(&mem, mcfg + 44, 8), DEV_PCI_ECAM);
+	ck_assert_uint_eq(get(&mem, mcfg + 52, 4), 0);
 	x86_mem_destroy(&mem);
 }
 END_TEST
@@ -217,5 +222,5 @@ TEST_SUITE("boot_linux", setup, NULL)
 {
 	TEST_ADD(tcase, good, partial_paragraph, not_relocatable);
 	TEST_ROWS(tcase, refused, bad);
-	TEST_ADD(tcase, not_a_kernel, acpi, acpi_virtio, acpi_without_room);
+	TEST_ADD(tcase, not_a_kernel, acpi, acpi_pci, acpi_without_room);
 }

@@ -8,8 +8,8 @@
 #include "boot/aml.h"
 #include "dev/ioapic.h"
 #include "dev/lapic.h"
+#include "dev/pci.h"
 #include "dev/pm.h"
-#include "virtio/virtio.h"
 
 #define COM1_PORT   0x3f8
 #define COM1_LINE   4
@@ -19,6 +19,7 @@
 #define PIT_PIN	    2
 #define RESET_PORT  0xcf9
 #define RESET_VALUE 0x06
+#define MAX_TABLES  3u /* in the XSDT */
 
 struct header {
 	char signature[4];
@@ -87,6 +88,15 @@ _Static_assert(sizeof(struct fadt) == 276, "FADT of ACPI 6");
 #define BOOT_ARCH_LEGACY (1u << 0) /* COM1 */
 #define BOOT_ARCH_NO_VGA (1u << 2)
 #define CMOS_CENTURY	 0x32
+
+struct mcfg {
+	struct header h;
+	uint64_t reserved0;
+	uint64_t base;
+	uint16_t segment;
+	uint8_t first_bus, last_bus;
+	uint32_t reserved1;
+} __attribute__((packed));
 
 struct facs {
 	char signature[4];
@@ -197,35 +207,51 @@ static void add_isa_device(struct boot_aml *a, const char *name, const char *id,
 	boot_aml_end(a);
 }
 
-static void add_virtio_device(struct boot_aml *a, unsigned int n)
+/* The PCI host bridge. There is no _PRT, because devices have no interrupt lines. */
+static void add_pci(struct boot_aml *a)
 {
-	const char name[] = {'V', 'I', 'R', (char)('0' + n), 0};
-	uint8_t crs[32], *end;
+	uint8_t crs[64], *end;
 
-	boot_aml_device(a, name);
-	boot_aml_name_string(a, "_HID", "LNRO0005");
-	boot_aml_name_integer(a, "_UID", n);
+	boot_aml_device(a, "PCI0");
+	boot_aml_name_eisa(a, "_HID", "PNP0A08");
+	boot_aml_name_eisa(a, "_CID", "PNP0A03");
+	boot_aml_name_integer(a, "_UID", 0);
 	boot_aml_name_integer(a, "_STA", 0xf);
-	end = boot_aml_memory(crs, (uint32_t)(VIRTIO_FIRST + n * VIRTIO_PAGE), VIRTIO_PAGE);
-	end = boot_aml_end_tag(boot_aml_interrupt(end, VIRTIO_LINE + n));
+	end = boot_aml_io(boot_aml_bus(crs, 0, 0), DEV_PCI_ADDRESS, 8);
+	end = boot_aml_window(end, DEV_PCI_WINDOW, DEV_PCI_WINDOW_BYTES);
+	end = boot_aml_end_tag(end);
 	boot_aml_name_buffer(a, "_CRS", crs, (size_t)(end - crs));
 	boot_aml_end(a);
 }
 
-static uint64_t add_dsdt(struct tables *t, unsigned int virtio)
+/* The configuration space is a resource of the board. Linux uses it only then. */
+static void add_ecam(struct boot_aml *a)
+{
+	uint8_t crs[32], *end;
+
+	boot_aml_device(a, "ECAM");
+	boot_aml_name_eisa(a, "_HID", "PNP0C02");
+	boot_aml_name_integer(a, "_UID", 0);
+	end = boot_aml_end_tag(boot_aml_memory(crs, DEV_PCI_ECAM, DEV_PCI_ECAM_BYTES));
+	boot_aml_name_buffer(a, "_CRS", crs, (size_t)(end - crs));
+	boot_aml_end(a);
+}
+
+static uint64_t add_dsdt(struct tables *t, bool pci)
 {
 	static const uint8_t s5[] = {DEV_PM_S5, 0, 0, 0};
 	uint8_t code[1024];
 	struct boot_aml a = {.bytes = code, .room = sizeof(code), .size = sizeof(struct header)};
 	struct header h;
-	unsigned int i;
 	uint64_t at;
 
 	boot_aml_scope(&a, "\\_SB_");
 	add_isa_device(&a, "COM1", "PNP0501", COM1_PORT, 8, COM1_LINE);
 	add_isa_device(&a, "RTC_", "PNP0B00", RTC_PORT, 2, RTC_LINE);
-	for (i = 0; i < virtio; i++)
-		add_virtio_device(&a, i);
+	if (pci) {
+		add_pci(&a);
+		add_ecam(&a);
+	}
 	boot_aml_end(&a);
 	boot_aml_name_package(&a, "_S5_", s5, sizeof(s5));
 	if (a.size > a.room)
@@ -323,14 +349,26 @@ static uint64_t add_madt(struct tables *t, unsigned int cpus)
 	return at;
 }
 
-static uint64_t add_xsdt(struct tables *t, uint64_t fadt, uint64_t madt)
+static uint64_t add_mcfg(struct tables *t)
 {
-	struct {
-		struct header h;
-		uint64_t table[2];
-	} __attribute__((packed)) x = {.h = header("XSDT", 1, sizeof(x)), .table = {fadt, madt}};
-	uint64_t at = add(t, &x, sizeof(x));
+	struct mcfg m = {.h = header("MCFG", 1, sizeof(m)), .base = DEV_PCI_ECAM};
+	const uint64_t at = add(t, &m, sizeof(m));
 
+	if (at)
+		seal(t, at);
+	return at;
+}
+
+static uint64_t add_xsdt(struct tables *t, const uint64_t *table, unsigned int count)
+{
+	uint8_t bytes[sizeof(struct header) + MAX_TABLES * sizeof(*table)];
+	const size_t n = sizeof(struct header) + count * sizeof(*table);
+	const struct header h = header("XSDT", 1, n);
+	uint64_t at;
+
+	memcpy(bytes, &h, sizeof(h));
+	memcpy(bytes + sizeof(h), table, count * sizeof(*table));
+	at = add(t, bytes, n);
 	if (at)
 		seal(t, at);
 	return at;
@@ -342,18 +380,21 @@ bool boot_acpi_write(const struct x86_mem *mem, const struct boot_acpi_config *c
 		.oem = {'V', 'P', 'T', ' ', ' ', ' '}, .revision = 2, .bytes = sizeof(rsdp)};
 	struct tables t = {
 		.bytes = x86_mem_at(mem, BOOT_ACPI_FIRST, BOOT_ACPI_END - BOOT_ACPI_FIRST)};
-	uint64_t facs, dsdt, fadt, madt;
+	uint64_t facs, dsdt, table[MAX_TABLES] = {0};
+	const unsigned int count = config->pci ? 3 : 2;
 
 	if (!t.bytes)
 		return false;
 	memcpy(rsdp.signature, "RSD PTR ", sizeof(rsdp.signature));
 	add(&t, &rsdp, sizeof(rsdp));
 	facs = add_facs(&t);
-	dsdt = add_dsdt(&t, config->virtio);
-	fadt = add_fadt(&t, facs, dsdt);
-	madt = add_madt(&t, config->cpus);
-	rsdp.xsdt = add_xsdt(&t, fadt, madt);
-	if (!facs || !dsdt || !fadt || !madt || !rsdp.xsdt)
+	dsdt = add_dsdt(&t, config->pci);
+	table[0] = add_fadt(&t, facs, dsdt);
+	table[1] = add_madt(&t, config->cpus);
+	if (config->pci)
+		table[2] = add_mcfg(&t);
+	rsdp.xsdt = add_xsdt(&t, table, count);
+	if (!facs || !dsdt || !table[0] || !table[1] || !table[count - 1] || !rsdp.xsdt)
 		return false;
 	rsdp.checksum = checksum(&rsdp, 20);
 	rsdp.checksum_all = checksum(&rsdp, sizeof(rsdp));

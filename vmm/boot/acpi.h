@@ -14,7 +14,7 @@
 
 struct boot_acpi_config {
 	unsigned int cpus;
-	unsigned int virtio; /* the number of virtio devices, at most VIRTIO_DEVICES */
+	bool pci; /* there is a PCI bus */
 };
 
 /* Write the tables into RAM. Returns false if they do not fit. */

@@ -8,7 +8,6 @@
 #define OP_BYTE	   0x0a
 #define OP_WORD	   0x0b
 #define OP_DWORD   0x0c
-#define OP_STRING  0x0d
 #define OP_QWORD   0x0e
 #define OP_SCOPE   0x10
 #define OP_BUFFER  0x11
@@ -117,13 +116,6 @@ void boot_aml_name_eisa(struct boot_aml *a, const char *name, const char *id)
 	put(a, &value, sizeof(value));
 }
 
-void boot_aml_name_string(struct boot_aml *a, const char *name, const char *text)
-{
-	put_name(a, name);
-	put8(a, OP_STRING);
-	put(a, text, strlen(text) + 1);
-}
-
 void boot_aml_name_package(struct boot_aml *a, const char *name, const uint8_t *bytes, uint8_t n)
 {
 	unsigned int i;
@@ -184,14 +176,28 @@ uint8_t *boot_aml_memory(uint8_t *to, uint32_t address, uint32_t bytes)
 	return to + 12;
 }
 
-/* Extended interrupt descriptor (6.4.3.6) of an exclusive interrupt that is active high. */
-uint8_t *boot_aml_interrupt(uint8_t *to, uint32_t pin)
+#define FIXED_PRODUCER 0x0c /* both ends are fixed, and the resource is passed to the bus */
+
+/* Word address space descriptor (6.4.3.5.3). */
+uint8_t *boot_aml_bus(uint8_t *to, uint16_t first, uint16_t last)
 {
-	static const uint8_t head[] = {0x89, 6, 0, 1, 1};
+	static const uint8_t head[] = {0x88, 13, 0, 2, FIXED_PRODUCER, 0};
+	const uint16_t fields[] = {0, first, last, 0, (uint16_t)(last - first + 1)};
 
 	memcpy(to, head, sizeof(head));
-	memcpy(to + 5, &pin, sizeof(pin));
-	return to + 9;
+	memcpy(to + sizeof(head), fields, sizeof(fields));
+	return to + sizeof(head) + sizeof(fields);
+}
+
+/* Double word address space descriptor (6.4.3.5.2) of memory that can be written. */
+uint8_t *boot_aml_window(uint8_t *to, uint32_t address, uint32_t bytes)
+{
+	static const uint8_t head[] = {0x87, 23, 0, 0, FIXED_PRODUCER, 1};
+	const uint32_t fields[] = {0, address, address + bytes - 1, 0, bytes};
+
+	memcpy(to, head, sizeof(head));
+	memcpy(to + sizeof(head), fields, sizeof(fields));
+	return to + sizeof(head) + sizeof(fields);
 }
 
 /* End tag (6.4.2.9); a checksum of 0 means that there is none. */

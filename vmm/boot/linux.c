@@ -137,7 +137,7 @@ enum boot_bzimage_error boot_linux(struct core_vm *vm, const struct boot_linux_c
 	(void)x86_mem_write(mem, LINUX_CMDLINE, config->cmdline, n + 1);
 	if (!boot_acpi_write(mem, &(struct boot_acpi_config){
 					  .cpus = vm->cpus,
-					  .virtio = vm->virtio.bus.count,
+					  .pci = vm->virtio.pci.count,
 				  }))
 		return BOOT_BZIMAGE_NO_ROOM;
 	boot_tables_write(mem, BOOT_CS, BOOT_DS);

@@ -96,6 +96,8 @@ static int take_files(struct replay *r)
 		const struct trace_file_ref *ref = refs[i].ref;
 		char *name;
 
+		if (ref->kind == TRACE_REF_DISK && r->run.disks < VIRTIO_DISKS)
+			r->run.disk[r->run.disks++] = ref;
 		if (ref->kind != TRACE_REF_BINARY && ref->kind != TRACE_REF_KERNEL &&
 		    ref->kind != TRACE_REF_INITRD)
 			continue;

@@ -101,10 +101,9 @@ static int create(struct run *r)
 	if (err)
 		return cli_fail(CLI_EXIT_HOST, "run: cannot make a virtual machine: %s",
 				cli_reason(-err));
-	err = core_virtio_create(&r->m.vm, r->m.o.share.given ? r->m.o.share.tag : NULL,
-				 r->m.o.virtio_console);
+	err = cli_run_add_devices(&r->m);
 	if (err)
-		return cli_fail(CLI_EXIT_HOST, "run: no memory");
+		return err;
 	err = keep_power_on(r);
 	return err ? err : cli_run_guest_load(&r->guest, &r->m.o, &r->m.vm);
 }
@@ -158,6 +157,8 @@ static int write_start(struct run *r)
 
 	if (!err)
 		err = cli_run_record(&r->m.o, &r->guest, r->m.writer);
+	if (!err)
+		err = cli_run_disks_record(&r->m, r->m.writer);
 	if (err)
 		return cli_fail(CLI_EXIT_HOST, "run: %s: %s", r->m.o.output, cli_reason(-err));
 	return cli_run_limit(&r->m);
@@ -291,6 +292,7 @@ static int finish(struct run *r, int status)
 	cli_run_guest_close(&r->guest);
 	core_reboot_free(&r->m.reboot);
 	p9_destroy(r->m.share);
+	cli_run_disks_close(&r->m);
 	return status;
 }
 

@@ -19,6 +19,7 @@
 #include "core/vcpu.h"
 #include "cli/symbols.h"
 #include "core/vm.h"
+#include "disk/disk.h"
 #include "trace/format.h"
 #include "trace/outfile.h"
 #include "vpt/caps.h"
@@ -88,6 +89,17 @@ struct cli_run_share {
 	char dir[4096];
 };
 
+/* run_disk.c: the options --disk, in their order. */
+struct cli_run_disk {
+	struct disk_options options;
+	char name[1024];
+};
+
+struct cli_run_disks {
+	unsigned int count;
+	struct cli_run_disk at[VIRTIO_DISKS];
+};
+
 struct trace_reader_input;
 
 /* The recording of a vpt replay. The inputs and references stay with their reader. */
@@ -96,6 +108,8 @@ struct cli_run_replay {
 	size_t count;
 	const struct trace_file_ref *guest, *initrd; /* @initrd may be NULL */
 	const char *guest_name, *initrd_name;	     /* as the recording names them */
+	const struct trace_file_ref *disk[VIRTIO_DISKS];
+	unsigned int disks;
 };
 
 struct cli_run_options {
@@ -128,6 +142,8 @@ struct cli_run_options {
 	const char *input;   /* file with input for the guest's console, or NULL */
 	bool realtime;	     /* HLT takes the time of the host */
 	struct cli_run_share share;
+	struct cli_run_disks disks;
+	bool virtio_rng;
 	bool virtio_console; /* the input is that of a virtio console */
 	uint64_t max_bytes;  /* limit of the trace file */
 	struct cli_run_range range[VPT_MAX_RANGES];
@@ -325,12 +341,29 @@ struct cli_run_machine {
 	struct cli_terminal terminal;  /* filter before the console */
 	bool silent;		       /* the console is dropped */
 	struct cli_run_input input;
-	struct p9_server *share;   /* NULL if there is no shared folder */
+	struct p9_server *share; /* NULL if there is no shared folder */
+	struct disk *disk[VIRTIO_DISKS];
+	struct trace_file_ref disk_ref[VIRTIO_DISKS]; /* their identities: size and time */
+	bool disk_failed;	   /* an access of the host failed, and the user has been told */
 	struct core_reboot reboot; /* zeroed if a reset ends the run */
 	/* Load the guest and start its trace after a reset. Returns an exit status. */
 	int (*restart)(struct cli_run_machine *m);
 	int restarted; /* the exit status of the last restart */
 };
+
+/*
+ * run_disk.c: open the images before the sandbox, and add all virtio devices to the VM. Each returns
+ * an exit status.
+ */
+cli_option_take cli_run_take_disk;
+int cli_run_disks_open(struct cli_run_machine *m);
+int cli_run_add_devices(struct cli_run_machine *m);
+void cli_run_disks_close(struct cli_run_machine *m);
+/* Write the names and identities of the images to the trace file. Returns 0 or -errno. */
+int cli_run_disks_record(const struct cli_run_machine *m, struct trace_writer *writer);
+/* Access a disk for the guest. Returns 0 or -errno. */
+int cli_run_disk_access(struct cli_run_machine *m, unsigned int number,
+			enum virtio_disk_access access, uint64_t offset, void *data, size_t bytes);
 
 struct core_vm_hooks cli_run_hooks(struct cli_run_machine *m);
 /* Check the requested snapshots against the machine. Returns an exit status. */

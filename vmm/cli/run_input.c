@@ -39,6 +39,10 @@ const char *cli_run_needs_soft(const struct cli_run_options *o)
 		return "--realtime";
 	if (o->share.given)
 		return "--share";
+	if (o->disks.count)
+		return "--disk";
+	if (o->virtio_rng)
+		return "--virtio-rng";
 	return o->virtio_console ? "--virtio-console" : NULL;
 }
 

@@ -204,6 +204,12 @@ static size_t share(void *opaque, const uint8_t *request, size_t bytes, uint8_t 
 	return p9_serve(m->share, request, bytes, reply, room);
 }
 
+static int disk(void *opaque, unsigned int number, enum virtio_disk_access access, uint64_t offset,
+		void *data, size_t bytes)
+{
+	return cli_run_disk_access(opaque, number, access, offset, data, bytes);
+}
+
 struct core_vm_hooks cli_run_hooks(struct cli_run_machine *m)
 {
 	return (struct core_vm_hooks){
@@ -211,6 +217,7 @@ struct core_vm_hooks cli_run_hooks(struct cli_run_machine *m)
 		.input_wait = input_wait,
 		.input = input,
 		.share = m->o.share.given && !m->o.replay ? share : NULL,
+		.disk = disk,
 		.tick = tick,
 		.pause = pause_machine,
 		.opaque = m,
@@ -258,7 +265,8 @@ int cli_run_check_snapshots(const struct cli_run_machine *m)
 				o->verb, m->vm.engine->name);
 	if (o->snapshot && m->vm.virtio.bus.count)
 		return cli_fail(CLI_EXIT_USAGE,
-				"%s: --snapshot: not with --share or --virtio-console", o->verb);
+				"%s: --snapshot: not with --share, --disk or virtio devices",
+				o->verb);
 	if (o->has_snapshot_at && o->snapshot_at < retired)
 		return cli_fail(CLI_EXIT_USAGE,
 				"%s: --snapshot-at=%" PRIu64

@@ -104,6 +104,12 @@ static const struct cli_option rows[] = {
 	 cli_take_text, AT(append)},
 	{0, "no-reboot", NULL, "end the run where a Linux kernel resets the machine", cli_take_flag,
 	 AT(no_reboot)},
+	{0, "disk", "=FILE[,ro|,rw][,format=raw|qcow2][,overlay=SIZE]",
+	 "give a Linux guest a virtio disk with this image; the guest's writes stay in memory, at "
+	 "most SIZE (default: 1G), unless rw is given; can be repeated",
+	 cli_run_take_disk, AT(disks)},
+	{0, "virtio-rng", NULL, "a virtio device of random numbers, which follow from the seed",
+	 cli_take_flag, AT(virtio_rng)},
 	{0, "share", "=DIR[,tag=NAME][,rw]",
 	 "share a folder with a Linux guest by virtio-9p, read-only unless rw is given; the guest "
 	 "mounts NAME (default: share)",

@@ -73,7 +73,7 @@ static void out(struct core_vcpu *v, uint16_t port, uint8_t size, uint32_t value
 
 	if (row && row->write)
 		row->write(v, value);
-	else
+	else if (!core_virtio_io(v->vm, port, size, false, &value))
 		dev_platform_io(&v->vm->platform, port, size, false, &value);
 }
 
@@ -84,6 +84,8 @@ static uint32_t in(struct core_vcpu *v, uint16_t port, uint8_t size)
 
 	if (row && row->read)
 		return row->read(v);
+	if (core_virtio_io(v->vm, port, size, true, &value))
+		return value;
 	dev_platform_io(&v->vm->platform, port, size, true, &value);
 	return value;
 }

@@ -128,7 +128,7 @@ static void init(struct core_vcpu *v)
 	};
 
 	dev_platform_init(&v->vm->platform, &config);
-	virtio_reset(&v->vm->virtio.bus);
+	core_virtio_reset(v->vm);
 }
 
 /*
@@ -153,16 +153,28 @@ static void start(struct core_vcpu *v)
 
 void core_devices_advance(struct core_vcpu *v)
 {
+	uint64_t ns;
+
 	if (vpt_unlikely(!v->irq.started))
 		start(v);
-	dev_platform_advance(&v->vm->platform, v->index, now(v));
+	ns = now(v);
+	dev_platform_advance(&v->vm->platform, v->index, ns);
+	core_virtio_advance(v->vm, ns);
+}
+
+/* The time of the next event of the processor's local APIC or of a shared device. */
+static uint64_t next_event(const struct core_vcpu *v)
+{
+	const uint64_t next = dev_platform_next(&v->vm->platform, v->index);
+	const uint64_t disk = virtio_next(&v->vm->virtio.bus);
+
+	return next < disk ? next : disk;
 }
 
 uint64_t core_devices_next(const struct core_vcpu *v)
 {
 	const struct dev_platform *p = &v->vm->platform;
-	uint64_t next = v->vm->cpus > 1 ? dev_lapic_next(&p->lapic[v->index])
-					: dev_platform_next(p, v->index);
+	uint64_t next = v->vm->cpus > 1 ? dev_lapic_next(&p->lapic[v->index]) : next_event(v);
 	bool counts = core_vcpu_counts(v);
 	uint64_t at, is;
 
@@ -175,14 +187,20 @@ uint64_t core_devices_next(const struct core_vcpu *v)
 
 uint64_t core_devices_shared_next(const struct core_vm *vm)
 {
-	const uint64_t next = dev_platform_next_shared(&vm->platform);
+	const uint64_t disk = virtio_next(&vm->virtio.bus);
+	uint64_t next = dev_platform_next_shared(&vm->platform);
 
+	if (disk < next)
+		next = disk;
 	return next == DEV_NEVER ? DEV_NEVER : cycle_at(vm->vcpu, next);
 }
 
 void core_devices_shared_advance(struct core_vm *vm, uint64_t tsc)
 {
-	dev_platform_advance_shared(&vm->platform, ns_at(vm->vcpu, tsc));
+	const uint64_t ns = ns_at(vm->vcpu, tsc);
+
+	dev_platform_advance_shared(&vm->platform, ns);
+	core_virtio_advance(vm, ns);
 }
 
 void core_devices_idle(struct core_vcpu *v, uint64_t clocks)
@@ -193,7 +211,7 @@ void core_devices_idle(struct core_vcpu *v, uint64_t clocks)
 
 void core_devices_touched(struct core_vcpu *v)
 {
-	uint64_t next = dev_platform_next(&v->vm->platform, v->index);
+	uint64_t next = next_event(v);
 
 	if (next != v->irq.next)
 		v->pending &= ~CORE_VCPU_KICK_ARMED;
@@ -247,12 +265,10 @@ bool core_devices_save(struct core_vm *vm, void *to, size_t room)
 
 static void load_timer(struct core_vcpu *v, uint64_t left)
 {
-	const struct dev_platform *p = &v->vm->platform;
-
 	core_put_bit(&v->irq.pending, CORE_IRQ_TIMER_ARMED, left);
 	v->irq.timer_at = v->ev->retired + left;
-	v->irq.started = core_now() - p->now;
-	v->irq.next = dev_platform_next(p, v->index);
+	v->irq.started = core_now() - v->vm->platform.now;
+	v->irq.next = next_event(v);
 }
 
 bool core_devices_load(struct core_vm *vm, const void *from, size_t bytes)

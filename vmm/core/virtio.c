@@ -3,9 +3,16 @@
 #include "core/virtio.h"
 #include "core/input.h"
 #include "core/vcpu.h"
+#include "dev/platform_ports.h"
 #include "trace/reader.h"
 
+#include <errno.h>
 #include <string.h>
+
+/* The identity of virtio devices (virtio 1.2, 4.1.2). */
+#define VENDOR	     0x1af4
+#define FIRST_DEVICE 0x1040
+#define SUBSYSTEM    0x1100
 
 static void wrote(void *opaque, uint64_t gpa, uint64_t bytes)
 {
@@ -63,17 +70,78 @@ static size_t share(void *opaque, const uint8_t *request, size_t bytes, uint8_t 
 	return used;
 }
 
-int core_virtio_create(struct core_vm *vm, const char *tag, bool has_console)
+static int disk(void *opaque, unsigned int number, enum virtio_disk_access access, uint64_t offset,
+		void *data, size_t bytes)
+{
+	const struct core_vm *vm = opaque;
+
+	if (!vm->hooks.disk)
+		return -EIO;
+	return vm->hooks.disk(vm->hooks.opaque, number, access, offset, data, bytes);
+}
+
+static void send_message(void *opaque, const struct dev_apic_message *message)
+{
+	struct core_vm *vm = opaque;
+
+	(void)dev_platform_message(&vm->platform, message);
+	dev_platform_update(&vm->platform);
+}
+
+void core_virtio_create(struct core_vm *vm)
 {
 	vm->virtio.bus.host = (struct virtio_host){
 		.memory = {.mem = &vm->mem, .wrote = wrote, .opaque = vm},
 		.console = console,
 		.share = share,
+		.disk = disk,
 		.opaque = vm,
 	};
-	if (has_console)
-		virtio_add_console(&vm->virtio.bus);
-	return tag ? virtio_add_share(&vm->virtio.bus, tag) : 0;
+	vm->virtio.pci.message = send_message;
+	vm->virtio.pci.opaque = vm;
+}
+
+/* The classes of PCI, as other machines have them. */
+static uint32_t class_of(uint32_t kind)
+{
+	switch (kind) {
+	case VIRTIO_BLOCK:
+		return 0x010000;
+	case VIRTIO_CONSOLE:
+		return 0x078000;
+	default:
+		return 0x00ff00;
+	}
+}
+
+int core_virtio_plug(struct core_vm *vm)
+{
+	unsigned int i;
+
+	for (i = 0; i < vm->virtio.bus.count; i++) {
+		const uint32_t kind = vm->virtio.bus.device[i].kind;
+		const struct dev_pci_config config = {
+			.vendor = VENDOR,
+			.device = (uint16_t)(FIRST_DEVICE + kind),
+			.subsystem = SUBSYSTEM,
+			.class_code = class_of(kind),
+			.bar_bytes = VIRTIO_PCI_BAR,
+			.msix_at = VIRTIO_PCI_MSIX,
+			.vectors = VIRTIO_VECTORS,
+		};
+		struct dev_pci_function *f = dev_pci_add(&vm->virtio.pci, &config);
+
+		if (!f)
+			return -ENOSPC;
+		virtio_pci_capabilities(f->config, DEV_PCI_NEXT);
+	}
+	return 0;
+}
+
+void core_virtio_reset(struct core_vm *vm)
+{
+	virtio_reset(&vm->virtio.bus);
+	dev_pci_reset(&vm->virtio.pci);
 }
 
 void core_virtio_destroy(struct core_vm *vm)
@@ -89,25 +157,59 @@ void core_virtio_replay(struct core_vm *vm, const struct trace_reader_input *inp
 	skip_others(&vm->virtio);
 }
 
-void core_virtio_update(struct core_vm *vm)
+/* Send the interrupts that a device has raised. */
+static void send_raised(struct core_vm *vm, unsigned int device)
+{
+	uint16_t vector;
+
+	while (virtio_take_vector(&vm->virtio.bus, device, &vector))
+		dev_pci_raise(&vm->virtio.pci, &vm->virtio.pci.function[device + 1], vector);
+}
+
+static void send_all(struct core_vm *vm)
 {
 	unsigned int i;
 
 	for (i = 0; i < vm->virtio.bus.count; i++)
-		dev_platform_line(&vm->platform, VIRTIO_LINE + i, virtio_irq(&vm->virtio.bus, i));
+		send_raised(vm, i);
+}
+
+bool core_virtio_io(struct core_vm *vm, uint16_t port, uint8_t size, bool in, uint32_t *value)
+{
+	return dev_pci_io(&vm->virtio.pci, port, size, in, value);
 }
 
 bool core_virtio_mmio(struct core_vcpu *v, uint64_t gpa, uint32_t len, bool write, void *data)
 {
-	v->vm->virtio.vcpu = v;
-	if (!virtio_mmio(&v->vm->virtio.bus, gpa, len, write, data))
+	struct core_vm *vm = v->vm;
+	struct dev_pci *pci = &vm->virtio.pci;
+	uint32_t offset;
+	unsigned int n;
+
+	if (dev_pci_ecam(pci, gpa, len, write, data))
+		return true;
+	n = dev_pci_at(pci, gpa, &offset);
+	if (!n)
 		return false;
-	core_virtio_update(v->vm);
+	vm->virtio.vcpu = v;
+	if (dev_pci_msix(pci, &pci->function[n], offset, len, write, data))
+		return true;
+	vm->virtio.bus.now = vm->platform.now;
+	virtio_pci(&vm->virtio.bus, n - 1, offset, len, write, data);
+	send_raised(vm, n - 1);
 	return true;
 }
 
 void core_virtio_receive(struct core_vm *vm, const uint8_t *bytes, size_t count)
 {
 	virtio_console_receive(&vm->virtio.bus, bytes, count);
-	core_virtio_update(vm);
+	send_all(vm);
+}
+
+void core_virtio_advance(struct core_vm *vm, uint64_t now)
+{
+	if (virtio_next(&vm->virtio.bus) > now)
+		return;
+	virtio_advance(&vm->virtio.bus, now);
+	send_all(vm);
 }

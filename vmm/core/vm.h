@@ -48,6 +48,9 @@ struct core_vm_hooks {
 	 */
 	size_t (*share)(void *opaque, const uint8_t *request, size_t bytes, uint8_t *reply,
 			size_t room);
+	/* Access a disk by its number. Returns 0 or -errno. */
+	int (*disk)(void *opaque, unsigned int number, enum virtio_disk_access access,
+		    uint64_t offset, void *data, size_t bytes);
 	/* Called several times a second. Returns true to end the guest (INTERRUPTED). */
 	bool (*tick)(void *opaque);
 	/*

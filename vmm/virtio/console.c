@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The console: port 0, without the features of several ports and of a size. */
+#include <errno.h>
+
 #include "virtio/device.h"
 
 #define RECEIVE	 0u
 #define TRANSMIT 1u
 #define ROOM	 4096u
+
+int virtio_add_console(struct virtio_bus *bus)
+{
+	return virtio_device_add(bus, VIRTIO_CONSOLE, 2) ? 0 : -ENOSPC;
+}
 
 static struct virtio_device *find(struct virtio_bus *bus)
 {

@@ -2,62 +2,55 @@
 /* The devices of a bus, and their state that no transport has. */
 #include "virtio/device.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-int virtio_add_share(struct virtio_bus *bus, const char *tag)
+static void reset(struct virtio_device *d)
 {
-	const size_t len = strlen(tag);
-	struct virtio_device *d;
+	unsigned int i;
 
-	if (bus->count == VIRTIO_DEVICES || !len || len > VIRTIO_TAG_MAX)
-		return -EINVAL;
-	bus->request = malloc(VIRTIO_SHARE_MAX);
-	bus->reply = malloc(VIRTIO_SHARE_MAX);
-	if (!bus->request || !bus->reply) {
-		virtio_free(bus);
-		return -ENOMEM;
-	}
-	d = &bus->device[bus->count++];
-	*d = (struct virtio_device){
-		.kind = VIRTIO_SHARE,
-		.queues = 1,
-		.config_bytes = (uint8_t)(2 + len),
-		.config = {(uint8_t)len},
-	};
-	memcpy(d->config + 2, tag, len);
-	return 0;
+	d->status = d->interrupt = d->raised = 0;
+	d->driver = 0;
+	d->due = VIRTIO_NEVER;
+	d->config_vector = VIRTIO_NO_VECTOR;
+	memset(d->queue, 0, sizeof(d->queue));
+	for (i = 0; i < VIRTIO_QUEUES; i++)
+		d->vector[i] = VIRTIO_NO_VECTOR;
 }
 
-void virtio_add_console(struct virtio_bus *bus)
+static void power_on(struct virtio_device *d)
 {
-	if (bus->count < VIRTIO_DEVICES)
-		bus->device[bus->count++] = (struct virtio_device){
-			.kind = VIRTIO_CONSOLE,
-			.queues = 2,
-		};
+	reset(d);
+	d->device_select = d->driver_select = d->queue_select = 0;
+}
+
+struct virtio_device *virtio_device_add(struct virtio_bus *bus, enum virtio_kind kind,
+					uint8_t queues)
+{
+	struct virtio_device *d;
+
+	if (bus->count == VIRTIO_DEVICES)
+		return NULL;
+	d = &bus->device[bus->count++];
+	*d = (struct virtio_device){.kind = kind, .queues = queues};
+	power_on(d);
+	return d;
 }
 
 void virtio_reset(struct virtio_bus *bus)
 {
 	unsigned int i;
 
-	for (i = 0; i < bus->count; i++) {
-		struct virtio_device *d = &bus->device[i];
-
-		d->status = d->interrupt = 0;
-		d->device_select = d->driver_select = d->queue_select = 0;
-		d->driver = 0;
-		memset(d->queue, 0, sizeof(d->queue));
-	}
+	for (i = 0; i < bus->count; i++)
+		power_on(&bus->device[i]);
 }
 
 void virtio_free(struct virtio_bus *bus)
 {
 	free(bus->request);
 	free(bus->reply);
-	bus->request = bus->reply = NULL;
+	free(bus->disk_buffer);
+	bus->request = bus->reply = bus->disk_buffer = NULL;
 }
 
 bool virtio_device_runs(const struct virtio_device *d)
@@ -69,6 +62,7 @@ void virtio_device_break(struct virtio_device *d)
 {
 	d->status |= VIRTIO_STATUS_NEEDS_RESET;
 	d->interrupt |= VIRTIO_INTERRUPT_CONFIG;
+	d->raised |= VIRTIO_RAISED_CONFIG;
 }
 
 void virtio_device_give(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue,
@@ -78,11 +72,57 @@ void virtio_device_give(struct virtio_bus *bus, struct virtio_device *d, unsigne
 
 	if (!virtio_queue_give(&d->queue[queue], &bus->host.memory, chain, bytes, &interrupt))
 		virtio_device_break(d);
-	else if (interrupt)
-		d->interrupt |= VIRTIO_INTERRUPT_QUEUE;
+	if (!interrupt)
+		return;
+	d->interrupt |= VIRTIO_INTERRUPT_QUEUE;
+	d->raised |= 1u << queue;
 }
 
-bool virtio_irq(const struct virtio_bus *bus, unsigned int device)
+uint64_t virtio_device_features(const struct virtio_device *d)
 {
-	return device < bus->count && bus->device[device].interrupt;
+	uint64_t features = VIRTIO_FEATURE_VERSION_1;
+
+	if (d->kind == VIRTIO_SHARE)
+		features |= VIRTIO_FEATURE_TAG;
+	if (d->kind == VIRTIO_BLOCK)
+		features |= VIRTIO_FEATURE_SIZE_MAX | VIRTIO_FEATURE_SEG_MAX | VIRTIO_FEATURE_FLUSH;
+	if (d->read_only)
+		features |= VIRTIO_FEATURE_RO;
+	return features;
+}
+
+void virtio_device_set_status(struct virtio_device *d, uint32_t value)
+{
+	if (!value) {
+		reset(d);
+		return;
+	}
+	/* The driver must accept VERSION_1, and no feature that was not offered. */
+	if (d->driver & ~virtio_device_features(d) || !(d->driver & VIRTIO_FEATURE_VERSION_1))
+		value &= ~VIRTIO_STATUS_FEATURES_OK;
+	if (!(value & VIRTIO_STATUS_FEATURES_OK))
+		value &= ~VIRTIO_STATUS_DRIVER_OK;
+	d->status = (value & 0x3f & ~VIRTIO_STATUS_NEEDS_RESET) | (value & 0x80) |
+		    (d->status & VIRTIO_STATUS_NEEDS_RESET);
+}
+
+void virtio_device_read_config(const struct virtio_device *d, uint32_t offset, uint32_t len,
+			       uint8_t *to)
+{
+	uint32_t i;
+
+	for (i = 0; i < len; i++)
+		to[i] = offset + i < d->config_bytes ? d->config[offset + i] : 0;
+}
+
+bool virtio_take_vector(struct virtio_bus *bus, unsigned int device, uint16_t *vector)
+{
+	struct virtio_device *d = &bus->device[device];
+	const uint32_t bit = d->raised & -d->raised;
+
+	d->raised &= ~bit;
+	*vector = bit == VIRTIO_RAISED_CONFIG ? d->config_vector
+		  : bit			      ? d->vector[__builtin_ctz(bit)]
+					      : VIRTIO_NO_VECTOR;
+	return bit;
 }

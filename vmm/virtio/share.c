@@ -1,6 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The device of a shared folder: each chain is a request and the room for its reply. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "virtio/device.h"
+
+int virtio_add_share(struct virtio_bus *bus, const char *tag)
+{
+	const size_t len = strlen(tag);
+	struct virtio_device *d;
+
+	if (!len || len > VIRTIO_TAG_MAX)
+		return -EINVAL;
+	if (!bus->request)
+		bus->request = malloc(VIRTIO_SHARE_MAX);
+	if (!bus->reply)
+		bus->reply = malloc(VIRTIO_SHARE_MAX);
+	if (!bus->request || !bus->reply)
+		return -ENOMEM;
+	d = virtio_device_add(bus, VIRTIO_SHARE, 1);
+	if (!d)
+		return -ENOSPC;
+	d->config[0] = (uint8_t)len;
+	memcpy(d->config + 2, tag, len);
+	d->config_bytes = (uint8_t)(2 + len);
+	return 0;
+}
 
 /* Handle one request. Returns false if the chain breaks the rules. */
 static bool serve(struct virtio_bus *bus, struct virtio_device *d, const struct virtio_chain *chain)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * virtio devices with the transport virtio-mmio (virtio 1.2, 4.2): a shared folder (9P) and a
- * console. A device handles a request completely when the driver notifies it, and takes no time.
+ * virtio devices of a PCI bus (virtio 1.2): disks, a shared folder (9P), a console and random
+ * numbers. The transport is that of 4.1 without the registers of legacy devices.
  *
- * The caller passes accesses to [VIRTIO_FIRST, VIRTIO_FIRST + VIRTIO_DEVICES * VIRTIO_PAGE), and
- * then sets the interrupt lines.
+ * A disk completes its requests one after the other, each at a time that follows from its size. The
+ * other devices handle a request when the driver notifies them, and take no time.
  */
 #ifndef VMM_VIRTIO_VIRTIO_H
 #define VMM_VIRTIO_VIRTIO_H
@@ -15,18 +15,34 @@
 
 #include "virtio/queue.h"
 
-#define VIRTIO_FIRST   0xfeb00000ull
-#define VIRTIO_PAGE    0x1000ull
-#define VIRTIO_DEVICES 2u
-#define VIRTIO_LINE    16u /* the line of the first device; the others follow */
+#define VIRTIO_DEVICES 12u
+#define VIRTIO_DISKS   8u
 #define VIRTIO_QUEUES  2u
-/* The longest message of the shared folder. */
+#define VIRTIO_CONFIG  40u
+/* The longest message of the shared folder, and the longest name of it. */
 #define VIRTIO_SHARE_MAX (128u << 10)
 #define VIRTIO_TAG_MAX	 32u
+/* The most data of one request to a disk. */
+#define VIRTIO_DISK_MAX	 (1u << 20)
+#define VIRTIO_NO_VECTOR 0xffffu
+#define VIRTIO_NEVER	 UINT64_MAX
+/* The size of BAR 0, and the offset of the MSI-X table in it. */
+#define VIRTIO_PCI_BAR	0x8000u
+#define VIRTIO_PCI_MSIX 0x4000u
+/* The vectors of a device: one for each queue, and one for its configuration. */
+#define VIRTIO_VECTORS (VIRTIO_QUEUES + 1)
 
 enum virtio_kind {
+	VIRTIO_BLOCK = 2,
 	VIRTIO_CONSOLE = 3,
+	VIRTIO_RANDOM = 4,
 	VIRTIO_SHARE = 9,
+};
+
+enum virtio_disk_access {
+	VIRTIO_DISK_READ,
+	VIRTIO_DISK_WRITE,
+	VIRTIO_DISK_FLUSH, /* without data */
 };
 
 /* Callbacks from the devices to the machine. */
@@ -37,39 +53,69 @@ struct virtio_host {
 	/* Make the reply to a request of the shared folder. Returns its size, at most @room. */
 	size_t (*share)(void *opaque, const uint8_t *request, size_t bytes, uint8_t *reply,
 			size_t room);
+	/* Access a disk by its number. Returns 0 or -errno. */
+	int (*disk)(void *opaque, unsigned int number, enum virtio_disk_access access,
+		    uint64_t offset, void *data, size_t bytes);
 	void *opaque;
 };
 
 struct virtio_bus;
 
+/* The registers of a device. A snapshot holds them as they are, so there are no pointers. */
 struct virtio_device {
-	enum virtio_kind kind;
+	uint32_t kind;		    /* enum virtio_kind */
 	uint32_t status, interrupt; /* the registers of these names */
 	uint32_t device_select, driver_select, queue_select;
 	uint64_t driver; /* the features that the driver accepted */
 	struct virtio_queue queue[VIRTIO_QUEUES];
-	uint8_t config[2 + VIRTIO_TAG_MAX];
-	uint8_t config_bytes, queues;
+	uint64_t due;	 /* ns: when the current request completes, or VIRTIO_NEVER */
+	uint32_t raised; /* the interrupts to send */
+	uint16_t config_vector, vector[VIRTIO_QUEUES];
+	uint8_t queues, config_bytes;
+	uint8_t number, read_only; /* of a disk */
+	uint8_t config[VIRTIO_CONFIG];
+	uint8_t spare[4];
 };
 
 struct virtio_bus {
 	struct virtio_host host;
 	struct virtio_device device[VIRTIO_DEVICES];
 	unsigned int count;
+	unsigned int disks;	  /* how many of them are disks */
+	uint64_t now;		  /* ns */
+	uint64_t random;	  /* the state of the random numbers */
+	uint8_t *disk_buffer;	  /* if there is a disk */
 	uint8_t *request, *reply; /* of VIRTIO_SHARE_MAX bytes, if there is a shared folder */
 };
 
-/* Add a shared folder with this tag. Returns 0, -EINVAL if the tag is too long, or -ENOMEM. */
+/*
+ * Each of these functions adds a device. They return 0, -ENOSPC if the bus is full, or -ENOMEM.
+ * virtio_add_share() returns -EINVAL if the tag has no or too many bytes.
+ */
 int virtio_add_share(struct virtio_bus *bus, const char *tag);
-void virtio_add_console(struct virtio_bus *bus);
+int virtio_add_console(struct virtio_bus *bus);
+/* The last part of a sector of the disk is not visible. */
+int virtio_add_disk(struct virtio_bus *bus, uint64_t bytes, bool read_only);
+int virtio_add_random(struct virtio_bus *bus, uint64_t seed);
 /* Reset all devices, as at power-on. */
 void virtio_reset(struct virtio_bus *bus);
 void virtio_free(struct virtio_bus *bus);
 
-/* Access a device. Returns false if there is none at this address. */
-bool virtio_mmio(struct virtio_bus *bus, uint64_t gpa, uint32_t len, bool write, void *data);
-/* Returns true if the device asserts its interrupt line. */
-bool virtio_irq(const struct virtio_bus *bus, unsigned int device);
+/* Set the time, and complete the requests that are due. */
+void virtio_advance(struct virtio_bus *bus, uint64_t now);
+/* Returns the time at which the next request completes, or VIRTIO_NEVER. */
+uint64_t virtio_next(const struct virtio_bus *bus);
+
+/* Write the capabilities of a device at @at of its configuration space, 68 bytes. */
+void virtio_pci_capabilities(uint8_t *config, unsigned int at);
+/* Access BAR 0 of a device, without its MSI-X table. */
+void virtio_pci(struct virtio_bus *bus, unsigned int device, uint32_t offset, uint32_t len,
+		bool write, void *data);
+/*
+ * Take an interrupt to send. *vector is VIRTIO_NO_VECTOR if the driver has given it none. Returns
+ * false if there is none.
+ */
+bool virtio_take_vector(struct virtio_bus *bus, unsigned int device, uint16_t *vector);
 
 bool virtio_has_console(const struct virtio_bus *bus);
 /* Returns the number of bytes that the console can receive now, at most @most. */

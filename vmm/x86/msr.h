@@ -35,6 +35,7 @@
 #define X86_MSR_DEBUGCTL	   0x1d9u
 #define X86_MSR_LER_FROM_LIP	   0x1ddu
 #define X86_MSR_LER_TO_LIP	   0x1deu
+#define X86_MSR_POWER_CTL	   0x1fcu
 
 /* Variable MTRRs: pairs of PHYSBASEn and PHYSMASKn. */
 #define X86_MSR_MTRR_PHYSBASE0	  0x200u
@@ -66,6 +67,7 @@
 #define X86_MSR_LASTBRANCH_31_TO    0x6dfu
 #define X86_MSR_LASTBRANCH_0_INFO   0xdc0u
 #define X86_MSR_LASTBRANCH_31_INFO  0xddfu
+#define X86_MSR_UNC_GLOBAL_CTL	    0xe01u
 #define X86_MSR_TSC_DEADLINE	    0x6e0u
 #define X86_MSR_X2APIC_FIRST	    0x800u
 #define X86_MSR_X2APIC_LAST	    0x8ffu
