@@ -173,6 +173,7 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) forged-build fau
 #?   make check-linux   Debian's kernels on the software CPU (needs the network once): the cloud kernel
 #?                      boots on each model, its trace repeats, perf records inside
 #?   make check-debian  Debian 12 and 13 boot from images with 1, 2 and 8 vCPUs (needs root and the network once)
+#?   make check-linux-full  the guest's scenarios of tests/qemu under vpt run, on each model; resumes
 #?   make check-house   format, cycles, hardening, headers, layers, objects, prose, tail jumps, tree; and that these
 #?                      find faults
 #?   make check-install install, compile against what was installed, uninstall
@@ -199,7 +200,7 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) forged-build fau
 SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat check-docs \
-	check-spec check-tables check-rtit check-ptt check-linux check-debian \
+	check-spec check-tables check-rtit check-ptt check-linux check-debian check-linux-full \
 	check-house check-install check-fresh check-soak check-perf soak seeds fuzz spec-map cov bench bench-decode bench-against
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
@@ -287,7 +288,7 @@ check-linux:
 	@patches/tools/demo >/dev/null
 	@patches/tools/kernel generic >/dev/null
 	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 900 -d $(O)/check-linux tests/run/linux/boot.sh tests/run/linux/demo.sh \
-		tests/run/linux/share.sh tests/run/linux/disk.sh
+		tests/run/linux/share.sh tests/run/linux/disk.sh tests/run/linux/scenarios.sh
 check-debian:
 	@.ci/deps build check debian
 	$(again) all
@@ -295,6 +296,10 @@ check-debian:
 	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 1800 -d $(O)/check-debian \
 		$(foreach codename,bookworm trixie,'tests/run/linux/debian.sh $(codename) 1 traced' \
 		'tests/run/linux/debian.sh $(codename) 2 reboot' 'tests/run/linux/debian.sh $(codename) 8')
+check-linux-full:
+	@.ci/deps build check linux
+	$(again) all
+	@MODE=$(MODE) O=$(O) tests/run/linux/scenarios.sh --full
 check-house:
 	$(prepare)
 	@$(run) $(CHECKS_HOUSE)

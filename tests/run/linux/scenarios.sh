@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Scenarios of tests/qemu whose guest part needs no host() under vpt run: perf in Linux with programs
+# whose flow is known.
+#
+# usage: scenarios.sh [--full]   one model and one scenario; --full: all of both. A pair that passed
+#                                is in a ledger below $O, and a later --full with the same command
+#                                does not run it again
+set -u
+cd "$(dirname "$0")/../../.." || exit 1
+. tests/lib/cli.sh
+
+export O=${O:-build/${MODE:-rel}}
+export VPT=${VPT:-$O/vpt}
+# Without MTC, perf cannot order the trace and the mappings of a program: docs/limits.md. So bdw is not here.
+models=skl
+names=perf-filters
+ledger=/dev/null
+if [ "${1:-}" = --full ]; then
+	models="skl icx spr"
+	names="perf-buffers perf-filters"
+	mkdir -p "$O/scenarios"
+	# The same command, scenarios and guest.
+	ledger=$O/scenarios/$({
+		patches/tools/guest
+		patches/tools/kernel generic
+		sha256sum "$VPT" tests/qemu/check tests/qemu/run-vpt
+		find tests/qemu/lib tests/qemu/programs tests/qemu/scenarios -type f -exec sha256sum {} +
+	} | LC_ALL=C sort | sha256sum | cut -c1-16)
+	[ -e "$ledger" ] || : >"$ledger"
+fi
+
+for model in $models; do
+	for name in $names; do
+		if grep -qx "$model $name" "$ledger"; then
+			tap_ok "$model: $name, passed before"
+			continue
+		fi
+		tap_run "$model: $name" tests/qemu/check --vpt "$model" "$name"
+		# shellcheck disable=SC2154 # tap.sh
+		tail -n 1 <<<"$tap_output" | grep -qx "1 passed, 0 failed" && echo "$model $name" >>"$ledger"
+	done
+done
+tap_end
