@@ -309,6 +309,14 @@ START_TEST(msr_ranges)
 	ck_assert(core_msr_traps(0x34) && core_msr_traps(0xc0000085) && core_msr_traps(~0u));
 	ck_assert_int_eq(core_msr_read(&v, 0x34, &value), VPT_FAULT_GP);
 	ck_assert_int_eq(core_msr_write(&v, 0x34, 0, &insn), VPT_FAULT_GP);
+	/* Linux's intel_idle accesses these without a test of CPUID. */
+	for (i = 0; i < 2; i++) {
+		static const uint32_t idle[] = {X86_MSR_PKG_CST_CONFIG, X86_MSR_POWER_CTL};
+
+		ck_assert_int_eq(core_msr_write(&v, idle[i], 2, &insn), VPT_FAULT_NONE);
+		ck_assert_int_eq(core_msr_read(&v, idle[i], &value), VPT_FAULT_NONE);
+		ck_assert_uint_eq(value, 0);
+	}
 	ck_assert(!core_msr_traps(X86_MSR_EFER) && !core_msr_traps(X86_MSR_TSC));
 	ck_assert(core_msr_traps(0x1b) && core_msr_traps(0x6e0) && core_msr_traps(0x83f));
 	ck_assert(core_msr_traps(X86_MSR_IA32_PLATFORM_INFO) && core_msr_traps(VPT_MSR_FIRST));

@@ -16,6 +16,7 @@
 #define X86_MSR_PMC0		   0xc1u
 #define X86_MSR_IA32_PLATFORM_INFO 0xceu
 #define X86_MSR_UMWAIT_CONTROL	   0xe1u
+#define X86_MSR_PKG_CST_CONFIG	   0xe2u
 #define X86_MSR_MTRRCAP		   0xfeu
 #define X86_MSR_ARCH_CAPABILITIES  0x10au
 #define X86_MSR_FLUSH_CMD	   0x10bu
