@@ -6,7 +6,12 @@
 debian() { # COMMAND [ARG...]
 	if [ ! -d /mnt/usr ]; then
 		mkdir -p /mnt
-		mount -t ext4 -o ro /dev/disk/1 /mnt || return 1
+		# Under vpt run the shared folder has the files of the disk.
+		if [ -d "$folder/disk1" ]; then
+			mount -o bind "$folder/disk1" /mnt || return 1
+		else
+			mount -t ext4 -o ro /dev/disk/1 /mnt || return 1
+		fi
 		for dir in proc sys dev; do mount -o bind /$dir /mnt/$dir; done
 		for dir in debug tracing; do mount -o bind /sys/kernel/$dir /mnt/sys/kernel/$dir; done
 		for dir in tmp root run var/tmp; do mount -t tmpfs tmp /mnt/$dir; done
