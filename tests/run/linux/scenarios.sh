@@ -18,7 +18,7 @@ names=perf-filters
 ledger=/dev/null
 if [ "${1:-}" = --full ]; then
 	models="skl icx spr"
-	names="perf-buffers perf-filters perf-snapshot perf-tasks"
+	names="perf-buffers perf-filters perf-snapshot perf-tasks perf-test"
 	mkdir -p "$O/scenarios"
 	# The same command, scenarios and guest.
 	ledger=$O/scenarios/$({
