@@ -29,8 +29,8 @@ refuses "nine disks" "$USAGE" "more than 8 disks" run -q --disk="$image" --disk=
 	--disk="$image" "$elf"
 refuses "a disk twice, to write" "$INPUT" "another process uses it" run -q --disk="$image,rw" \
 	--disk="$image,rw" "$elf"
-refuses "a snapshot" "$USAGE" "--snapshot: not with --share, --disk" run -q --engine=soft \
-	--disk="$image" --snapshot="$dir/s.vps" "$elf"
+refuses "a snapshot with an image that changes" "$USAGE" "because the image would change" run -q \
+	--engine=soft --disk="$image,rw" --snapshot="$dir/s.vps" "$elf"
 refuses "an option of usages" "$USAGE" "not with --usage" run -q --engine=soft --disk="$image" \
 	--usage=system -o "$dir/u.vpt" "$elf"
 
@@ -44,7 +44,18 @@ tap_run "the image is as it was" cmp "$image" "$dir/same"
 tap_run "vpt info names the image" grep -q "$image" "$dir/info"
 tap_run "a replay" "$VPT" replay -q --console="$dir/con2" -o "$dir/c.vpt" "$dir/a.vpt"
 tap_run "the same file" cmp "$dir/a.vpt" "$dir/c.vpt"
+set -- --engine=soft --pt=host --virtio-rng --virtio-console --disk="$image,overlay=1M" --console=none
+tap_run "a whole run" "$VPT" run -q "$@" -o "$dir/d.vpt" "$elf"
+tap_run "the same until a snapshot" "$VPT" run -q "$@" --snapshot="$dir/s.vps" --snapshot-at=20000 \
+	-o "$dir/e.vpt" "$elf"
+tap_run "resumed" "$VPT" restore -q --console=none -o "$dir/f.vpt" "$dir/s.vps"
+tap_run "the file of the whole run" cmp "$dir/d.vpt" "$dir/f.vpt"
+mv "$image" "$dir/away"
+refuses "a snapshot without its image" "$INPUT" "image: No such file" restore -q --console=none "$dir/s.vps"
+mv "$dir/away" "$image"
 touch -d 2001-01-01 "$image"
+refuses "a snapshot with a changed image" "$INPUT" "the image was modified after the snapshot" restore -q \
+	--console=none "$dir/s.vps"
 refuses "a replay with a changed image" "$INPUT" "not the disk of the recording" replay -q \
 	--console=none "$dir/a.vpt"
 tap_run "a run that writes to the image" "$VPT" run -q --engine=soft --pt=host --input="$dir/input" \

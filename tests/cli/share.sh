@@ -16,10 +16,8 @@ refuses "no tag" "$USAGE" "a NAME of 1 to 32 bytes" run -q --share="$dir/folder,
 refuses "a long tag" "$USAGE" "a NAME of 1 to 32 bytes" run -q --share="$dir/folder,tag=$name" "$elf"
 refuses "a folder that does not exist" "$INPUT" "No such file" run -q --share="$dir/none" "$elf"
 refuses "a file" "$INPUT" "Not a directory" run -q --share="$dir/folder/file" "$elf"
-refuses "a snapshot" "$USAGE" "--snapshot: not with --share, --disk" run -q --engine=soft \
-	--share="$dir/folder" --snapshot="$dir/s.vps" "$elf"
-refuses "a snapshot with a console" "$USAGE" "--snapshot: not with --share, --disk" run -q \
-	--engine=soft --virtio-console --snapshot="$dir/s.vps" "$elf"
+refuses "a snapshot" "$USAGE" "--snapshot: not with --share" run -q --engine=soft --share="$dir/folder" \
+	--snapshot="$dir/s.vps" "$elf"
 refuses "an option of usages" "$USAGE" "not with --usage" run -q --engine=soft --share="$dir/folder" \
 	--usage=system -o "$dir/u.vpt" "$elf"
 

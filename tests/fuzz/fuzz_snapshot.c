@@ -67,7 +67,8 @@ static uint64_t stop(void *opaque)
 static void save_again(struct core_vm *vm, const struct core_snapshot *s, struct trace_writer *w)
 {
 	const struct core_snap_info *info = core_snapshot_info(s);
-	const struct core_snap_origin origin = {&info->file, info->guest, w, NULL};
+	const struct core_snap_origin origin = {
+		.file = &info->file, .guest = info->guest, .writer = w};
 	struct core_snapshot *again;
 	struct file f;
 	char why[160];

@@ -247,6 +247,40 @@ START_TEST(table)
 }
 END_TEST
 
+START_TEST(saved)
+{
+	uint8_t state[4096];
+	const size_t bytes = dev_pci_saved_bytes(&pci);
+	unsigned int at;
+
+	ck_assert_uint_le(bytes, sizeof(state));
+	out(1, 4, 2, 6);
+	out(1, 0x10, 4, 0xe1230000u);
+	out(1, DEV_PCI_MSIX + 2, 2, 0x8000);
+	write_table(0, 0xfee01000);
+	write_table(8, 0x31);
+	dev_pci_raise(&pci, function, 0);
+	dev_pci_save(&pci, state);
+	dev_pci_reset(&pci);
+	ck_assert(!dev_pci_load(&pci, state, bytes - 1));
+	ck_assert(dev_pci_load(&pci, state, bytes));
+	ck_assert_uint_eq(in(1, 0x10, 4), 0xe1230000u);
+	ck_assert_uint_eq(read_table(0x1000), 1);
+	write_table(0xc, 0);
+	ck_assert_uint_eq(messages, 1);
+	ck_assert_uint_eq(sent[0].vector, 0x31);
+	/* A bit that software cannot write, in the identity of the host bridge. */
+	for (at = 8; at < 12; at++) {
+		state[at] ^= 1;
+		ck_assert(!dev_pci_load(&pci, state, bytes));
+		state[at] ^= 1;
+	}
+	/* A pending bit without vector. */
+	state[8 + 256] = 1;
+	ck_assert(!dev_pci_load(&pci, state, bytes));
+}
+END_TEST
+
 START_TEST(full)
 {
 	const struct dev_pci_config config = {.vendor = 1, .vectors = DEV_PCI_VECTORS + 1};
@@ -261,5 +295,5 @@ END_TEST
 
 TEST_SUITE("dev_pci", setup, NULL)
 {
-	TEST_ADD(tcase, identity, ports, ecam, bar, capability, vectors, table, full);
+	TEST_ADD(tcase, identity, ports, ecam, bar, capability, vectors, table, saved, full);
 }

@@ -267,7 +267,7 @@ START_TEST(due_now)
 {
 	static const uint8_t code[] = {0xeb, 0xfe}; /* jmp . */
 	struct trace_file_info info = {.owner = TRACE_OWNER_GUEST, .vcpus = 1, .engine = "soft"};
-	const struct core_snap_origin origin = {&info, "test", NULL, NULL};
+	const struct core_snap_origin origin = {.file = &info, .guest = "test"};
 	struct core_snapshot *s;
 	struct engine_exit exit;
 	char path[32], why[160];

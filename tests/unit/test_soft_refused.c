@@ -21,8 +21,8 @@ struct feature {
 static const struct feature features[] = {
 	/* DTES64 MONITOR DS-CPL VMX SMX */
 	{1, 0, 'c', B(2) | B(3) | B(4) | B(5) | B(6)},
-	/* VME MCE MCA DS ACPI HTT */
-	{1, 0, 'd', B(1) | B(7) | B(14) | B(21) | B(22) | B(28)},
+	/* VME DS ACPI HTT */
+	{1, 0, 'd', B(1) | B(21) | B(22) | B(28)},
 	/* SGX HLE RTM MPX */
 	{7, 0, 'b', B(2) | B(4) | B(11) | B(14)},
 	/* PKU WAITPKG CET_SS KL CLDEMOTE MOVDIRI MOVDIR64B ENQCMD PKS */
@@ -58,8 +58,8 @@ static const struct {
 	const char *name;
 	unsigned int bit;
 } cr4[] = {
-	{"VME", 0}, {"PVI", 1},	 {"MCE", 6},  {"VMXE", 13}, {"SMXE", 14},
-	{"KL", 19}, {"PKE", 22}, {"CET", 23}, {"PKS", 24},  {"UINTR", 25},
+	{"VME", 0},  {"PVI", 1},  {"VMXE", 13}, {"SMXE", 14},  {"KL", 19},
+	{"PKE", 22}, {"CET", 23}, {"PKS", 24},	{"UINTR", 25},
 };
 
 START_TEST(cr4_refuses)

@@ -83,6 +83,8 @@ static void take_info(struct restore *r)
 	o->mem = info->mem_bytes;
 	o->oracle = info->file.oracle;
 	o->seed = info->file.seed;
+	o->virtio_console = info->devices & CORE_SNAP_CONSOLE;
+	o->virtio_rng = info->devices & CORE_SNAP_RANDOM;
 }
 
 static int create(struct restore *r)
@@ -114,8 +116,11 @@ static int create(struct restore *r)
 	if (error)
 		return cli_fail(CLI_EXIT_HOST, "restore: cannot make a virtual machine: %s",
 				cli_reason(-error));
+	error = cli_run_add_devices(&r->m);
+	if (error)
+		return error;
 	error = core_snapshot_load(r->s, &r->m.vm, why, sizeof(why));
-	return error ? refuse(r, error, why) : CLI_EXIT_OK;
+	return error ? refuse(r, error, why) : cli_run_disks_load(&r->m, r->s, r->path);
 }
 
 static int resume(struct restore *r)
@@ -187,10 +192,13 @@ int cli_cmd_restore(int argc, char **argv)
 		return refuse(&r, error, why);
 	}
 	take_info(&r);
-	status = create(&r);
+	status = cli_run_disks_take(&r.m.o, r.s, r.path);
+	if (!status)
+		status = create(&r);
 	if (!status)
 		status = resume(&r);
 	status = cli_run_finish(&r.m, status);
+	cli_run_disks_close(&r.m);
 	core_snapshot_close(r.s);
 	return status;
 }

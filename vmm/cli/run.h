@@ -18,6 +18,7 @@
 #include "core/reboot.h"
 #include "core/vcpu.h"
 #include "cli/symbols.h"
+#include "core/snapshot.h"
 #include "core/vm.h"
 #include "disk/disk.h"
 #include "trace/format.h"
@@ -361,6 +362,14 @@ int cli_run_add_devices(struct cli_run_machine *m);
 void cli_run_disks_close(struct cli_run_machine *m);
 /* Write the names and identities of the images to the trace file. Returns 0 or -errno. */
 int cli_run_disks_record(const struct cli_run_machine *m, struct trace_writer *writer);
+/* Returns true if the guest writes to an image. */
+bool cli_run_disks_written(const struct cli_run_options *o);
+/* For a snapshot: describe the disks and return their number, and save the contents of one. */
+unsigned int cli_run_disks_describe(const struct cli_run_machine *m, struct core_snap_disk *to);
+int cli_run_disk_save(void *machine, unsigned int i, core_snap_put *put, void *to);
+/* Take the disks of a snapshot as options, and load their contents. Each returns an exit status. */
+int cli_run_disks_take(struct cli_run_options *o, const struct core_snapshot *s, const char *path);
+int cli_run_disks_load(struct cli_run_machine *m, const struct core_snapshot *s, const char *path);
 /* Access a disk for the guest. Returns 0 or -errno. */
 int cli_run_disk_access(struct cli_run_machine *m, unsigned int number,
 			enum virtio_disk_access access, uint64_t offset, void *data, size_t bytes);

@@ -102,8 +102,19 @@ static void give_up_console(FILE *to)
  */
 static bool take_snapshot(struct cli_run_machine *m)
 {
-	const struct core_snap_origin origin = {&m->info, m->o.guest, m->writer,
-						&m->vm.vcpu->urged};
+	struct core_snap_disk disks[VIRTIO_DISKS];
+	const struct core_snap_origin origin = {
+		.file = &m->info,
+		.guest = m->o.guest,
+		.writer = m->writer,
+		.give_up = &m->vm.vcpu->urged,
+		.devices = (m->o.virtio_console ? CORE_SNAP_CONSOLE : 0u) |
+			   (m->o.virtio_rng ? CORE_SNAP_RANDOM : 0u),
+		.disk = disks,
+		.disks = cli_run_disks_describe(m, disks),
+		.save_disk = cli_run_disk_save,
+		.opaque = m,
+	};
 	char why[sizeof(m->vm.stop.text)];
 	int error;
 
@@ -263,9 +274,12 @@ int cli_run_check_snapshots(const struct cli_run_machine *m)
 		return cli_fail(CLI_EXIT_USAGE,
 				"%s: --snapshot: engine %s has no snapshots: use --engine=soft",
 				o->verb, m->vm.engine->name);
-	if (o->snapshot && m->vm.virtio.bus.count)
+	if (o->snapshot && o->share.given)
+		return cli_fail(CLI_EXIT_USAGE, "%s: --snapshot: not with --share", o->verb);
+	if (o->snapshot && cli_run_disks_written(o))
 		return cli_fail(CLI_EXIT_USAGE,
-				"%s: --snapshot: not with --share, --disk or virtio devices",
+				"%s: --snapshot: not with --disk=FILE,rw, because the image would "
+				"change",
 				o->verb);
 	if (o->has_snapshot_at && o->snapshot_at < retired)
 		return cli_fail(CLI_EXIT_USAGE,

@@ -240,7 +240,8 @@ static size_t head_bytes(const struct core_vm *vm)
 
 size_t core_devices_saved_bytes(const struct core_vm *vm)
 {
-	return head_bytes(vm) + dev_platform_saved_bytes(&vm->platform);
+	return head_bytes(vm) + dev_platform_saved_bytes(&vm->platform) +
+	       core_virtio_saved_bytes(vm);
 }
 
 bool core_devices_save(struct core_vm *vm, void *to, size_t room)
@@ -249,7 +250,7 @@ bool core_devices_save(struct core_vm *vm, void *to, size_t room)
 	struct saved *saved = to;
 	unsigned int i;
 
-	if (room < head)
+	if (room < core_devices_saved_bytes(vm))
 		return false;
 	memset(to, 0, head);
 	saved->input = vm->vcpu->input.bytes;
@@ -260,6 +261,7 @@ bool core_devices_save(struct core_vm *vm, void *to, size_t room)
 		if (v->irq.pending & CORE_IRQ_TIMER_ARMED && core_vcpu_counts(v))
 			saved->timer_left[i] = v->irq.timer_at - v->ev->retired;
 	}
+	core_virtio_save(vm, (char *)to + head + dev_platform_saved_bytes(&vm->platform));
 	return dev_platform_save(&vm->platform, (char *)to + head, room - head);
 }
 
@@ -276,11 +278,14 @@ bool core_devices_load(struct core_vm *vm, const void *from, size_t bytes)
 	const size_t head = head_bytes(vm);
 	const struct saved *saved = from;
 	unsigned int i;
+	size_t platform;
 
 	for (i = 0; i < vm->cpus; i++)
 		core_devices_advance(vm->cpu[i]);
+	platform = dev_platform_saved_bytes(&vm->platform);
 	if (bytes != core_devices_saved_bytes(vm) ||
-	    !dev_platform_load(&vm->platform, (const char *)from + head, bytes - head))
+	    !core_virtio_load(vm, (const char *)from + head + platform, bytes - head - platform) ||
+	    !dev_platform_load(&vm->platform, (const char *)from + head, platform))
 		return false;
 	for (i = 0; i < vm->cpus; i++)
 		load_timer(vm->cpu[i], saved->timer_left[i]);

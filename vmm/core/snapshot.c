@@ -73,6 +73,7 @@ static void put_info(struct out *o, const struct core_vm *vm, const struct core_
 		.mem_bytes = vm->mem.bytes,
 		.file_bytes = origin->writer ? trace_writer_file_bytes(origin->writer) : 0,
 		.current = vm->current->index,
+		.devices = origin->devices,
 	};
 	unsigned int i;
 
@@ -147,6 +148,57 @@ static void put_devices(struct out *o, struct core_vm *vm)
 	else
 		o->error = -ENOMEM;
 	free(state);
+}
+
+/* Bytes of a disk that are not yet in a block. */
+struct overlay {
+	struct out *out;
+	size_t len;
+	uint8_t bytes[PIECE];
+};
+
+static void put_overlay(struct overlay *overlay)
+{
+	if (overlay->len)
+		put_block(overlay->out, CORE_SNAP_OVERLAY, NULL, 0, overlay->bytes, overlay->len);
+	overlay->len = 0;
+}
+
+static int keep_bytes(void *opaque, const void *bytes, size_t count)
+{
+	struct overlay *overlay = opaque;
+
+	while (count) {
+		const size_t room = PIECE - overlay->len, n = count < room ? count : room;
+
+		memcpy(overlay->bytes + overlay->len, bytes, n);
+		overlay->len += n;
+		bytes = (const uint8_t *)bytes + n;
+		count -= n;
+		if (overlay->len == PIECE)
+			put_overlay(overlay);
+	}
+	return goes_on(overlay->out) ? 0 : overlay->out->error;
+}
+
+static void put_disks(struct out *o, const struct core_snap_origin *origin)
+{
+	struct overlay *overlay = origin->disks ? malloc(sizeof(*overlay)) : NULL;
+	unsigned int i;
+	int error;
+
+	if (origin->disks && !overlay)
+		o->error = -ENOMEM;
+	for (i = 0; i < origin->disks && !o->error; i++) {
+		overlay->out = o;
+		overlay->len = 0;
+		put_block(o, CORE_SNAP_DISK, NULL, 0, &origin->disk[i], sizeof(origin->disk[i]));
+		error = origin->save_disk(origin->opaque, i, keep_bytes, overlay);
+		if (error && !o->error)
+			o->error = error;
+		put_overlay(overlay);
+	}
+	free(overlay);
 }
 
 static void put_vcpu(struct out *o, struct core_vcpu *v)
@@ -248,6 +300,7 @@ static void put_all(struct out *o, struct core_vm *vm, const struct core_snap_or
 			put_code(o, vm->cpu[i]->tracer.recorder.pages);
 	}
 	put_devices(o, vm);
+	put_disks(o, origin);
 	if (origin->writer) {
 		put_writer(o, origin->writer);
 		put_file(o, fd, trace_writer_file_bytes(origin->writer));

@@ -3,8 +3,8 @@
  * Snapshots: write a machine and its unfinished trace to a file between two instructions, and load
  * both. A resumed run writes the same trace as an uninterrupted run (docs/adr/0008).
  *
- * A .vps file is a header and a sequence of blocks. The order is INFO, CPUID, RAM, DEVICES, WRITER,
- * FILE, END. The blocks ENGINE, VCPU, TRACER, CODE and MAPS of each vCPU, in this order, precede
+ * A .vps file is a header and a sequence of blocks. The order is INFO, CPUID, RAM, DEVICES, DISK,
+ * WRITER, FILE, END. The blocks OVERLAY of each disk follow its block DISK. The blocks ENGINE, VCPU, TRACER, CODE and MAPS of each vCPU, in this order, precede
  * DEVICES. Each has its length and a checksum. An
  * incomplete file, or one with blocks out of order, is refused by core_snapshot_open(). Each part
  * of the machine checks its own block. Integers are little-endian. Zeros pad a payload to a
@@ -22,7 +22,7 @@
 struct trace_writer;
 
 #define CORE_SNAP_MAGIC	      0x0a50414e53545056ull /* "VPTSNAP\n" */
-#define CORE_SNAP_VERSION     6
+#define CORE_SNAP_VERSION     7
 #define CORE_SNAP_BLOCK_MAGIC 0x4b4c4253u /* "SBLK" */
 
 struct core_snap_header {
@@ -45,6 +45,8 @@ enum core_snap_type {
 	CORE_SNAP_FILE,	    /* any number: the trace file's content, from the start */
 	CORE_SNAP_END,	    /* struct core_snap_end */
 	CORE_SNAP_MAPS,	    /* at most one of a vCPU: struct tracer_code_map[] */
+	CORE_SNAP_DISK,	    /* struct core_snap_disk */
+	CORE_SNAP_OVERLAY,  /* any number of a disk: the bytes of its owner */
 	CORE_SNAP_TYPES
 };
 
@@ -65,7 +67,21 @@ struct core_snap_info {
 	uint64_t file_bytes;  /* bytes of the trace file, 0: no trace file */
 	char guest[64];	      /* the guest's name, for messages */
 	uint32_t current;     /* the vCPU whose turn it is */
-	uint32_t reserved;
+	uint32_t devices;     /* bits of enum core_snap_devices */
+};
+
+/* The virtio devices besides disks. */
+enum core_snap_devices {
+	CORE_SNAP_CONSOLE = 1 << 0,
+	CORE_SNAP_RANDOM = 1 << 1,
+	CORE_SNAP_ALL_DEVICES = (1 << 2) - 1,
+};
+
+/* How to open a disk. The meaning of the numbers is that of their owner. */
+struct core_snap_disk {
+	uint32_t access, format;
+	uint64_t overlay_max;
+	char name[1024];
 };
 
 struct core_snap_leaf {
@@ -82,9 +98,14 @@ struct core_snap_end {
 VPT_STATIC_ASSERT(sizeof(struct core_snap_header) == 32, "file format");
 VPT_STATIC_ASSERT(sizeof(struct core_snap_block) == 16, "file format");
 VPT_STATIC_ASSERT(sizeof(struct core_snap_info) == 120 + 40 + 40 + 64 + 8, "file format");
+VPT_STATIC_ASSERT(sizeof(struct core_snap_disk) == 16 + 1024, "file format");
 VPT_STATIC_ASSERT(sizeof(struct core_snap_leaf) == 32, "file format");
 VPT_STATIC_ASSERT(sizeof(struct tracer_code_content) == 16, "file format");
 VPT_STATIC_ASSERT(sizeof(struct tracer_code_map) == 32, "file format");
+
+/* Write the next bytes of a disk, or read them. Returns 0 or -errno. */
+typedef int core_snap_put(void *opaque, const void *bytes, size_t count);
+typedef int core_snap_get(void *opaque, void *bytes, size_t count);
 
 /* Properties of the run that are not part of the machine. */
 struct core_snap_origin {
@@ -93,6 +114,12 @@ struct core_snap_origin {
 	struct trace_writer *writer; /* NULL: no trace file */
 	/* Give up with -ECANCELED when this becomes true; NULL: never. */
 	const volatile int *give_up;
+	uint32_t devices; /* enum core_snap_devices */
+	const struct core_snap_disk *disk;
+	unsigned int disks;
+	/* Save disk @i with calls of put(to, ...). Returns 0 or -errno. */
+	int (*save_disk)(void *opaque, unsigned int i, core_snap_put *put, void *to);
+	void *opaque;
 };
 
 /*
@@ -121,6 +148,21 @@ size_t core_snapshot_count(const struct core_snapshot *s, enum core_snap_type ty
 
 /* Load the state into a new machine that was created according to core_snapshot_info(). */
 int core_snapshot_load(const struct core_snapshot *s, struct core_vm *vm, char *why, size_t size);
+/* Copy what the snapshot says of a disk. Returns false if it has no such disk. */
+bool core_snapshot_disk(const struct core_snapshot *s, unsigned int i, struct core_snap_disk *disk);
+/* A position in the bytes of a disk, for core_snapshot_get(). */
+struct core_snapshot_cursor {
+	const struct core_snapshot *s;
+	size_t block;
+	uint32_t at;
+	uint8_t *bytes; /* the contents of the block */
+};
+/* Begin to read the bytes of a disk. core_snapshot_disk_end() follows. */
+void core_snapshot_disk_begin(const struct core_snapshot *s, unsigned int i,
+			      struct core_snapshot_cursor *cursor);
+core_snap_get core_snapshot_get;
+/* Returns true if all bytes of the disk were read. */
+bool core_snapshot_disk_end(struct core_snapshot_cursor *cursor);
 /*
  * Resume the trace in the file @fd, after core_snapshot_load(). The file first gets the content of
  * the old trace file. The caller still owns @fd; -1 means not to record. The caller closes *writer.

@@ -86,6 +86,8 @@ static const struct {
 	[CORE_SNAP_TRACER] = {"tracer", false, sizeof(struct tracer_state)},
 	[CORE_SNAP_CODE] = {"code", false, sizeof(struct tracer_code_content) + X86_PAGE_SIZE},
 	[CORE_SNAP_MAPS] = {"mappings", false, 0},
+	[CORE_SNAP_DISK] = {"disk", false, sizeof(struct core_snap_disk)},
+	[CORE_SNAP_OVERLAY] = {"overlay", false, 0},
 	[CORE_SNAP_WRITER] = {"writer", true, 0},
 	[CORE_SNAP_FILE] = {"trace file", false, 0},
 	[CORE_SNAP_END] = {"end", true, sizeof(struct core_snap_end)},
@@ -178,7 +180,7 @@ static int load_block(struct core_snapshot *s, struct block *b, const struct why
 	int error = 0;
 	void *copy;
 
-	if (b->type == CORE_SNAP_RAM || b->type == CORE_SNAP_FILE)
+	if (b->type == CORE_SNAP_RAM || b->type == CORE_SNAP_FILE || b->type == CORE_SNAP_OVERLAY)
 		return each_piece(s, b, NULL, NULL, why);
 	if (b->len > LARGE)
 		error = each_piece(s, b, NULL, NULL, why);
@@ -232,10 +234,11 @@ static int next_block(struct core_snapshot *s, uint64_t *where, const struct why
 static const struct place {
 	unsigned int rank, in_group;
 } places[CORE_SNAP_TYPES] = {
-	[CORE_SNAP_INFO] = {1, 0},   [CORE_SNAP_CPUID] = {2, 0}, [CORE_SNAP_RAM] = {3, 0},
-	[CORE_SNAP_ENGINE] = {4, 1}, [CORE_SNAP_VCPU] = {4, 2},	 [CORE_SNAP_TRACER] = {4, 3},
-	[CORE_SNAP_CODE] = {4, 4},   [CORE_SNAP_MAPS] = {4, 5},	 [CORE_SNAP_DEVICES] = {5, 0},
-	[CORE_SNAP_WRITER] = {6, 0}, [CORE_SNAP_FILE] = {7, 0},	 [CORE_SNAP_END] = {8, 0},
+	[CORE_SNAP_INFO] = {1, 0},   [CORE_SNAP_CPUID] = {2, 0},   [CORE_SNAP_RAM] = {3, 0},
+	[CORE_SNAP_ENGINE] = {4, 1}, [CORE_SNAP_VCPU] = {4, 2},	   [CORE_SNAP_TRACER] = {4, 3},
+	[CORE_SNAP_CODE] = {4, 4},   [CORE_SNAP_MAPS] = {4, 5},	   [CORE_SNAP_DEVICES] = {5, 0},
+	[CORE_SNAP_DISK] = {6, 0},   [CORE_SNAP_OVERLAY] = {6, 0}, [CORE_SNAP_WRITER] = {7, 0},
+	[CORE_SNAP_FILE] = {8, 0},   [CORE_SNAP_END] = {9, 0},
 };
 
 /*
@@ -252,6 +255,9 @@ static bool follows(enum core_snap_type type, enum core_snap_type last)
 		return false;
 	if (type == CORE_SNAP_ENGINE)
 		return p->rank >= before->rank;
+	/* The first overlay follows a disk. */
+	if (type == CORE_SNAP_OVERLAY)
+		return p->rank == before->rank;
 	if (p->in_group)
 		return before->in_group && p->in_group >= before->in_group;
 	return p->rank >= before->rank;
@@ -341,7 +347,7 @@ static int check_info(struct core_snapshot *s, const struct why *why)
 		return complain(why, -EINVAL, "no such processor: %s", what);
 	if (info->file.vcpus != core_snapshot_count(s, CORE_SNAP_ENGINE, NULL) ||
 	    info->file.vcpus < 1 || info->file.vcpus > DEV_PLATFORM_CPUS ||
-	    info->current >= info->file.vcpus || info->reserved ||
+	    info->current >= info->file.vcpus || info->devices & ~CORE_SNAP_ALL_DEVICES ||
 	    info->file.owner > TRACE_OWNER_HOST || info->file.oracle > 1)
 		return complain(why, -EINVAL, "no such machine");
 	if (info->mem_bytes < MIN_MEM || info->mem_bytes > MAX_MEM ||
@@ -558,6 +564,77 @@ int core_snapshot_load(const struct core_snapshot *s, struct core_vm *vm, char *
 	if (!error)
 		error = load_ram(s, &vm->mem, &why);
 	return error ? error : load_vcpus(s, vm, &why);
+}
+
+bool core_snapshot_disk(const struct core_snapshot *s, unsigned int i, struct core_snap_disk *disk)
+{
+	if (i >= core_snapshot_count(s, CORE_SNAP_DISK, NULL))
+		return false;
+	memcpy(disk, nth(s, CORE_SNAP_DISK, i)->bytes, sizeof(*disk));
+	return is_string(disk->name, sizeof(disk->name));
+}
+
+void core_snapshot_disk_begin(const struct core_snapshot *s, unsigned int i,
+			      struct core_snapshot_cursor *cursor)
+{
+	*cursor = (struct core_snapshot_cursor){
+		.s = s, .block = (size_t)(nth(s, CORE_SNAP_DISK, i) - s->blocks.at) + 1};
+}
+
+/* Returns the block at the cursor, or NULL behind the last of the disk. */
+static const struct block *overlay_at(const struct core_snapshot_cursor *cursor)
+{
+	const struct block *b = &cursor->s->blocks.at[cursor->block];
+
+	return b->type == CORE_SNAP_OVERLAY ? b : NULL;
+}
+
+/* Read the block at the cursor, if that has not been done. */
+static int fill(struct core_snapshot_cursor *cursor, const struct block *b)
+{
+	char text[80];
+	const struct why why = {text, sizeof(text)};
+
+	if (cursor->bytes)
+		return 0;
+	cursor->bytes = malloc(b->len ? b->len : 1);
+	return cursor->bytes ? each_piece(cursor->s, b, keep_piece, cursor->bytes, &why) : -ENOMEM;
+}
+
+int core_snapshot_get(void *opaque, void *to, size_t count)
+{
+	struct core_snapshot_cursor *cursor = opaque;
+	uint8_t *at = to;
+
+	while (count) {
+		const struct block *b = overlay_at(cursor);
+		int error = b ? fill(cursor, b) : -EINVAL;
+		size_t n;
+
+		if (error)
+			return error;
+		n = b->len - cursor->at < count ? b->len - cursor->at : count;
+		memcpy(at, cursor->bytes + cursor->at, n);
+		at += n;
+		count -= n;
+		cursor->at += (uint32_t)n;
+		if (cursor->at < b->len)
+			continue;
+		free(cursor->bytes);
+		cursor->bytes = NULL;
+		cursor->at = 0;
+		cursor->block++;
+	}
+	return 0;
+}
+
+bool core_snapshot_disk_end(struct core_snapshot_cursor *cursor)
+{
+	const bool ended = !cursor->at && !overlay_at(cursor);
+
+	free(cursor->bytes);
+	cursor->bytes = NULL;
+	return ended;
 }
 
 static int put_file(void *writer, uint64_t offset, const uint8_t *bytes, size_t len)

@@ -213,3 +213,36 @@ void core_virtio_advance(struct core_vm *vm, uint64_t now)
 	virtio_advance(&vm->virtio.bus, now);
 	send_all(vm);
 }
+
+size_t core_virtio_saved_bytes(const struct core_vm *vm)
+{
+	const struct core_virtio *virtio = &vm->virtio;
+
+	return virtio->bus.count
+		       ? virtio_saved_bytes(&virtio->bus) + dev_pci_saved_bytes(&virtio->pci)
+		       : 0;
+}
+
+void core_virtio_save(const struct core_vm *vm, void *to)
+{
+	const struct core_virtio *virtio = &vm->virtio;
+
+	if (!virtio->bus.count)
+		return;
+	virtio_save(&virtio->bus, to);
+	dev_pci_save(&virtio->pci, (char *)to + virtio_saved_bytes(&virtio->bus));
+}
+
+bool core_virtio_load(struct core_vm *vm, const void *from, size_t bytes)
+{
+	struct core_virtio *virtio = &vm->virtio;
+	size_t head;
+
+	if (bytes != core_virtio_saved_bytes(vm))
+		return false;
+	if (!bytes)
+		return true;
+	head = virtio_saved_bytes(&virtio->bus);
+	return virtio_load(&virtio->bus, from, head) &&
+	       dev_pci_load(&virtio->pci, (const char *)from + head, bytes - head);
+}

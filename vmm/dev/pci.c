@@ -266,3 +266,69 @@ bool dev_pci_msix(struct dev_pci *pci, struct dev_pci_function *f, uint32_t offs
 	}
 	return true;
 }
+
+/* The part of a function that a snapshot has. */
+struct saved {
+	uint8_t config[DEV_PCI_CONFIG];
+	uint32_t pending, spare;
+	struct dev_pci_vector vector[DEV_PCI_VECTORS];
+};
+
+size_t dev_pci_saved_bytes(const struct dev_pci *pci)
+{
+	return sizeof(uint64_t) + pci->count * sizeof(struct saved);
+}
+
+void dev_pci_save(const struct dev_pci *pci, void *to)
+{
+	const uint64_t address = pci->address;
+	unsigned int i;
+
+	memcpy(to, &address, sizeof(address));
+	for (i = 0; i < pci->count; i++) {
+		const struct dev_pci_function *f = &pci->function[i];
+		struct saved saved = {.pending = f->pending};
+
+		memcpy(saved.config, f->config, sizeof(saved.config));
+		memcpy(saved.vector, f->vector, sizeof(saved.vector));
+		memcpy((char *)to + sizeof(address) + i * sizeof(saved), &saved, sizeof(saved));
+	}
+}
+
+/* Returns true if only bits that software can write differ from those of the function. */
+static bool makes_sense(const struct dev_pci_function *f, const struct saved *saved)
+{
+	unsigned int i;
+
+	for (i = 0; i < DEV_PCI_CONFIG; i++)
+		if ((saved->config[i] ^ f->config[i]) & ~writable(f, i))
+			return false;
+	for (i = 0; i < DEV_PCI_VECTORS; i++)
+		if (saved->vector[i].control & ~VECTOR_MASK)
+			return false;
+	return saved->pending < 1u << f->vectors;
+}
+
+bool dev_pci_load(struct dev_pci *pci, const void *from, size_t bytes)
+{
+	struct saved saved[DEV_PCI_FUNCTIONS];
+	uint64_t address;
+	unsigned int i;
+
+	if (bytes != dev_pci_saved_bytes(pci))
+		return false;
+	memcpy(&address, from, sizeof(address));
+	memcpy(saved, (const char *)from + sizeof(address), bytes - sizeof(address));
+	for (i = 0; i < pci->count; i++)
+		if (!makes_sense(&pci->function[i], &saved[i]))
+			return false;
+	pci->address = (uint32_t)address & 0x80fffffc;
+	for (i = 0; i < pci->count; i++) {
+		struct dev_pci_function *f = &pci->function[i];
+
+		memcpy(f->config, saved[i].config, sizeof(f->config));
+		memcpy(f->vector, saved[i].vector, sizeof(f->vector));
+		f->pending = saved[i].pending;
+	}
+	return true;
+}

@@ -8,6 +8,7 @@
 #define VMM_DEV_PCI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "dev/lapic.h"
@@ -64,6 +65,15 @@ struct dev_pci {
 struct dev_pci_function *dev_pci_add(struct dev_pci *pci, const struct dev_pci_config *config);
 /* Reset all functions. Each BAR has its initial address, and the functions do not respond. */
 void dev_pci_reset(struct dev_pci *pci);
+
+/* Return the number of bytes that dev_pci_save() writes, and save the state. */
+size_t dev_pci_saved_bytes(const struct dev_pci *pci);
+void dev_pci_save(const struct dev_pci *pci, void *to);
+/*
+ * Load a saved state. Returns false, without changes, if the bytes are not a state of a bus with
+ * these functions.
+ */
+bool dev_pci_load(struct dev_pci *pci, const void *from, size_t bytes);
 
 /* Access the configuration ports. Returns false if the ports or the size are not those of PCI. */
 bool dev_pci_io(struct dev_pci *pci, uint16_t port, uint8_t size, bool in, uint32_t *value);

@@ -101,6 +101,15 @@ int virtio_add_random(struct virtio_bus *bus, uint64_t seed);
 void virtio_reset(struct virtio_bus *bus);
 void virtio_free(struct virtio_bus *bus);
 
+/* Return the number of bytes that virtio_save() writes, and save the state. */
+size_t virtio_saved_bytes(const struct virtio_bus *bus);
+void virtio_save(const struct virtio_bus *bus, void *to);
+/*
+ * Load a saved state. Returns false, without changes, if the bytes are not a state of a bus with
+ * these devices.
+ */
+bool virtio_load(struct virtio_bus *bus, const void *from, size_t bytes);
+
 /* Set the time, and complete the requests that are due. */
 void virtio_advance(struct virtio_bus *bus, uint64_t now);
 /* Returns the time at which the next request completes, or VIRTIO_NEVER. */
