@@ -295,8 +295,25 @@ START_TEST(refused)
 }
 END_TEST
 
+/* A vmlinux is a static ELF file with the mark of a kernel, and must be as sound as another. */
+START_TEST(kernel)
+{
+	struct boot_elf elf;
+
+	ck_assert_int_eq(load(), BOOT_ELF_OK);
+	ck_assert_int_eq(boot_elf_parse_vmlinux(t.file, t.len, RAM, &elf), BOOT_ELF_NO_KERNEL);
+	vmlinux();
+	ck_assert_int_eq(load(), BOOT_ELF_KERNEL);
+	ck_assert_int_eq(boot_elf_parse_vmlinux(t.file, t.len, RAM, &elf), BOOT_ELF_OK);
+	ck_assert_uint_eq(elf.first, LOAD);
+	entry_nowhere();
+	ck_assert_int_eq(load(), BOOT_ELF_KERNEL);
+	ck_assert_int_eq(boot_elf_parse_vmlinux(t.file, t.len, RAM, &elf), BOOT_ELF_BAD_ENTRY);
+}
+END_TEST
+
 TEST_SUITE("boot_elf", setup, teardown)
 {
-	TEST_ADD(tcase, good, good_notes, good_to_the_last_byte);
+	TEST_ADD(tcase, good, good_notes, good_to_the_last_byte, kernel);
 	TEST_ROWS(tcase, refused, bad);
 }

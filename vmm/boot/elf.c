@@ -26,7 +26,8 @@ static const char *const texts[BOOT_ELF_ERRORS] = {
 	[BOOT_ELF_NOT_EXEC] = "a position-independent program (PIE) or a library: " EXPECTED,
 	[BOOT_ELF_DYNAMIC] = "a dynamically linked program: " EXPECTED,
 	[BOOT_ELF_PROGRAM] = "a program for Linux, linked with its libc: " EXPECTED,
-	[BOOT_ELF_KERNEL] = "a Linux kernel that vpt cannot start: give its bzImage (vmlinuz)",
+	[BOOT_ELF_KERNEL] = "a Linux kernel: give its bzImage (vmlinuz) or vmlinux to vpt run",
+	[BOOT_ELF_NO_KERNEL] = "no Linux kernel",
 	[BOOT_ELF_TRUNCATED] = "cut off: a segment ends beyond the file",
 	[BOOT_ELF_MALFORMED] = "malformed program headers",
 	[BOOT_ELF_NO_SEGMENTS] = "nothing to load",
@@ -106,6 +107,8 @@ static enum boot_elf_error add_segment(struct boot_elf *elf, const Elf64_Phdr *p
 		return BOOT_ELF_TOO_MANY;
 	if (overlaps(elf, ph))
 		return BOOT_ELF_OVERLAP;
+	if (!elf->count || ph->p_paddr < elf->first)
+		elf->first = ph->p_paddr;
 	elf->segment[elf->count++] = (struct boot_elf_segment){
 		.gpa = ph->p_paddr,
 		.vaddr = ph->p_vaddr,
@@ -136,7 +139,9 @@ static enum boot_elf_error check_note(const Elf64_Nhdr *note, const uint8_t *at,
 	return os == ELF_NOTE_OS_LINUX ? BOOT_ELF_PROGRAM : BOOT_ELF_OK;
 }
 
-static enum boot_elf_error check_notes(const void *file, size_t len, const Elf64_Phdr *ph)
+/* If @kernel is not NULL, the mark of a kernel is no error, and sets *kernel to BOOT_ELF_OK. */
+static enum boot_elf_error check_notes(const void *file, size_t len, const Elf64_Phdr *ph,
+				       enum boot_elf_error *kernel)
 {
 	const uint8_t *at = file, *end;
 
@@ -152,6 +157,8 @@ static enum boot_elf_error check_notes(const void *file, size_t len, const Elf64
 		memcpy(&note, at, sizeof(note));
 		at += sizeof(note);
 		error = check_note(&note, at, end);
+		if (error == BOOT_ELF_KERNEL && kernel)
+			*kernel = error = BOOT_ELF_OK;
 		if (error)
 			return error;
 		bytes = ((uint64_t)note.n_namesz + 3) / 4 * 4 +
@@ -177,7 +184,8 @@ static bool entry_is_code(const struct boot_elf *elf)
 	return false;
 }
 
-enum boot_elf_error boot_elf_parse(const void *file, size_t len, uint64_t ram, struct boot_elf *elf)
+static enum boot_elf_error parse(const void *file, size_t len, uint64_t ram, struct boot_elf *elf,
+				 enum boot_elf_error *kernel)
 {
 	enum boot_elf_error error;
 	Elf64_Ehdr eh;
@@ -193,7 +201,7 @@ enum boot_elf_error boot_elf_parse(const void *file, size_t len, uint64_t ram, s
 		if (ph.p_type == PT_INTERP || ph.p_type == PT_DYNAMIC)
 			error = BOOT_ELF_DYNAMIC;
 		else if (ph.p_type == PT_NOTE)
-			error = check_notes(file, len, &ph);
+			error = check_notes(file, len, &ph, kernel);
 		else if (ph.p_type == PT_LOAD && ph.p_memsz)
 			error = add_segment(elf, &ph, len, ram);
 	}
@@ -203,6 +211,20 @@ enum boot_elf_error boot_elf_parse(const void *file, size_t len, uint64_t ram, s
 		return BOOT_ELF_NO_SEGMENTS;
 	elf->entry = eh.e_entry;
 	return entry_is_code(elf) ? BOOT_ELF_OK : BOOT_ELF_BAD_ENTRY;
+}
+
+enum boot_elf_error boot_elf_parse(const void *file, size_t len, uint64_t ram, struct boot_elf *elf)
+{
+	return parse(file, len, ram, elf, NULL);
+}
+
+enum boot_elf_error boot_elf_parse_vmlinux(const void *file, size_t len, uint64_t ram,
+					   struct boot_elf *elf)
+{
+	enum boot_elf_error kernel = BOOT_ELF_NO_KERNEL;
+	enum boot_elf_error error = parse(file, len, ram, elf, &kernel);
+
+	return error ? error : kernel;
 }
 
 void boot_elf_load(const void *file, const struct boot_elf *elf, const struct x86_mem *mem)

@@ -22,6 +22,7 @@ enum boot_elf_error {
 	BOOT_ELF_DYNAMIC,    /* needs an interpreter or a dynamic linker */
 	BOOT_ELF_PROGRAM,    /* a Linux program by its ABI tag, linked with a libc */
 	BOOT_ELF_KERNEL,     /* a Linux kernel: vmlinux or bzImage */
+	BOOT_ELF_NO_KERNEL,  /* not a vmlinux, where only that is accepted */
 	BOOT_ELF_TRUNCATED,  /* a header or segment ends beyond the file */
 	BOOT_ELF_MALFORMED,
 	BOOT_ELF_NO_SEGMENTS,
@@ -41,7 +42,8 @@ struct boot_elf_segment {
 
 struct boot_elf {
 	uint64_t entry;
-	uint64_t end; /* the first address after all segments */
+	uint64_t first; /* the lowest address of a segment */
+	uint64_t end;	/* the first address after all segments */
 	size_t count;
 	struct boot_elf_segment segment[BOOT_ELF_SEGMENTS];
 	size_t culprit; /* after an error: the index of the program header, if one is wrong */
@@ -53,6 +55,12 @@ struct boot_elf {
  */
 enum boot_elf_error boot_elf_parse(const void *file, size_t len, uint64_t ram,
 				   struct boot_elf *elf);
+/*
+ * Check a vmlinux in the same way. A static ELF file is a vmlinux if it has a note of the name
+ * "Linux", as every kernel since 4.19 has.
+ */
+enum boot_elf_error boot_elf_parse_vmlinux(const void *file, size_t len, uint64_t ram,
+					   struct boot_elf *elf);
 
 /* Copy the segments that boot_elf_parse() accepted into RAM, which has at least the same size. */
 void boot_elf_load(const void *file, const struct boot_elf *elf, const struct x86_mem *mem);

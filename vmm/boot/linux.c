@@ -24,12 +24,22 @@ enum linux_layout {
 /* Offsets in the zero page. */
 #define ZP_ACPI_RSDP	 0x070
 #define ZP_E820_ENTRIES	 0x1e8
+#define ZP_BOOT_FLAG	 0x1fe
+#define ZP_MAGIC	 0x202
+#define ZP_VERSION	 0x206
 #define ZP_LOADER_TYPE	 0x210
 #define ZP_RAMDISK_IMAGE 0x218
 #define ZP_RAMDISK_SIZE	 0x21c
+#define ZP_LOADFLAGS	 0x211
 #define ZP_CMDLINE	 0x228
 #define ZP_E820		 0x2d0
 #define LOADER_UNKNOWN	 0xff
+#define LOADED_HIGH	 0x01
+#define BOOT_FLAG	 0xaa55
+#define VERSION_2_12	 0x20c
+
+#define VMLINUX_INITRD_MAX  0x7fffffff
+#define VMLINUX_CMDLINE_MAX 2047
 
 enum e820_type {
 	E820_RAM = 1,
@@ -41,12 +51,17 @@ struct e820 {
 	uint32_t type;
 } __attribute__((packed));
 
+static void put16(uint8_t *page, size_t at, uint16_t value)
+{
+	memcpy(page + at, &value, sizeof(value));
+}
+
 static void put32(uint8_t *page, size_t at, uint32_t value)
 {
 	memcpy(page + at, &value, sizeof(value));
 }
 
-static void set_registers(struct core_vcpu *v, uint64_t kernel)
+static void set_registers(struct core_vcpu *v, uint64_t entry)
 {
 	struct x86_sregs *s = &v->s;
 
@@ -54,11 +69,23 @@ static void set_registers(struct core_vcpu *v, uint64_t kernel)
 	s->cr0 = X86_CR0_PE | X86_CR0_ET | X86_CR0_NE | X86_CR0_WP | X86_CR0_PG;
 	s->cr4 = X86_CR4_PAE;
 	s->efer = X86_EFER_LME | X86_EFER_LMA;
-	*v->regs = (struct x86_regs){.rip = kernel + ENTRY_64,
-				     .rsp = LINUX_STACK,
-				     .rsi = LINUX_ZERO_PAGE,
-				     .rflags = X86_FL_FIXED};
+	*v->regs = (struct x86_regs){
+		.rip = entry, .rsp = LINUX_STACK, .rsi = LINUX_ZERO_PAGE, .rflags = X86_FL_FIXED};
 	core_vcpu_store(v);
+}
+
+/*
+ * Describe a vmlinux like a bzImage. A vmlinux has no setup header, so the limits are those that
+ * every 64-bit kernel since 3.8 has.
+ */
+static struct boot_bzimage describe(const struct boot_elf *elf)
+{
+	return (struct boot_bzimage){
+		.preferred = elf->first,
+		.init_bytes = elf->end - elf->first,
+		.initrd_max = VMLINUX_INITRD_MAX,
+		.cmdline_max = VMLINUX_CMDLINE_MAX,
+	};
 }
 
 /* Choose the kernel's address: the preferred one, or the lowest one that suits. Returns 0 for none. */
@@ -99,14 +126,27 @@ static void write_e820(uint8_t *page, uint64_t ram)
 	memcpy(page + ZP_E820, map, sizeof(map));
 }
 
+/* A kernel ignores a zero page whose header has no version. */
+static void write_header(const struct boot_linux_config *c, uint8_t *page)
+{
+	if (c->elf) {
+		put16(page, ZP_BOOT_FLAG, BOOT_FLAG);
+		memcpy(page + ZP_MAGIC, "HdrS", 4);
+		put16(page, ZP_VERSION, VERSION_2_12);
+		page[ZP_LOADFLAGS] = LOADED_HIGH;
+	} else {
+		memcpy(page + BOOT_BZIMAGE_HEADER, (const uint8_t *)c->file + BOOT_BZIMAGE_HEADER,
+		       c->image.header_bytes);
+	}
+}
+
 static void write_zero_page(const struct boot_linux_config *c, const struct x86_mem *mem,
 			    uint64_t initrd)
 {
 	uint8_t page[X86_PAGE_SIZE] = {0};
 	const uint64_t rsdp = BOOT_ACPI_FIRST;
 
-	memcpy(page + BOOT_BZIMAGE_HEADER, (const uint8_t *)c->file + BOOT_BZIMAGE_HEADER,
-	       c->image.header_bytes);
+	write_header(c, page);
 	page[ZP_LOADER_TYPE] = LOADER_UNKNOWN;
 	put32(page, ZP_RAMDISK_IMAGE, (uint32_t)initrd);
 	put32(page, ZP_RAMDISK_SIZE, initrd ? (uint32_t)c->initrd_bytes : 0);
@@ -116,11 +156,25 @@ static void write_zero_page(const struct boot_linux_config *c, const struct x86_
 	(void)x86_mem_write(mem, LINUX_ZERO_PAGE, page, sizeof(page));
 }
 
+/* Copy the kernel into RAM, and return its entry. */
+static uint64_t load_kernel(const struct boot_linux_config *c, const struct x86_mem *mem,
+			    uint64_t kernel)
+{
+	if (c->elf) {
+		boot_elf_load(c->file, c->elf, mem);
+		return c->elf->entry;
+	}
+	(void)x86_mem_write(mem, kernel, (const uint8_t *)c->file + c->image.offset,
+			    c->image.bytes);
+	return kernel + ENTRY_64;
+}
+
 enum boot_bzimage_error boot_linux(struct core_vm *vm, const struct boot_linux_config *config)
 {
-	const struct boot_bzimage *b = &config->image;
+	const struct boot_bzimage image = config->elf ? describe(config->elf) : config->image;
+	const struct boot_bzimage *b = &image;
 	const struct x86_mem *mem = &vm->mem;
-	uint64_t kernel = place_kernel(b, mem->bytes), initrd = 0;
+	uint64_t kernel = place_kernel(b, mem->bytes), initrd = 0, entry;
 	size_t n = strlen(config->cmdline);
 
 	if (!kernel)
@@ -133,7 +187,7 @@ enum boot_bzimage_error boot_linux(struct core_vm *vm, const struct boot_linux_c
 			return BOOT_BZIMAGE_NO_ROOM;
 		(void)x86_mem_write(mem, initrd, config->initrd, config->initrd_bytes);
 	}
-	(void)x86_mem_write(mem, kernel, (const uint8_t *)config->file + b->offset, b->bytes);
+	entry = load_kernel(config, mem, kernel);
 	(void)x86_mem_write(mem, LINUX_CMDLINE, config->cmdline, n + 1);
 	if (!boot_acpi_write(mem, &(struct boot_acpi_config){
 					  .cpus = vm->cpus,
@@ -142,7 +196,7 @@ enum boot_bzimage_error boot_linux(struct core_vm *vm, const struct boot_linux_c
 		return BOOT_BZIMAGE_NO_ROOM;
 	boot_tables_write(mem, BOOT_CS, BOOT_DS);
 	write_zero_page(config, mem, initrd);
-	set_registers(vm->vcpu, kernel);
+	set_registers(vm->vcpu, entry);
 	dev_platform_virtual_wire(&vm->platform);
 	return BOOT_BZIMAGE_OK;
 }

@@ -43,7 +43,7 @@ static int keep_power_on(struct run *r)
 {
 	int err;
 
-	if (r->guest.kind != CLI_RUN_LINUX || r->m.o.no_reboot)
+	if (r->guest.kind == CLI_RUN_PAYLOAD || r->m.o.no_reboot)
 		return CLI_EXIT_OK;
 	err = core_reboot_keep(&r->m.reboot, &r->m.vm);
 	if (err && err != -ENOTSUP)

@@ -16,16 +16,24 @@
 #define LINUX_MEM_MAX (3ull << 30)
 #define LINUX_CMDLINE "console=ttyS0"
 
-static int open_linux(struct cli_run_guest *g, struct cli_run_options *o)
+static int check_linux(const struct cli_run_options *o)
+{
+	if (o->mem > LINUX_MEM_MAX)
+		return cli_fail(CLI_EXIT_USAGE, "run: --mem: Linux can have at most 3G");
+	return CLI_EXIT_OK;
+}
+
+static int open_bzimage(struct cli_run_guest *g, struct cli_run_options *o)
 {
 	enum boot_bzimage_error error;
 	int err = trace_input_open(&g->file, o->guest);
 
 	if (err)
 		return cli_fail(cli_input_status(err), "run: %s: %s", o->guest, cli_reason(-err));
-	g->kind = CLI_RUN_LINUX;
-	if (o->mem > LINUX_MEM_MAX)
-		return cli_fail(CLI_EXIT_USAGE, "run: --mem: Linux can have at most 3G");
+	g->kind = CLI_RUN_BZIMAGE;
+	err = check_linux(o);
+	if (err)
+		return err;
 	error = boot_bzimage_parse(g->file.bytes, g->file.size, &g->bzimage);
 	if (error)
 		return cli_fail(CLI_EXIT_INPUT, "run: %s: %s", o->guest,
@@ -33,13 +41,23 @@ static int open_linux(struct cli_run_guest *g, struct cli_run_options *o)
 	return cli_run_resolve(o, g->file.bytes, g->file.size);
 }
 
-static int open_payload(struct cli_run_guest *g, struct cli_run_options *o)
+/* Open a payload, or a vmlinux. */
+static int open_elf(struct cli_run_guest *g, struct cli_run_options *o)
 {
 	enum boot_elf_error error;
 
-	if (o->append)
+	error = boot_elf_parse_vmlinux(g->file.bytes, g->file.size, o->mem, &g->elf);
+	if (!error) {
+		int status = check_linux(o);
+
+		if (status)
+			return status;
+		g->kind = CLI_RUN_VMLINUX;
+	} else if (o->append) {
 		return cli_fail(CLI_EXIT_USAGE, "run: --append: %s is no Linux kernel", o->guest);
-	error = boot_elf_parse(g->file.bytes, g->file.size, o->mem, &g->elf);
+	} else {
+		error = boot_elf_parse(g->file.bytes, g->file.size, o->mem, &g->elf);
+	}
 	if (error)
 		return cli_fail(CLI_EXIT_INPUT, "run: %s: %s", o->guest,
 				boot_elf_error_text(error));
@@ -59,8 +77,8 @@ int cli_run_guest_open(struct cli_run_guest *g, struct cli_run_options *o)
 					cli_reason(-err));
 	}
 	if (boot_bzimage_is(g->file.bytes, g->file.size))
-		return open_linux(g, o);
-	return open_payload(g, o);
+		return open_bzimage(g, o);
+	return open_elf(g, o);
 }
 
 static int load_linux(const struct cli_run_guest *g, const struct cli_run_options *o,
@@ -68,6 +86,7 @@ static int load_linux(const struct cli_run_guest *g, const struct cli_run_option
 {
 	const struct boot_linux_config config = {
 		.file = g->file.bytes,
+		.elf = g->kind == CLI_RUN_VMLINUX ? &g->elf : NULL,
 		.image = g->bzimage,
 		.initrd = g->initrd.bytes,
 		.initrd_bytes = g->initrd.size,
@@ -95,7 +114,7 @@ int cli_run_guest_load(const struct cli_run_guest *g, const struct cli_run_optio
 	/* Each vCPU has numbers of its own. */
 	for (i = 0; i < vm->cpus; i++)
 		vm->cpu[i]->ev->random.seed = o->seed + ((uint64_t)i << 32);
-	if (g->kind == CLI_RUN_LINUX)
+	if (g->kind != CLI_RUN_PAYLOAD)
 		return load_linux(g, o, vm);
 	memcpy(boot.arg, o->args.value, sizeof(boot.arg));
 	boot_elf_load(g->file.bytes, &g->elf, &vm->mem);

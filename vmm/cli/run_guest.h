@@ -11,14 +11,15 @@ struct cli_run_options;
 
 enum cli_run_guest_kind {
 	CLI_RUN_PAYLOAD, /* a static ELF file */
-	CLI_RUN_LINUX,	 /* a bzImage */
+	CLI_RUN_BZIMAGE, /* a Linux kernel */
+	CLI_RUN_VMLINUX, /* a Linux kernel as an ELF file */
 };
 
 struct cli_run_guest {
 	enum cli_run_guest_kind kind;
 	struct trace_input file, initrd;
-	struct boot_elf elf;	     /* of a payload */
-	struct boot_bzimage bzimage; /* of Linux */
+	struct boot_elf elf;	     /* of a payload or a vmlinux */
+	struct boot_bzimage bzimage; /* of a bzImage */
 };
 
 /* Read and check the files. Returns an exit status. The caller closes the guest in any case. */

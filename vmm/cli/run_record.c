@@ -85,7 +85,7 @@ static struct trace_file_ref ref_of(enum trace_file_ref_kind kind, const struct 
 
 static struct trace_file_ref guest_ref(const struct cli_run_guest *guest)
 {
-	return ref_of(guest->kind == CLI_RUN_LINUX ? TRACE_REF_KERNEL : TRACE_REF_BINARY,
+	return ref_of(guest->kind == CLI_RUN_PAYLOAD ? TRACE_REF_BINARY : TRACE_REF_KERNEL,
 		      &guest->file);
 }
 

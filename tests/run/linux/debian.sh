@@ -30,9 +30,9 @@ tap_empty "no unit failed" "$(grep "^debian: failed" "$dir/txt")"
 tap_run "a package of a disk is installed" grep -qx "debian: hello says Hello, world!" "$dir/txt"
 tap_run "a program is compiled and runs" grep -qx "debian: compiled 42" "$dir/txt"
 tap_run "the session reaches its end" grep -qx "debian: end" "$dir/txt"
-tap_empty "no complaint but those of tests/run/linux/complaints" "$(sed -n 's/^complaint //p' "$dir/txt" |
+tap_empty "no complaint but those of the lists" "$(sed -n 's/^complaint //p' "$dir/txt" |
 	while read -r line; do
-		cut -f 2 tests/run/linux/complaints | grep -qxF "$line" || echo "$line"
+		cut -f 2 tests/run/linux/complaints tests/run/linux/debian/complaints | grep -qxF "$line" || echo "$line"
 	done)"
 tap_run "the image is as it was" test "$before" = "$(md5sum <"$debian/image")"
 [ "$how" != reboot ] || tap_run "it has rebooted" grep -qx "debian: first boot" "$dir/txt"
