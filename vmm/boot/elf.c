@@ -218,13 +218,31 @@ enum boot_elf_error boot_elf_parse(const void *file, size_t len, uint64_t ram, s
 	return parse(file, len, ram, elf, NULL);
 }
 
+/* Returns true if a note has the mark of a kernel. The segments are not checked. */
+static bool is_kernel(const void *file, size_t len)
+{
+	enum boot_elf_error kernel = BOOT_ELF_NO_KERNEL;
+	Elf64_Ehdr eh;
+	size_t i;
+
+	if (check_header(file, len, &eh))
+		return false;
+	for (i = 0; i < eh.e_phnum && kernel; i++) {
+		Elf64_Phdr ph;
+
+		memcpy(&ph, (const uint8_t *)file + eh.e_phoff + i * sizeof(ph), sizeof(ph));
+		if (ph.p_type == PT_NOTE)
+			(void)check_notes(file, len, &ph, &kernel);
+	}
+	return !kernel;
+}
+
 enum boot_elf_error boot_elf_parse_vmlinux(const void *file, size_t len, uint64_t ram,
 					   struct boot_elf *elf)
 {
-	enum boot_elf_error kernel = BOOT_ELF_NO_KERNEL;
-	enum boot_elf_error error = parse(file, len, ram, elf, &kernel);
+	enum boot_elf_error kernel;
 
-	return error ? error : kernel;
+	return is_kernel(file, len) ? parse(file, len, ram, elf, &kernel) : BOOT_ELF_NO_KERNEL;
 }
 
 void boot_elf_load(const void *file, const struct boot_elf *elf, const struct x86_mem *mem)

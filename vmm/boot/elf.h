@@ -57,7 +57,7 @@ enum boot_elf_error boot_elf_parse(const void *file, size_t len, uint64_t ram,
 				   struct boot_elf *elf);
 /*
  * Check a vmlinux in the same way. A static ELF file is a vmlinux if it has a note of the name
- * "Linux", as every kernel since 4.19 has.
+ * "Linux", as every kernel since 4.19 has. Any other file is BOOT_ELF_NO_KERNEL.
  */
 enum boot_elf_error boot_elf_parse_vmlinux(const void *file, size_t len, uint64_t ram,
 					   struct boot_elf *elf);

@@ -53,9 +53,9 @@ static int open_elf(struct cli_run_guest *g, struct cli_run_options *o)
 		if (status)
 			return status;
 		g->kind = CLI_RUN_VMLINUX;
-	} else if (o->append) {
+	} else if (error == BOOT_ELF_NO_KERNEL && o->append) {
 		return cli_fail(CLI_EXIT_USAGE, "run: --append: %s is no Linux kernel", o->guest);
-	} else {
+	} else if (error == BOOT_ELF_NO_KERNEL) {
 		error = boot_elf_parse(g->file.bytes, g->file.size, o->mem, &g->elf);
 	}
 	if (error)

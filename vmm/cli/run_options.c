@@ -198,8 +198,9 @@ const struct cli_verb cli_verb_run = {
 	.run = cli_cmd_run,
 	.summary = "run a guest and record its trace",
 	.usage = "[OPTION]... GUEST",
-	.about = "Runs a static x86-64 ELF file or a Linux kernel (a bzImage) as a guest, and "
-		 "records its trace. The model of the processor has Intel PT, or RTIT for Atoms. "
+	.about = "Runs a static x86-64 ELF file or a Linux kernel (a bzImage or a vmlinux) as a "
+		 "guest, and records its trace. The model of the processor has Intel PT, or RTIT "
+		 "for Atoms. "
 		 "The guest's console is standard output.",
 	.notes = "RANGE is SYMBOL, SYMBOL..SYMBOL (first byte to last), or FIRST-LAST (addresses, "
 		 "inclusive). Numbers are decimal, or hexadecimal after 0x. vpt restore resumes a "

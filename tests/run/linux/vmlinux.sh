@@ -26,4 +26,8 @@ tap_run "vmlinux boots and powers off" test "$status" -eq 0
 tap_run "init ran" grep -q "^init: 6" "$dir/con"
 tap_run "what is decoded is what ran" grep -q " retired, .* 0 mismatches" "$dir/err"
 refuses "too little memory" "$INPUT" "$dir/vmlinux: " run -q --engine=soft --mem=16M "$dir/vmlinux"
+refuses "with a command line" "$INPUT" "memory" run -q --engine=soft --mem=16M --append=quiet "$dir/vmlinux"
+# The entry is at byte 24 of the header.
+printf '\0\0\0\0' | dd of="$dir/vmlinux" bs=1 seek=24 conv=notrunc 2>/dev/null
+refuses "a bad entry" "$INPUT" "entry" run -q --engine=soft --mem=512M "$dir/vmlinux"
 tap_end
