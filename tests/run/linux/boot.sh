@@ -119,6 +119,8 @@ done
 tap_run "4 vCPUs: all instructions are what ran" "$VPT" verify -q "$dir/smp.vpt"
 tap_run "4 vCPUs: each of them ran" test "$("$VPT" info -j "$dir/smp.vpt" |
 	jq '[.vcpus[].sessions[].insns | select(. > 1000000)] | length')" -ge 4
+# A signal may cut the log of blocks elsewhere (docs/limits.md), so the replay is of a run without it.
+boot smp shell --pt=host --cpus=4 --input="$dir/cpus" -o "$dir/smp.vpt"
 "$VPT" replay -q -o "$dir/replayed.vpt" --console="$dir/replayed.con" "$dir/smp.vpt" \
 	</dev/null 2>"$dir/replayed.err"
 tap_run "4 vCPUs: the replay writes the same file" cmp "$dir/smp.vpt" "$dir/replayed.vpt"
