@@ -40,6 +40,15 @@ $(GUEST_LIB): $(filter-out $(O)/guest/boot/start.o,$(GUEST_OBJ)) $(GUEST_SHARED_
 $(GUEST_ELF): $(O)/guest/%.elf: $(O)/guest/payloads/%.o $(O)/guest/boot/start.o $(GUEST_LIB) guest/boot/guest.lds
 	$(call say,GUESTLD,$@)gcc $(GUEST_LDFLAGS) -T guest/boot/guest.lds -o $@ $(filter %.o %.a,$^)
 
+# A program for Linux guests. It has no libraries, so any distribution runs it.
+GUEST_LINUX := $(O)/guest/vpt-mark
+ALL += $(GUEST_LINUX)
+guests: $(GUEST_LINUX)
+
+$(GUEST_LINUX): $(O)/guest/%: guest/linux/%.c shared/include/vpt/abi/boot.h
+	@mkdir -p $(@D)
+	$(call say,GUESTCC,$@)gcc $(GUEST_CPPFLAGS) -std=gnu11 -O2 $(WARN) -static -Wl,--build-id=none -o $@ $<
+
 # Guests that attack their VMM, for tests/run. Each runs forever, unless --arg limits the work.
 GUEST_HOSTILE := $(patsubst guest/hostile/%.c,$(O)/guest/hostile/%.elf,$(sort $(wildcard guest/hostile/*.c)))
 ALL += $(GUEST_HOSTILE)

@@ -288,7 +288,8 @@ check-linux:
 	@patches/tools/demo >/dev/null
 	@patches/tools/kernel generic >/dev/null
 	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 900 -d $(O)/check-linux tests/run/linux/boot.sh tests/run/linux/demo.sh \
-		tests/run/linux/share.sh tests/run/linux/disk.sh tests/run/linux/vmlinux.sh tests/run/linux/scenarios.sh
+		tests/run/linux/share.sh tests/run/linux/net.sh tests/run/linux/disk.sh tests/run/linux/vmlinux.sh \
+		tests/run/linux/faults.sh tests/run/linux/scenarios.sh
 check-debian:
 	@.ci/deps build check debian
 	$(again) all

@@ -6,7 +6,7 @@
 LIBIPT ?= yes
 VMM_ALL := $(sort $(filter-out vmm/main.c,$(wildcard vmm/*.c vmm/*/*.c)))
 VMM_NO_JUDGE := $(filter-out vmm/judge/%,$(VMM_ALL)) vmm/judge/none.c
-VMM_NO_LIBS := -lZydis -ldw -lelf -lz -lzstd
+VMM_NO_LIBS := -lZydis -ldw -lelf -lz -lzstd -ljansson -lslirp
 ifeq ($(LIBIPT),no)
 VMM_SRC := $(VMM_NO_JUDGE)
 VMM_LIBS := $(VMM_NO_LIBS)

@@ -87,5 +87,6 @@ done
 wait $run
 tap_run "a verifier that is killed: status 4" test "$?" -eq 4
 tap_run "it was killed" test $killed -eq 1
-tap_run "and said so" grep -q "the process that verifies has ended" "$dir/err"
+tap_run "and said so in one line" test "$(grep -c '^vpt run: .*the process that verifies has ended$' "$dir/err")/$(
+	grep -c '^vpt' "$dir/err")" = 1/1
 tap_end

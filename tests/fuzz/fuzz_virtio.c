@@ -41,6 +41,17 @@ static size_t share(void *opaque, const uint8_t *request, size_t bytes, uint8_t 
 	return used;
 }
 
+static void frame(void *opaque, const uint8_t *bytes, size_t count)
+{
+	volatile uint8_t sum = 0;
+
+	(void)opaque;
+	REQUIRE(count <= VIRTIO_FRAME_MAX);
+	while (count--)
+		sum = (uint8_t)(sum + bytes[count]);
+	replies++;
+}
+
 static void wrote(void *opaque, uint64_t gpa, uint64_t bytes)
 {
 	(void)opaque;
@@ -64,12 +75,17 @@ static void set(struct virtio_bus *bus, unsigned int device, uint32_t offset, ui
 	virtio_pci(bus, device, offset, len, true, &value);
 }
 
-/* Set a device up as a driver does, so that most inputs reach the queues. */
-static void set_up(struct virtio_bus *bus, unsigned int device, uint32_t size)
+/*
+ * Set a device up as a driver does, so that most inputs reach the queues. @how has the features of
+ * queues in bits 0 and 1. With bit 2 the indices are about to wrap, as after many chains.
+ */
+static void set_up(struct virtio_bus *bus, unsigned int device, uint32_t size, uint8_t how)
 {
 	unsigned int n;
 
 	set(bus, device, STATUS, 1, 0);
+	set(bus, device, 0x08, 4, 0);
+	set(bus, device, 0x0c, 4, (how & 3u) << 28);
 	set(bus, device, 0x08, 4, 1);
 	set(bus, device, 0x0c, 4, 1);
 	set(bus, device, STATUS, 1, 11);
@@ -83,6 +99,9 @@ static void set_up(struct virtio_bus *bus, unsigned int device, uint32_t size)
 		set(bus, device, 0x28, 8, at + RINGS);
 		set(bus, device, 0x30, 8, at + 2 * RINGS);
 		set(bus, device, 0x1c, 2, 1);
+		if (how & 4)
+			bus->device[device].queue[n].taken = bus->device[device].queue[n].given =
+				0xfffe;
 	}
 	set(bus, device, STATUS, 1, 15);
 }
@@ -109,6 +128,8 @@ static void do_receive(struct virtio_bus *bus)
 	REQUIRE(wants <= sizeof(bytes));
 	if (wants)
 		virtio_console_receive(bus, bytes, wants);
+	if (virtio_net_wants(bus))
+		virtio_net_receive(bus, bytes, sizeof(bytes));
 }
 
 static void take_vectors(struct virtio_bus *bus, unsigned int device)
@@ -122,7 +143,7 @@ static void take_vectors(struct virtio_bus *bus, unsigned int device)
 static void operate(struct virtio_bus *bus, const struct x86_mem *mem, struct input *in)
 {
 	const uint8_t op = (uint8_t)take(in, 1);
-	const unsigned int device = (op >> 3 & 3) % bus->count;
+	const unsigned int device = (op >> 3 & 7) % bus->count;
 	const size_t n = op >> 3;
 	uint8_t bytes[64];
 	size_t i;
@@ -132,7 +153,7 @@ static void operate(struct virtio_bus *bus, const struct x86_mem *mem, struct in
 		do_access(bus, in, device, op & 0x20);
 		break;
 	case 1:
-		set_up(bus, device, 1u << (op >> 5));
+		set_up(bus, device, 1u << (op >> 5), (uint8_t)take(in, 1));
 		break;
 	case 2:
 		set(bus, device, NOTIFY + 4u * (op >> 5 & 1), 2, op >> 5 & 1);
@@ -167,11 +188,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bus.host = (struct virtio_host){
 		.memory = {.mem = &mem, .wrote = wrote},
 		.console = console,
+		.frame = frame,
 		.share = share,
 		.disk = disk,
 	};
 	REQUIRE(!virtio_add_console(&bus) && !virtio_add_share(&bus, "fuzz") &&
-		!virtio_add_disk(&bus, DISK, false) && !virtio_add_random(&bus, 1));
+		!virtio_add_disk(&bus, DISK, false) && !virtio_add_random(&bus, 1) &&
+		!virtio_add_net(&bus));
 	for (n = 0; in.left && n < MAX_OPERATIONS; n++) {
 		replies = 0;
 		operate(&bus, &mem, &in);

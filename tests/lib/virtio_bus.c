@@ -14,6 +14,7 @@ char vio_printed[64], vio_asked[64];
 const char *vio_answer;
 uint8_t vio_image[2][SECTORS * SECTOR];
 int vio_disk_error;
+uint32_t vio_features;
 unsigned int vio_flushes;
 size_t vio_printed_bytes, vio_asked_bytes, vio_room, vio_wrote_bytes;
 unsigned int vio_requests;
@@ -78,6 +79,7 @@ void vio_setup(void)
 	memset(vio_image[0], 1, sizeof(vio_image[0]));
 	memset(vio_image[1], 2, sizeof(vio_image[1]));
 	vio_disk_error = 0;
+	vio_features = 0;
 	vio_flushes = 0;
 	vio_printed_bytes = vio_wrote_bytes = vio_requests = 0;
 	vio_answer = "reply";
@@ -128,6 +130,8 @@ void vio_negotiate(unsigned int device)
 	vio_set(device, STATUS, 0);
 	vio_set(device, STATUS, 1);
 	vio_set(device, STATUS, 3);
+	vio_set(device, DRIVER_SELECT, 0);
+	vio_set(device, DRIVER, vio_features);
 	vio_set(device, DRIVER_SELECT, 1);
 	vio_set(device, DRIVER, 1); /* VERSION_1 */
 	vio_set(device, STATUS, 11);

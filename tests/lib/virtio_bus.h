@@ -42,8 +42,15 @@ enum {
 #define SECTORS 8u
 #define SECTOR	512u
 
-#define NEXT  1u
-#define WRITE 2u
+#define NEXT	 1u
+#define WRITE	 2u
+#define INDIRECT 4u
+
+/* Features of queues, and where the indices of events are in queue 0. */
+#define FEATURE_INDIRECT (1u << 28)
+#define FEATURE_EVENT	 (1u << 29)
+#define USED_EVENT	 (AVAIL + 4 + 2 * QUEUE)
+#define AVAIL_EVENT	 (USED + 4 + 8 * QUEUE)
 
 /* The bus and its RAM, and what its callbacks have seen. */
 extern struct x86_mem vio_mem;
@@ -52,6 +59,8 @@ extern char vio_printed[64], vio_asked[64];
 extern const char *vio_answer;
 extern uint8_t vio_image[2][SECTORS * SECTOR];
 extern int vio_disk_error;
+/* The features that vio_negotiate() accepts, but for VERSION_1. The fixture clears them. */
+extern uint32_t vio_features;
 extern unsigned int vio_flushes;
 extern size_t vio_printed_bytes, vio_asked_bytes, vio_room, vio_wrote_bytes;
 extern unsigned int vio_requests;

@@ -74,8 +74,8 @@ START_TEST(large_memory)
 
 	dev_rtc_init(&rtc, 0, 6ull << 30);
 	ck_assert_uint_eq(rtc.cmos[0x17] | rtc.cmos[0x18] << 8, 0xffff);
-	ck_assert_uint_eq(rtc.cmos[0x34] | rtc.cmos[0x35] << 8, 0xff00);
-	ck_assert_uint_eq(rtc.cmos[0x5b] | rtc.cmos[0x5c] << 8, 0x8000);
+	ck_assert_uint_eq(rtc.cmos[0x34] | rtc.cmos[0x35] << 8, 0xbf00);
+	ck_assert_uint_eq(rtc.cmos[0x5b] | rtc.cmos[0x5c] << 8, 0xc000);
 	ck_assert_uint_eq(rtc.cmos[0x5d], 0);
 	dev_rtc_init(&rtc, 0, 512 << 10);
 	ck_assert_uint_eq(rtc.cmos[0x17] | rtc.cmos[0x18] << 8, 0);

@@ -352,10 +352,40 @@ START_TEST(snapshots)
 }
 END_TEST
 
+START_TEST(texts_of_marks)
+{
+	const uint32_t too_long = CORE_MARK_TEXT + 1;
+	size_t size, i;
+	uint8_t *bytes, *text;
+
+	for (i = 0; i < 2 * CORE_MARK_TEXT; i++)
+		out(VPT_PORT_MARK + i % VPT_PORT_MARKS, 1, '#');
+	ck_assert_uint_eq(v.marks.len, CORE_MARK_TEXT);
+	out(VPT_PORT_MARK, 2, 'a' << 8);
+	ck_assert_uint_eq(v.marks.len, 1);
+	ck_assert_uint_eq(v.marks.count, 1);
+	out(VPT_PORT_MARK, 2, '\\' | '|' << 8);
+	size = core_devices_saved_bytes(&vm);
+	bytes = malloc(size);
+	ck_assert(core_devices_save(&vm, bytes, size));
+	setup();
+	ck_assert_uint_eq(v.marks.len, 0);
+	ck_assert(core_devices_load(&vm, bytes, size));
+	ck_assert_uint_eq(v.marks.len, 3);
+	ck_assert_mem_eq(v.marks.text, "a\\|", 3);
+	/* A text that claims more than its array has is refused. */
+	text = memmem(bytes, size, "a\\|", 3);
+	ck_assert_ptr_nonnull(text);
+	memcpy(text - sizeof(too_long), &too_long, sizeof(too_long));
+	ck_assert(!core_devices_load(&vm, bytes, size));
+	free(bytes);
+}
+END_TEST
+
 TEST_SUITE("devices", setup, NULL)
 {
 	TEST_ADD(tcase, boot_timer_counts_instructions, apic_timer_to_the_instruction, no_drift,
 		 deadlines_are_exact, halt_lets_time_pass,
 		 an_access_may_bring_the_next_event_nearer, pmi_goes_to_the_port_or_to_lvtpc, ports,
-		 nothing_beyond_ram, msr_ranges, snapshots);
+		 nothing_beyond_ram, msr_ranges, snapshots, texts_of_marks);
 }

@@ -103,6 +103,55 @@ START_TEST(access_stays_in_ram)
 }
 END_TEST
 
+/* The places of addresses in RAM of 5 GiB, of 3 GiB and of 3 GiB and a page. No byte is accessed. */
+START_TEST(two_parts)
+{
+	static const uint64_t g = 1ull << 30, none = ~0ull;
+	static const struct {
+		uint64_t bytes, gpa, len, at;
+	} row[] = {
+		{5 * g, 0, 3 * g, 0},
+		{5 * g, 0, 3 * g + 1, none},
+		{5 * g, 3 * g - 1, 1, 3 * g - 1},
+		{5 * g, 3 * g - 1, 2, none},
+		{5 * g, 3 * g, 1, none},
+		{5 * g, 4 * g - 1, 1, none},
+		{5 * g, 4 * g - 1, 2, none},
+		{5 * g, 4 * g, 2 * g, 3 * g},
+		{5 * g, 4 * g, 2 * g + 1, none},
+		{5 * g, 6 * g - 8, 8, 5 * g - 8},
+		{5 * g, 6 * g - 8, 9, none},
+		{5 * g, 6 * g, 1, none},
+		{5 * g, ~0ull, 1, none},
+		{5 * g, ~0ull - 7, 16, none},
+		{3 * g, 3 * g - 1, 1, 3 * g - 1},
+		{3 * g, 3 * g, 1, none},
+		{3 * g, 4 * g, 1, none},
+		{3 * g + 4096, 4 * g, 4096, 3 * g},
+		{3 * g + 4096, 4 * g, 4097, none},
+		{g, g - 1, 1, g - 1},
+		{g, g, 1, none},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		const struct x86_mem m = {(uint8_t *)4096, row[i].bytes};
+		const uint8_t *at = x86_mem_at(&m, row[i].gpa, row[i].len);
+		uint64_t offset;
+
+		ck_assert_msg((uintptr_t)at == (row[i].at == none ? 0 : row[i].at + 4096),
+			      "row %zu: %p", i, (const void *)at);
+		if (row[i].at == none)
+			continue;
+		ck_assert_uint_ge(x86_mem_room(&m, row[i].gpa, &offset), row[i].len);
+		ck_assert_uint_eq(offset, row[i].at);
+		ck_assert_uint_eq(x86_mem_gpa(offset), row[i].gpa);
+	}
+	ck_assert_uint_eq(x86_mem_low(&(struct x86_mem){.bytes = g}), g);
+	ck_assert_uint_eq(x86_mem_low(&(struct x86_mem){.bytes = 5 * g}), 3 * g);
+}
+END_TEST
+
 START_TEST(create_refuses_odd_sizes)
 {
 	struct x86_mem other;
@@ -424,9 +473,9 @@ END_TEST
 TEST_SUITE("mem", setup, teardown)
 {
 	TEST_ROWS(tcase, access_stays_in_ram, bounds);
-	TEST_ADD(tcase, create_refuses_odd_sizes, upper_levels_restrict, accessed_and_dirty_bits,
-		 a_fault_marks_nothing, large_pages, reserved_bits_fault, five_levels,
-		 tables_outside_ram, no_paging, accessed_and_dirty_bits_of_two_levels,
+	TEST_ADD(tcase, two_parts, create_refuses_odd_sizes, upper_levels_restrict,
+		 accessed_and_dirty_bits, a_fault_marks_nothing, large_pages, reserved_bits_fault,
+		 five_levels, tables_outside_ram, no_paging, accessed_and_dirty_bits_of_two_levels,
 		 a_pdpte_is_left_as_it_is, linear_addresses_wrap);
 	TEST_ROWS(tcase, rights_are_those_of_the_processor, rights);
 	TEST_ROWS(tcase, every_format, formats);

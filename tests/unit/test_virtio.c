@@ -16,8 +16,9 @@ START_TEST(registers)
 	ck_assert_uint_eq(vio_get(CONSOLE, QUEUES), 2);
 	ck_assert_uint_eq(vio_get(FOLDER, QUEUES), 1);
 	/* The features: 64 bits in two halves. */
-	ck_assert_uint_eq(vio_get(FOLDER, DEVICE), 1);
-	ck_assert_uint_eq(vio_get(CONSOLE, DEVICE), 0);
+	ck_assert_uint_eq(vio_get(FOLDER, DEVICE), FEATURE_INDIRECT | FEATURE_EVENT | 1);
+	ck_assert_uint_eq(vio_get(CONSOLE, DEVICE), FEATURE_INDIRECT | FEATURE_EVENT);
+	ck_assert_uint_eq(vio_get(RANDOM, DEVICE), FEATURE_INDIRECT | FEATURE_EVENT);
 	vio_set(FOLDER, DEVICE_SELECT, 1);
 	ck_assert_uint_eq(vio_get(FOLDER, DEVICE), 1);
 	vio_set(FOLDER, DEVICE_SELECT, 2);
@@ -222,7 +223,7 @@ static void break_order(void)
 
 static void break_flags(void)
 {
-	vio_put_desc(0, 0, DATA, 4, 4, 0); /* indirect */
+	vio_put_desc(0, 0, DATA, 16, INDIRECT, 0); /* a feature not accepted */
 	vio_offer(0, 0);
 }
 

@@ -44,7 +44,8 @@ START_TEST(disk_requests)
 
 	virtio_pci(&vio_bus, DISK, CONFIG, 8, false, sectors);
 	ck_assert_mem_eq(sectors, "\10\0\0\0\0\0\0\0", 8);
-	ck_assert_uint_eq(vio_get(DISK, DEVICE), 1 << 1 | 1 << 2 | 1 << 9);
+	ck_assert_uint_eq(vio_get(DISK, DEVICE),
+			  FEATURE_INDIRECT | FEATURE_EVENT | 1 << 1 | 1 << 2 | 1 << 9);
 	vio_start(DISK, 1);
 	vio_image[0][3 * SECTOR] = 0x33;
 	offer_request(0, 3, 2 * SECTOR, true);
@@ -261,6 +262,11 @@ static void wrong_raised(struct virtio_device *d)
 	d->raised = 2;
 }
 
+static void wrong_rules(struct virtio_device *d)
+{
+	d->queue[1].rules = VIRTIO_RULES + 1;
+}
+
 static void wrong_config(struct virtio_device *d)
 {
 	d->config[0]++;
@@ -272,8 +278,8 @@ static void wrong_due(struct virtio_device *d)
 }
 
 static void (*const wrongs[])(struct virtio_device *d) = {
-	wrong_kind,  wrong_queues, wrong_number, wrong_size,   wrong_large,
-	wrong_ready, wrong_vector, wrong_raised, wrong_config, wrong_due,
+	wrong_kind,   wrong_queues, wrong_number, wrong_size, wrong_large, wrong_ready,
+	wrong_vector, wrong_raised, wrong_config, wrong_due,  wrong_rules,
 };
 
 START_TEST(not_saved)

@@ -61,7 +61,7 @@ int boot_guest(struct core_vm *vm, const struct boot_elf *elf, const struct boot
 		.magic = VPT_BOOT_MAGIC,
 		.size = sizeof(info),
 		.flags = boot_flags(vm),
-		.ram_bytes = vm->mem.bytes,
+		.ram_bytes = x86_mem_low(&vm->mem),
 		.free_start = elf->end,
 		.seed = config->seed,
 	};

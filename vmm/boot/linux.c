@@ -113,17 +113,20 @@ static uint64_t place_initrd(const struct boot_bzimage *b, uint64_t kernel, uint
 	return at >= kernel + b->init_bytes ? at : 0;
 }
 
-static void write_e820(uint8_t *page, uint64_t ram)
+static void write_e820(uint8_t *page, const struct x86_mem *mem)
 {
+	const uint64_t low = x86_mem_low(mem), high = mem->bytes - low;
 	const struct e820 map[] = {
 		{0, LINUX_LOW_END, E820_RAM},
 		{LINUX_LOW_END, 0xa0000 - LINUX_LOW_END, E820_RESERVED},
 		{BOOT_ACPI_FIRST, LINUX_HIGH - BOOT_ACPI_FIRST, E820_RESERVED},
-		{LINUX_HIGH, ram - LINUX_HIGH, E820_RAM},
+		{LINUX_HIGH, low - LINUX_HIGH, E820_RAM},
+		{X86_MEM_HIGH, high, E820_RAM},
 	};
+	const size_t count = sizeof(map) / sizeof(map[0]) - !high;
 
-	page[ZP_E820_ENTRIES] = sizeof(map) / sizeof(map[0]);
-	memcpy(page + ZP_E820, map, sizeof(map));
+	page[ZP_E820_ENTRIES] = (uint8_t)count;
+	memcpy(page + ZP_E820, map, count * sizeof(map[0]));
 }
 
 /* A kernel ignores a zero page whose header has no version. */
@@ -152,7 +155,7 @@ static void write_zero_page(const struct boot_linux_config *c, const struct x86_
 	put32(page, ZP_RAMDISK_SIZE, initrd ? (uint32_t)c->initrd_bytes : 0);
 	put32(page, ZP_CMDLINE, LINUX_CMDLINE);
 	memcpy(page + ZP_ACPI_RSDP, &rsdp, sizeof(rsdp));
-	write_e820(page, mem->bytes);
+	write_e820(page, mem);
 	(void)x86_mem_write(mem, LINUX_ZERO_PAGE, page, sizeof(page));
 }
 
@@ -174,7 +177,8 @@ enum boot_bzimage_error boot_linux(struct core_vm *vm, const struct boot_linux_c
 	const struct boot_bzimage image = config->elf ? describe(config->elf) : config->image;
 	const struct boot_bzimage *b = &image;
 	const struct x86_mem *mem = &vm->mem;
-	uint64_t kernel = place_kernel(b, mem->bytes), initrd = 0, entry;
+	const uint64_t low = x86_mem_low(mem);
+	uint64_t kernel = place_kernel(b, low), initrd = 0, entry;
 	size_t n = strlen(config->cmdline);
 
 	if (!kernel)
@@ -182,7 +186,7 @@ enum boot_bzimage_error boot_linux(struct core_vm *vm, const struct boot_linux_c
 	if (n > b->cmdline_max || n >= LINUX_CMDLINE_END - LINUX_CMDLINE)
 		return BOOT_BZIMAGE_LONG;
 	if (config->initrd) {
-		initrd = place_initrd(b, kernel, mem->bytes, config->initrd_bytes);
+		initrd = place_initrd(b, kernel, low, config->initrd_bytes);
 		if (!initrd)
 			return BOOT_BZIMAGE_NO_ROOM;
 		(void)x86_mem_write(mem, initrd, config->initrd, config->initrd_bytes);

@@ -4,6 +4,7 @@
 #define VMM_CLI_CLI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Exit statuses. */
 enum cli_exit_status {
@@ -31,12 +32,19 @@ int cli_cmd_import(int argc, char **argv);
 int cli_cmd_export(int argc, char **argv);
 int cli_cmd_snapshot(int argc, char **argv);
 int cli_cmd_pack(int argc, char **argv);
+int cli_cmd_monitor(int argc, char **argv);
 
 /*
  * Print the one line for an error on stderr: "vpt VERB: what: where: what to do". Returns @status,
  * so that a verb can end with `return cli_fail(...)`.
  */
 int cli_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Write the lines of errors to @text of @size bytes instead of stderr, without "vpt ". The last one
+ * counts. NULL ends this.
+ */
+void cli_fail_keep(char *text, size_t size);
 
 /*
  * Return the text of an errno. For a file that is too large, the text has the limit as the shell's

@@ -14,6 +14,7 @@
 #include "cli/decode_calls.h"
 #include "cli/decode_side.h"
 #include "cli/decode_stop.h"
+#include "cli/marks.h"
 #include "cli/memory.h"
 #include "cli/open.h"
 #include "cli/option.h"
@@ -291,6 +292,27 @@ static void json_pace(const struct decode_pace *p)
 		       decode_pace_core_hz(p, p->sum.cycles, p->sum.ticks));
 }
 
+/* Print the marks of the selected vCPUs. */
+static void show_marks(const struct decode *d)
+{
+	const unsigned int vcpus = trace_reader_info(d->reader)->vcpus;
+	bool first = true;
+	unsigned int i;
+
+	if (d->o->json)
+		fputs(",\"marks\":[", stdout);
+	for (i = 0; i < vcpus; i++) {
+		if (!wanted(d->o, i))
+			continue;
+		if (d->o->json)
+			cli_marks_json(d->reader, i, d->o->limit, &first);
+		else
+			cli_marks_text(d->reader, i, d->o->limit);
+	}
+	if (d->o->json)
+		putchar(']');
+}
+
 static void json_summary(struct decode *d, const struct decode_hot *hot, size_t nhot,
 			 uint64_t bytes, uint64_t sessions)
 {
@@ -316,6 +338,7 @@ static void json_summary(struct decode *d, const struct decode_hot *hot, size_t 
 		json_pace(&d->pace);
 	if (d->has_spaces)
 		cli_decode_side_json(&d->shares);
+	show_marks(d);
 	cli_decode_stop_json(&d->stop, &d->names);
 	puts("}");
 }
@@ -350,6 +373,7 @@ static void text_summary(struct decode *d, const struct decode_hot *hot, size_t 
 		printf("%7.2f%%  %12" PRIu64 "  %s\n",
 		       100 * (double)hot[i].insns / (double)d->sum.insns, hot[i].insns, name);
 	}
+	show_marks(d);
 	if (cli_empty(d->reader))
 		puts(cli_empty(d->reader));
 	cli_decode_stop_text(&d->stop, &d->names);

@@ -9,10 +9,25 @@
 #include <string.h>
 #include <sys/resource.h>
 
+static char *kept;
+static size_t kept_size;
+
+void cli_fail_keep(char *text, size_t size)
+{
+	kept = text;
+	kept_size = size;
+}
+
 int cli_fail(int status, const char *fmt, ...)
 {
 	va_list args;
 
+	if (kept) {
+		va_start(args, fmt);
+		vsnprintf(kept, kept_size, fmt, args);
+		va_end(args);
+		return status;
+	}
 	/* Print the guest's output first. */
 	fflush(stdout);
 	fputs("vpt ", stderr);

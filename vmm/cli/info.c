@@ -281,7 +281,7 @@ static void show_vcpu(struct trace_reader *r, unsigned int vcpu, uint64_t limit)
 	if (trace_reader_info(r)->oracle)
 		printf(", oracle records: %" PRIu64, trace_reader_oracle_count(r, vcpu));
 	putchar('\n');
-	cli_info_side_vcpu(r, vcpu);
+	cli_info_side_vcpu(r, vcpu, limit);
 	for (i = 0; i < v.nperiods && i < limit; i++)
 		show_session(cli_info_system(r), i, &v.periods[i]);
 	if (i < v.nperiods)

@@ -62,7 +62,7 @@ bool cli_info_exit(const struct trace_reader *r, uint32_t *status);
 size_t cli_info_points(const struct trace_reader *r);
 /* Print origin, files and inputs, then the side-band of each vCPU. */
 void cli_info_side(const struct trace_reader *r, uint64_t limit);
-void cli_info_side_vcpu(const struct trace_reader *r, unsigned int vcpu);
+void cli_info_side_vcpu(const struct trace_reader *r, unsigned int vcpu, uint64_t limit);
 /* Print the same as members of an object, each after a comma. */
 void cli_info_json_side(const struct trace_reader *r);
 void cli_info_json_side_vcpu(const struct trace_reader *r, unsigned int vcpu);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/info.h"
+#include "cli/marks.h"
 #include "text/text.h"
 #include "trace/origin.h"
 
@@ -110,7 +111,7 @@ size_t cli_info_points(const struct trace_reader *r)
 	return all;
 }
 
-void cli_info_side_vcpu(const struct trace_reader *r, unsigned int vcpu)
+void cli_info_side_vcpu(const struct trace_reader *r, unsigned int vcpu, uint64_t limit)
 {
 	const struct trace_cut *cut = trace_reader_cut(r, vcpu);
 	size_t switches, epochs, marks;
@@ -127,6 +128,7 @@ void cli_info_side_vcpu(const struct trace_reader *r, unsigned int vcpu)
 		printf("  epochs of code: %zu\n", epochs);
 	if (marks)
 		printf("  marks: %zu\n", marks);
+	cli_marks_text(r, vcpu, limit);
 }
 
 static void json_origin(const struct trace_reader *r)
@@ -194,6 +196,7 @@ void cli_info_json_side_vcpu(const struct trace_reader *r, unsigned int vcpu)
 {
 	const struct trace_cut *cut = trace_reader_cut(r, vcpu);
 	size_t points, switches, epochs, marks;
+	bool first = true;
 
 	trace_reader_points(r, vcpu, &points);
 	trace_reader_switches(r, vcpu, &switches);
@@ -201,6 +204,9 @@ void cli_info_json_side_vcpu(const struct trace_reader *r, unsigned int vcpu)
 	trace_reader_marks(r, vcpu, &marks);
 	printf(",\"points\":%zu,\"switches\":%zu,\"epochs\":%zu,\"marks\":%zu", points, switches,
 	       epochs, marks);
+	fputs(",\"mark_list\":[", stdout);
+	cli_marks_json(r, vcpu, UINT64_MAX, &first);
+	putchar(']');
 	if (cut)
 		printf(",\"from\":%" PRIu64, cut->offset);
 }

@@ -45,7 +45,8 @@ static int open_guest(const struct cli_lockstep_options *o, struct guest *g)
 	if (err)
 		return cli_fail(cli_input_status(err), "lockstep: %s: %s", o->guest,
 				cli_reason(-err));
-	error = boot_elf_parse(g->file.bytes, g->file.size, o->mem, &g->elf);
+	error = boot_elf_parse(g->file.bytes, g->file.size,
+			       x86_mem_low(&(struct x86_mem){.bytes = o->mem}), &g->elf);
 	if (error)
 		return cli_fail(CLI_EXIT_INPUT, "lockstep: %s: %s", o->guest,
 				boot_elf_error_text(error));

@@ -57,7 +57,7 @@ const struct cli_verb cli_verb_replay = {
 	.about = "Runs the guest of a trace file again, on the software CPU, with the recorded "
 		 "options and inputs. The console and the new trace file are the same, byte for "
 		 "byte. The recording must be of vpt run with --input, --console=stdio, "
-		 "--realtime or --share.",
+		 "--realtime, --monitor, --net or --share.",
 	.notes = "The guest and its initrd must be the same files as in the recording. The exit "
 		 "status is that of vpt run. It is 3 if FILE cannot be replayed.\n\n"
 		 "  vpt run --console=stdio -o t.vpt demo.elf\n"
@@ -225,7 +225,7 @@ static int replay(struct replay *r)
 	options = trace_reader_options(r->reader, &text);
 	if (!options)
 		return refuse(r, "it has no record of its run: use vpt run with --input, "
-				 "--console=stdio, --realtime or --share");
+				 "--console=stdio, --realtime, --monitor, --net or --share");
 	end = trace_reader_stop(r->reader);
 	if (end && end->stop.kind == TRACE_STOP_SNAPSHOT)
 		return refuse(r, "it ends at a snapshot: replay the file of vpt restore");

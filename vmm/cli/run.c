@@ -26,6 +26,11 @@ struct run {
 	struct engine_probe probe;
 };
 
+static bool starts_trace(const struct cli_run_options *o)
+{
+	return o->owner == TRACE_OWNER_HOST && !o->trace_later;
+}
+
 /* Load the guest once more after a reset. A guest's own trace is off. */
 static int restart(struct cli_run_machine *m)
 {
@@ -33,7 +38,7 @@ static int restart(struct cli_run_machine *m)
 	int status = cli_run_guest_load(&r->guest, &m->o, &m->vm);
 	unsigned int i;
 
-	for (i = 0; !status && m->o.owner == TRACE_OWNER_HOST && i < m->vm.cpus; i++)
+	for (i = 0; !status && starts_trace(&m->o) && i < m->vm.cpus; i++)
 		status = cli_run_start_host(&m->o, m->vm.cpu[i]);
 	return status;
 }
@@ -133,7 +138,8 @@ static int write_head(struct cli_run_machine *m, struct trace_writer *writer)
 	const struct run *r = (const struct run *)m;
 	const char *name = m->o.replay ? m->o.replay->guest_name : m->o.guest;
 	const char *slash = strrchr(name, '/');
-	const struct trace_ram_range ram = {.gpa = 0, .bytes = m->vm.mem.bytes};
+	const uint64_t low = x86_mem_low(&m->vm.mem), high = m->vm.mem.bytes - low;
+	const struct trace_ram_range ram[] = {{0, low}, {X86_MEM_HIGH, high}};
 	const struct trace_cpu cpu = trace_cpu_of(m->info.caps.signature);
 	const struct trace_origin origin =
 		trace_origin_of(TRACE_ORIGIN_RUN, m->vm.vcpu->engine->pt ? &cpu : NULL);
@@ -143,7 +149,7 @@ static int write_head(struct cli_run_machine *m, struct trace_writer *writer)
 	snprintf(image.name, sizeof(image.name), "%s", slash ? slash + 1 : name);
 	err = trace_writer_origin(writer, &origin);
 	if (!err)
-		err = trace_writer_ram(writer, &ram, 1);
+		err = trace_writer_ram(writer, ram, high ? 2 : 1);
 	if (!err && r->guest.kind == CLI_RUN_PAYLOAD)
 		err = trace_writer_elf(writer, &image, r->guest.file.bytes, r->guest.file.size);
 	if (!err && m->o.usage.given)
@@ -224,7 +230,7 @@ static int record(struct run *r, struct core_vcpu *v, const struct vpt_caps *cap
 		return status;
 	if (r->m.o.usage.given)
 		return cli_run_start_usage(&r->m.o, v);
-	return r->m.o.owner == TRACE_OWNER_HOST ? cli_run_start_host(&r->m.o, v) : CLI_EXIT_OK;
+	return starts_trace(&r->m.o) ? cli_run_start_host(&r->m.o, v) : CLI_EXIT_OK;
 }
 
 static int start_trace(struct run *r)
@@ -257,6 +263,8 @@ static int confine(const struct cli_run_machine *m)
 	return cli_confine("run", &(struct sandbox_want){
 					  .output = {m->o.output, m->o.snapshot},
 					  .share = m->o.share.writable ? m->o.share.dir : NULL,
+					  .socket = m->o.monitor,
+					  .network = m->net,
 					  .caps = m->vm.vcpu->engine->pt,
 				  });
 }
@@ -277,6 +285,10 @@ static int run(struct run *r)
 		status = cli_run_input_open(&r->m.input, &r->m.o);
 	if (!status)
 		status = cli_run_share_open(&r->m.share, &r->m.o);
+	if (!status)
+		status = cli_run_net_open(&r->m);
+	if (!status)
+		status = cli_run_monitor_open(&r->m);
 	/* vpt replay is in the sandbox already. */
 	if (!status && !r->m.o.replay)
 		status = confine(&r->m);
@@ -292,6 +304,7 @@ static int finish(struct run *r, int status)
 	cli_run_guest_close(&r->guest);
 	core_reboot_free(&r->m.reboot);
 	p9_destroy(r->m.share);
+	net_destroy(r->m.net);
 	cli_run_disks_close(&r->m);
 	return status;
 }

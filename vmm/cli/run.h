@@ -21,6 +21,7 @@
 #include "core/snapshot.h"
 #include "core/vm.h"
 #include "disk/disk.h"
+#include "net/net.h"
 #include "trace/format.h"
 #include "trace/outfile.h"
 #include "vpt/caps.h"
@@ -90,6 +91,12 @@ struct cli_run_share {
 	char dir[4096];
 };
 
+/* run_net.c: the option --net. */
+struct cli_run_net {
+	bool given;
+	struct net_options options;
+};
+
 /* run_disk.c: the options --disk, in their order. */
 struct cli_run_disk {
 	struct disk_options options;
@@ -141,8 +148,11 @@ struct cli_run_options {
 	struct cli_run_timeout timeout;
 	const char *console; /* "stdio", "none", or a file; NULL: standard output */
 	const char *input;   /* file with input for the guest's console, or NULL */
+	const char *monitor; /* path of the monitor's socket, or NULL */
+	bool trace_later;    /* a host's trace is off until the monitor starts it */
 	bool realtime;	     /* HLT takes the time of the host */
 	struct cli_run_share share;
+	struct cli_run_net net;
 	struct cli_run_disks disks;
 	bool virtio_rng;
 	bool virtio_console; /* the input is that of a virtio console */
@@ -304,6 +314,7 @@ struct cli_run_input {
 	enum cli_run_input_kind kind;
 	bool ended, escape; /* the last byte of a terminal was Ctrl-A */
 	bool quit;	    /* Ctrl-A x was typed */
+	int other;	    /* another descriptor that ends a wait, or -1 */
 	uint64_t looked;    /* ns, when a pipe or a terminal was last polled */
 	uint8_t bytes[4096];
 	size_t first, count;
@@ -322,9 +333,35 @@ void cli_run_input_close(struct cli_run_input *in);
 void cli_run_input_poll(struct cli_run_input *in);
 /* The hooks input_wait() and input() of the VM. */
 enum core_input_ready cli_run_input_wait(struct cli_run_input *in, uint64_t ns, bool wants);
+/* Add text to the input. Returns false if there is no room. */
+bool cli_run_input_type(struct cli_run_input *in, const char *text, size_t len);
 size_t cli_run_input_take(struct cli_run_input *in, uint8_t *bytes, size_t most);
 /* Skip bytes of a file that the guest received before it was restored. */
 void cli_run_input_skip(struct cli_run_input *in, uint64_t count);
+
+/* run_net.c: parse --net, and create the network before the sandbox. Each returns an exit status. */
+cli_option_take cli_run_take_net;
+int cli_run_net_open(struct cli_run_machine *m);
+/* The hook frame() of the VM. */
+size_t cli_run_net_frame(struct cli_run_machine *m, uint8_t *bytes, size_t room);
+/* Wait up to @ns for the network or the other inputs. */
+void cli_run_net_wait(struct cli_run_machine *m, uint64_t ns);
+
+/* run_monitor.c: the option --monitor. */
+struct cli_run_monitor;
+
+/* Listen, before the sandbox. Returns an exit status. */
+int cli_run_monitor_open(struct cli_run_machine *m);
+void cli_run_monitor_close(struct cli_run_machine *m);
+/* Answer what does not change the run, and keep a command that does. Call between instructions. */
+void cli_run_monitor_poll(struct cli_run_machine *m);
+/* Returns true if cli_run_monitor_poll() is to be called. */
+bool cli_run_monitor_is_due(struct cli_run_machine *m);
+/* The descriptor that ends a wait, or -1. */
+int cli_run_monitor_fd(const struct cli_run_machine *m);
+/* The hooks command() and obey() of the VM. */
+size_t cli_run_monitor_command(struct cli_run_machine *m, uint8_t *bytes, size_t room);
+bool cli_run_monitor_obey(struct cli_run_machine *m, const uint8_t *bytes, size_t len);
 
 /* run_loop.c: runs a prepared machine until its guest ends. */
 struct cli_run_machine {
@@ -342,7 +379,10 @@ struct cli_run_machine {
 	struct cli_terminal terminal;  /* filter before the console */
 	bool silent;		       /* the console is dropped */
 	struct cli_run_input input;
-	struct p9_server *share; /* NULL if there is no shared folder */
+	struct cli_run_monitor *monitor; /* NULL if there is none */
+	struct net *net;		 /* NULL if there is no network */
+	uint64_t net_looked;		 /* ns of the last look at it */
+	struct p9_server *share;	 /* NULL if there is no shared folder */
 	struct disk *disk[VIRTIO_DISKS];
 	struct trace_file_ref disk_ref[VIRTIO_DISKS]; /* their identities: size and time */
 	bool disk_failed;	   /* an access of the host failed, and the user has been told */
@@ -386,6 +426,10 @@ int cli_run_check_input(const struct cli_run_machine *m);
  */
 int cli_run_open_console(struct cli_run_machine *m);
 void cli_run_loop(struct cli_run_machine *m);
+/* Write a snapshot now. Returns false if the run is to end and the snapshot was given up. */
+bool cli_run_take_snapshot(struct cli_run_machine *m);
+/* End the run as SIGINT does. */
+void cli_run_quit(void);
 /* Close, report and destroy. `status` is the status so far. */
 int cli_run_finish(struct cli_run_machine *m, int status);
 

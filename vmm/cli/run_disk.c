@@ -236,6 +236,8 @@ int cli_run_add_devices(struct cli_run_machine *m)
 		error = virtio_add_console(bus);
 	if (!error && m->o.share.given)
 		error = virtio_add_share(bus, m->o.share.tag);
+	if (!error && m->o.net.given)
+		error = virtio_add_net(bus);
 	if (!error && m->o.virtio_rng)
 		error = virtio_add_random(bus, m->o.seed);
 	if (!error)

@@ -12,16 +12,7 @@
 #include "cli/run.h"
 #include "core/vcpu.h"
 
-/* RAM is one piece from 0 on, below the devices of a PC. */
-#define LINUX_MEM_MAX (3ull << 30)
 #define LINUX_CMDLINE "console=ttyS0"
-
-static int check_linux(const struct cli_run_options *o)
-{
-	if (o->mem > LINUX_MEM_MAX)
-		return cli_fail(CLI_EXIT_USAGE, "run: --mem: Linux can have at most 3G");
-	return CLI_EXIT_OK;
-}
 
 static int open_bzimage(struct cli_run_guest *g, struct cli_run_options *o)
 {
@@ -31,9 +22,6 @@ static int open_bzimage(struct cli_run_guest *g, struct cli_run_options *o)
 	if (err)
 		return cli_fail(cli_input_status(err), "run: %s: %s", o->guest, cli_reason(-err));
 	g->kind = CLI_RUN_BZIMAGE;
-	err = check_linux(o);
-	if (err)
-		return err;
 	error = boot_bzimage_parse(g->file.bytes, g->file.size, &g->bzimage);
 	if (error)
 		return cli_fail(CLI_EXIT_INPUT, "run: %s: %s", o->guest,
@@ -44,19 +32,16 @@ static int open_bzimage(struct cli_run_guest *g, struct cli_run_options *o)
 /* Open a payload, or a vmlinux. */
 static int open_elf(struct cli_run_guest *g, struct cli_run_options *o)
 {
+	const uint64_t low = x86_mem_low(&(struct x86_mem){.bytes = o->mem});
 	enum boot_elf_error error;
 
-	error = boot_elf_parse_vmlinux(g->file.bytes, g->file.size, o->mem, &g->elf);
+	error = boot_elf_parse_vmlinux(g->file.bytes, g->file.size, low, &g->elf);
 	if (!error) {
-		int status = check_linux(o);
-
-		if (status)
-			return status;
 		g->kind = CLI_RUN_VMLINUX;
 	} else if (error == BOOT_ELF_NO_KERNEL && o->append) {
 		return cli_fail(CLI_EXIT_USAGE, "run: --append: %s is no Linux kernel", o->guest);
 	} else if (error == BOOT_ELF_NO_KERNEL) {
-		error = boot_elf_parse(g->file.bytes, g->file.size, o->mem, &g->elf);
+		error = boot_elf_parse(g->file.bytes, g->file.size, low, &g->elf);
 	}
 	if (error)
 		return cli_fail(CLI_EXIT_INPUT, "run: %s: %s", o->guest,

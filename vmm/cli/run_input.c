@@ -37,6 +37,10 @@ const char *cli_run_needs_soft(const struct cli_run_options *o)
 		return "--console=stdio";
 	if (o->realtime)
 		return "--realtime";
+	if (o->monitor)
+		return "--monitor";
+	if (o->net.given)
+		return "--net";
 	if (o->share.given)
 		return "--share";
 	if (o->disks.count)
@@ -59,9 +63,9 @@ int cli_run_input_open(struct cli_run_input *in, const struct cli_run_options *o
 	struct stat st;
 	int error = 0;
 
-	*in = (struct cli_run_input){.fd = -1};
+	*in = (struct cli_run_input){.fd = -1, .other = -1};
 	if (!cli_run_has_input(o)) {
-		in->ended = !o->realtime;
+		in->ended = !o->realtime && !o->monitor && !o->net.given;
 		return CLI_EXIT_OK;
 	}
 	if (o->input && o->console && !strcmp(o->console, "stdio"))
@@ -167,9 +171,12 @@ static void read_more(struct cli_run_input *in)
 static bool await(const struct cli_run_input *in, uint64_t ns, bool reads)
 {
 	const struct timespec most = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-	struct pollfd fd = {.fd = in->fd, .events = POLLIN};
+	struct pollfd fd[] = {
+		{.fd = reads ? in->fd : -1, .events = POLLIN},
+		{.fd = in->other, .events = POLLIN},
+	};
 
-	return ppoll(&fd, reads ? 1 : 0, &most, NULL) > 0;
+	return ppoll(fd, 2, &most, NULL) > 0 && fd[0].revents;
 }
 
 static bool has_room(const struct cli_run_input *in)
@@ -185,7 +192,8 @@ void cli_run_input_poll(struct cli_run_input *in)
 
 enum core_input_ready cli_run_input_wait(struct cli_run_input *in, uint64_t ns, bool wants)
 {
-	const bool has = in->first < in->count, reads = !in->ended && !has && has_room(in);
+	const bool has = in->first < in->count;
+	const bool reads = in->fd >= 0 && !in->ended && !has && has_room(in);
 	uint64_t now;
 
 	if (reads && in->kind == CLI_RUN_INPUT_FILE) {
@@ -214,6 +222,18 @@ size_t cli_run_input_take(struct cli_run_input *in, uint8_t *bytes, size_t most)
 	memcpy(bytes, in->bytes + in->first, n);
 	in->first += n;
 	return n;
+}
+
+bool cli_run_input_type(struct cli_run_input *in, const char *text, size_t len)
+{
+	memmove(in->bytes, in->bytes + in->first, in->count - in->first);
+	in->count -= in->first;
+	in->first = 0;
+	if (len > sizeof(in->bytes) - in->count)
+		return false;
+	memcpy(in->bytes + in->count, text, len);
+	in->count += len;
+	return true;
 }
 
 void cli_run_input_skip(struct cli_run_input *in, uint64_t count)

@@ -96,11 +96,8 @@ static void give_up_console(FILE *to)
 		__fpurge(to);
 }
 
-/*
- * Flush the console, whose output is not repeated when the guest is restored, and write a
- * snapshot. Returns false if the run is to end and the snapshot was given up.
- */
-static bool take_snapshot(struct cli_run_machine *m)
+/* Flush the console, because its output is not repeated when the guest is restored. */
+bool cli_run_take_snapshot(struct cli_run_machine *m)
 {
 	struct core_snap_disk disks[VIRTIO_DISKS];
 	const struct core_snap_origin origin = {
@@ -134,7 +131,7 @@ static bool take_snapshot(struct cli_run_machine *m)
 	return true;
 }
 
-static void quit(void)
+void cli_run_quit(void)
 {
 	interrupted = 1;
 	end_soon();
@@ -149,9 +146,14 @@ static enum core_input_ready input_wait(void *opaque, uint64_t ns, bool wants)
 	/* A prompt without a line feed is to be seen before the wait. */
 	if (ns)
 		fflush(m->console);
+	m->input.other = cli_run_monitor_fd(m);
+	if (m->net && ns) {
+		cli_run_net_wait(m, ns);
+		ns = 0;
+	}
 	ready = cli_run_input_wait(&m->input, ns, wants);
 	if (m->input.quit && !ending)
-		quit();
+		cli_run_quit();
 	return ready;
 }
 
@@ -162,20 +164,49 @@ static size_t input(void *opaque, uint8_t *bytes, size_t most)
 	return cli_run_input_take(&m->input, bytes, most);
 }
 
+/* A command waits for the next tick, which comes at once. */
+static size_t command(void *opaque, uint8_t *bytes, size_t room)
+{
+	struct cli_run_machine *m = opaque;
+
+	if (!ending && cli_run_monitor_is_due(m))
+		m->vm.vcpu->next_tick = 0;
+	return cli_run_monitor_command(m, bytes, room);
+}
+
+static size_t frame(void *opaque, uint8_t *bytes, size_t room)
+{
+	return cli_run_net_frame(opaque, bytes, room);
+}
+
+static void transmit(void *opaque, const uint8_t *bytes, size_t count)
+{
+	const struct cli_run_machine *m = opaque;
+
+	if (m->net)
+		net_send(m->net, bytes, count);
+}
+
+static bool obey(void *opaque, const uint8_t *bytes, size_t len)
+{
+	return cli_run_monitor_obey(opaque, bytes, len);
+}
+
 static bool tick(void *opaque)
 {
 	struct cli_run_machine *m = opaque;
 
 	cli_run_input_poll(&m->input);
 	if (m->input.quit && !ending)
-		quit();
+		cli_run_quit();
 	if (ending)
 		return interrupted;
 	fflush(m->console);
+	cli_run_monitor_poll(m);
 	cli_run_report_tick(&m->report);
 	if (asked && m->o.snapshot) {
 		asked = 0;
-		(void)take_snapshot(m);
+		(void)cli_run_take_snapshot(m);
 	}
 	return false;
 }
@@ -199,7 +230,7 @@ static uint64_t pause_machine(void *opaque)
 
 	if (m->o.verify)
 		return cli_run_verify_pause(m);
-	if (!take_snapshot(m))
+	if (!cli_run_take_snapshot(m))
 		return next_snapshot(m, retired);
 	if (m->o.has_snapshot_at && retired >= m->o.snapshot_at) {
 		m->at_reached = true;
@@ -227,6 +258,10 @@ struct core_vm_hooks cli_run_hooks(struct cli_run_machine *m)
 		.console = console,
 		.input_wait = input_wait,
 		.input = input,
+		.frame = frame,
+		.transmit = transmit,
+		.command = command,
+		.obey = obey,
 		.share = m->o.share.given && !m->o.replay ? share : NULL,
 		.disk = disk,
 		.tick = tick,
@@ -276,6 +311,8 @@ int cli_run_check_snapshots(const struct cli_run_machine *m)
 				o->verb, m->vm.engine->name);
 	if (o->snapshot && o->share.given)
 		return cli_fail(CLI_EXIT_USAGE, "%s: --snapshot: not with --share", o->verb);
+	if (o->snapshot && o->net.given)
+		return cli_fail(CLI_EXIT_USAGE, "%s: --snapshot: not with --net", o->verb);
 	if (o->snapshot && cli_run_disks_written(o))
 		return cli_fail(CLI_EXIT_USAGE,
 				"%s: --snapshot: not with --disk=FILE,rw, because the image would "
@@ -429,7 +466,7 @@ void cli_run_loop(struct cli_run_machine *m)
 	m->vm.pause_at = m->o.verify ? retired + 1 : next_snapshot(m, retired);
 	core_vcpu_pause(v);
 	cli_run_input_skip(&m->input, v->input.bytes);
-	if (m->input.fd >= 0 || m->o.realtime || m->o.share.given)
+	if (m->input.fd >= 0 || m->o.realtime || m->o.share.given || m->o.monitor || m->o.net.given)
 		core_input_live(v, m->o.realtime || m->input.kind == CLI_RUN_INPUT_TERMINAL);
 	if (m->o.replay)
 		replay_inputs(m);
@@ -508,6 +545,7 @@ int cli_run_finish(struct cli_run_machine *m, int status)
 				  m->o.verb, m->o.guest, core_vm_retired(&m->vm), m->o.snapshot_at);
 	status = close_console(m, status);
 	cli_run_input_close(&m->input);
+	cli_run_monitor_close(m);
 	cli_names_close(&m->report.names);
 	trace_outfile_free(&m->output);
 	core_vm_destroy(&m->vm);

@@ -134,8 +134,9 @@ int cli_run_resolve(struct cli_run_options *o, const void *elf, size_t len)
 	int status = CLI_EXIT_OK;
 	const char *problem;
 
-	if (o->symbols.n && !o->ranges)
-		return cli_fail(CLI_EXIT_USAGE, "run: --symbols: requires --filter or --stop");
+	if (o->symbols.n && !o->ranges && !o->monitor && !o->trace_later)
+		return cli_fail(CLI_EXIT_USAGE,
+				"run: --symbols: requires --filter, --stop or --monitor");
 	if (!o->ranges)
 		return CLI_EXIT_OK;
 	if (o->ranges > have)

@@ -14,8 +14,9 @@
  * The engine of a replay is the software CPU, and the initrd is a FILE block.
  */
 static const char *const others[] = {
-	"output", "console",  "input",	     "realtime",       "timeout", "engine", "initrd",
-	"verify", "snapshot", "snapshot-at", "snapshot-every", "quiet",	  "json",   "help",
+	"output",	  "console", "input",  "realtime", "timeout",
+	"engine",	  "initrd",  "verify", "snapshot", "snapshot-at",
+	"snapshot-every", "quiet",   "json",   "help",	   "monitor",
 };
 
 static bool is_other(const char *name, size_t len)
@@ -124,7 +125,8 @@ int cli_run_record(const struct cli_run_options *o, const struct cli_run_guest *
 	struct trace_file_ref ref = guest_ref(guest);
 	int err;
 
-	if (!replay && !cli_run_has_input(o) && !o->realtime && !o->share.given)
+	if (!replay && !cli_run_has_input(o) && !o->realtime && !o->share.given && !o->monitor &&
+	    !o->net.given)
 		return 0;
 	if (o->given.full)
 		return -E2BIG;

@@ -267,6 +267,9 @@ static int show_end(const struct cli_run_report *r)
 		return show_write_error(r, "--snapshot=", o->snapshot,
 					stop->error == -EFBIG ? cli_reason(EFBIG) : stop->text);
 	case TRACE_STOP_WRITER:
+		/* cli_run_verify_report() reports a verifying process that has ended. */
+		if (o->verify && stop->error == -ECHILD)
+			return CLI_EXIT_HOST;
 		return show_write_error(r, "", place(o), cli_reason(-stop->error));
 	case TRACE_STOP_LIMIT:
 		if (r->vm->vcpu->tracer.recorder.state & TRACER_RECORDER_CROWDED)

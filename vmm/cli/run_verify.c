@@ -118,7 +118,7 @@ static int turn(struct cli_run_machine *m)
 	err = cli_parts_verify(m->verify.parts, m->verify.fd);
 	m->verify.fd = fd;
 	/* The new file has no code yet, so the engine must report all code again. */
-	v->engine->vm_wrote(m->vm.machine, 0, m->vm.mem.bytes);
+	core_vm_wrote_all(&m->vm);
 	return err;
 }
 

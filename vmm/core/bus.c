@@ -6,6 +6,7 @@
 #include "core/devices.h"
 #include "core/hv.h"
 #include "core/irq.h"
+#include "core/mark.h"
 #include "vpt/abi/boot.h"
 
 #include <string.h>
@@ -67,11 +68,20 @@ static const struct port_row *find(uint16_t port)
 	return NULL;
 }
 
+/* Write the bytes of one access to the text of a mark. */
+static void write_mark(struct core_vcpu *v, uint8_t size, uint32_t value)
+{
+	for (; size; size--, value >>= 8)
+		core_mark_write(v, (uint8_t)value);
+}
+
 static void out(struct core_vcpu *v, uint16_t port, uint8_t size, uint32_t value)
 {
 	const struct port_row *row = find(port);
 
-	if (row && row->write)
+	if (port >= VPT_PORT_MARK && port < VPT_PORT_MARK + VPT_PORT_MARKS)
+		write_mark(v, size, value);
+	else if (row && row->write)
 		row->write(v, value);
 	else if (!core_virtio_io(v->vm, port, size, false, &value))
 		dev_platform_io(&v->vm->platform, port, size, false, &value);

@@ -126,9 +126,13 @@ static void init(struct core_vcpu *v)
 				.opaque = v->vm,
 			},
 	};
+	unsigned int i;
 
 	dev_platform_init(&v->vm->platform, &config);
 	core_virtio_reset(v->vm);
+	/* A reset drops the texts that have no end yet. */
+	for (i = 0; i < v->vm->cpus; i++)
+		v->vm->cpu[i]->marks.len = 0;
 }
 
 /*
@@ -227,15 +231,20 @@ void core_devices_touched(struct core_vcpu *v)
 }
 
 /* The part of a snapshot before that of dev_platform_save(). */
+struct saved_cpu {
+	/* the instructions until the timer of abi/boot.h fires, 0: not armed */
+	uint64_t timer_left;
+	struct core_marks marks;
+};
+
 struct saved {
 	uint64_t input; /* bytes of input that the guest has received */
-	/* for each vCPU the instructions until the timer of abi/boot.h fires, 0: not armed */
-	uint64_t timer_left[];
+	struct saved_cpu cpu[];
 };
 
 static size_t head_bytes(const struct core_vm *vm)
 {
-	return sizeof(struct saved) + vm->cpus * sizeof(uint64_t);
+	return sizeof(struct saved) + vm->cpus * sizeof(struct saved_cpu);
 }
 
 size_t core_devices_saved_bytes(const struct core_vm *vm)
@@ -259,18 +268,32 @@ bool core_devices_save(struct core_vm *vm, void *to, size_t room)
 
 		core_irq_advance(v);
 		if (v->irq.pending & CORE_IRQ_TIMER_ARMED && core_vcpu_counts(v))
-			saved->timer_left[i] = v->irq.timer_at - v->ev->retired;
+			saved->cpu[i].timer_left = v->irq.timer_at - v->ev->retired;
+		saved->cpu[i].marks.count = v->marks.count;
+		saved->cpu[i].marks.len = v->marks.len;
+		memcpy(saved->cpu[i].marks.text, v->marks.text, v->marks.len);
 	}
 	core_virtio_save(vm, (char *)to + head + dev_platform_saved_bytes(&vm->platform));
 	return dev_platform_save(&vm->platform, (char *)to + head, room - head);
 }
 
-static void load_timer(struct core_vcpu *v, uint64_t left)
+static void load_cpu(struct core_vcpu *v, const struct saved_cpu *saved)
 {
-	core_put_bit(&v->irq.pending, CORE_IRQ_TIMER_ARMED, left);
-	v->irq.timer_at = v->ev->retired + left;
+	core_put_bit(&v->irq.pending, CORE_IRQ_TIMER_ARMED, saved->timer_left);
+	v->irq.timer_at = v->ev->retired + saved->timer_left;
+	v->marks = saved->marks;
 	v->irq.started = core_now() - v->vm->platform.now;
 	v->irq.next = next_event(v);
+}
+
+static bool are_marks(const struct core_vm *vm, const struct saved *saved)
+{
+	unsigned int i;
+
+	for (i = 0; i < vm->cpus; i++)
+		if (saved->cpu[i].marks.len > CORE_MARK_TEXT)
+			return false;
+	return true;
 }
 
 bool core_devices_load(struct core_vm *vm, const void *from, size_t bytes)
@@ -283,12 +306,12 @@ bool core_devices_load(struct core_vm *vm, const void *from, size_t bytes)
 	for (i = 0; i < vm->cpus; i++)
 		core_devices_advance(vm->cpu[i]);
 	platform = dev_platform_saved_bytes(&vm->platform);
-	if (bytes != core_devices_saved_bytes(vm) ||
+	if (bytes != core_devices_saved_bytes(vm) || !are_marks(vm, saved) ||
 	    !core_virtio_load(vm, (const char *)from + head + platform, bytes - head - platform) ||
 	    !dev_platform_load(&vm->platform, (const char *)from + head, platform))
 		return false;
 	for (i = 0; i < vm->cpus; i++)
-		load_timer(vm->cpu[i], saved->timer_left[i]);
+		load_cpu(vm->cpu[i], &saved->cpu[i]);
 	vm->vcpu->input.bytes = saved->input;
 	return true;
 }

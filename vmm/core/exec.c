@@ -18,6 +18,9 @@
 
 #include <string.h>
 
+/* The parts of an instruction with REP between two looks at the clock, each less than 1 ms. */
+#define LATE_PARTS 64u
+
 /* An instruction in progress. */
 struct step {
 	struct core_fetched f;
@@ -444,6 +447,12 @@ static bool iteration_traps(struct core_vcpu *v, const struct step *s)
 	return true;
 }
 
+/* Returns true at times if the run is to end, where nothing urges the vCPU to return. */
+static bool is_late(const struct core_vcpu *v, unsigned int parts)
+{
+	return parts % LATE_PARTS == 0 && v->deadline && core_now() >= v->deadline;
+}
+
 static enum core_done native(struct core_vcpu *v, struct step *s, struct engine_exception *e)
 {
 	const struct engine_step_hint hint = {
@@ -451,6 +460,7 @@ static enum core_done native(struct core_vcpu *v, struct step *s, struct engine_
 		.msrs = s->insn.flags & CORE_INSN_SYSTEM,
 	};
 	uint32_t leaf = (uint32_t)v->regs->rax, subleaf = (uint32_t)v->regs->rcx;
+	unsigned int parts = 0;
 	enum core_done done;
 	struct engine_exit exit;
 
@@ -464,7 +474,8 @@ static enum core_done native(struct core_vcpu *v, struct step *s, struct engine_
 			return done;
 		if (!between_iterations(v, s))
 			break;
-		if (v->vm->stop.kind || v->urged == CORE_URGED_NOW || iteration_traps(v, s))
+		if (v->vm->stop.kind || v->urged == CORE_URGED_NOW || is_late(v, ++parts) ||
+		    iteration_traps(v, s))
 			return CORE_DONE_AGAIN;
 	}
 	if (s->insn.flags & CORE_INSN_SYSTEM || !s->decoded)

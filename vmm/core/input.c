@@ -25,6 +25,8 @@
 #define LAG_NS 100000000u
 /* The longest delay of a stop by one instruction, such as a long REP. */
 #define STOP_NS 50000000u
+/* The maximum number of frames that arrive together. */
+#define MOST_FRAMES 32u
 /* The time from the first buffer of a virtio console to the first byte. */
 #define CONSOLE_NS 10000000u
 
@@ -53,6 +55,7 @@ void core_input_live(struct core_vcpu *v, bool realtime)
 
 	in->mode = CORE_INPUT_LIVE;
 	in->flags = realtime ? CORE_INPUT_REALTIME : 0;
+	in->seen_retired = NEVER;
 	/* A run that resumes at such a count has not received the input there yet. */
 	in->at = (v->ev->retired + CORE_INPUT_INSNS - 1) / CORE_INPUT_INSNS * CORE_INPUT_INSNS;
 }
@@ -173,6 +176,59 @@ static enum core_input_ready poll_input(const struct core_vcpu *v, uint64_t ns, 
 	return hooks->input_wait ? hooks->input_wait(hooks->opaque, ns, wants) : CORE_INPUT_ENDED;
 }
 
+static bool has_command(const struct core_vcpu *v)
+{
+	const struct core_vm_hooks *hooks = &v->vm->hooks;
+
+	return hooks->command && hooks->command(hooks->opaque, NULL, 0);
+}
+
+static bool obey(struct core_vcpu *v, const uint8_t *bytes, size_t len)
+{
+	const struct core_vm_hooks *hooks = &v->vm->hooks;
+
+	record(v, TRACE_RECORDED_MONITOR, bytes, len);
+	return hooks->obey && hooks->obey(hooks->opaque, bytes, len);
+}
+
+static void obey_live(struct core_vcpu *v)
+{
+	const struct core_vm_hooks *hooks = &v->vm->hooks;
+	uint8_t bytes[CORE_INPUT_COMMAND];
+
+	(void)obey(v, bytes, hooks->command(hooks->opaque, bytes, sizeof(bytes)));
+}
+
+static void receive_frame(struct core_vcpu *v, const uint8_t *bytes, size_t count)
+{
+	record(v, TRACE_RECORDED_NETWORK, bytes, count);
+	core_virtio_frame(v->vm, bytes, count);
+	core_devices_touched(v);
+}
+
+static bool has_frame(const struct core_vcpu *v)
+{
+	const struct core_vm_hooks *hooks = &v->vm->hooks;
+
+	return hooks->frame && virtio_net_wants(&v->vm->virtio.bus) &&
+	       hooks->frame(hooks->opaque, NULL, 0);
+}
+
+static void receive_frames(struct core_vcpu *v)
+{
+	const struct core_vm_hooks *hooks = &v->vm->hooks;
+	uint8_t bytes[VIRTIO_FRAME_MAX];
+	unsigned int left;
+
+	for (left = MOST_FRAMES; left && has_frame(v); left--)
+		receive_frame(v, bytes, hooks->frame(hooks->opaque, bytes, sizeof(bytes)));
+}
+
+static bool is_seen(const struct core_vcpu *v)
+{
+	return v->input.seen_retired == v->ev->retired && v->input.seen_tsc == tsc(v);
+}
+
 static void deliver_live(struct core_vcpu *v)
 {
 	const struct core_vm_hooks *hooks = &v->vm->hooks;
@@ -182,15 +238,26 @@ static void deliver_live(struct core_vcpu *v)
 	uint32_t number;
 
 	in->at = next_time(v);
+	/*
+	 * While this vCPU is halted, others can run without a change of its time. A replay delivers
+	 * an input when this vCPU first comes to its place, so nothing may arrive there later.
+	 */
+	if (is_seen(v))
+		return;
+	in->seen_retired = v->ev->retired;
+	in->seen_tsc = tsc(v);
 	if (in->stop) {
 		number = in->stop == TRACE_STOP_TIMEOUT ? SIGALRM : SIGINT;
 		record(v, TRACE_RECORDED_SIGNAL, &number, sizeof(number));
 		stop(v, in->stop);
 		return;
 	}
+	if (has_command(v))
+		obey_live(v);
 	wants = wanted_live(v);
 	if (wants && poll_input(v, 0, true) == CORE_INPUT_READY)
 		receive(v, bytes, hooks->input(hooks->opaque, bytes, wants));
+	receive_frames(v);
 }
 
 /* A recording with another input is of another run, or damaged. */
@@ -227,39 +294,52 @@ static bool replay_one(struct core_vcpu *v, const struct trace_reader_input *inp
 		record(v, TRACE_RECORDED_SIGNAL, &number, sizeof(number));
 		stop(v, number == SIGALRM ? TRACE_STOP_TIMEOUT : TRACE_STOP_INTERRUPTED);
 		return true;
+	case TRACE_RECORDED_NETWORK:
+		if (!input->head->len || input->head->len > VIRTIO_FRAME_MAX ||
+		    !virtio_net_wants(&v->vm->virtio.bus))
+			return false;
+		receive_frame(v, input->bytes, input->head->len);
+		return true;
+	case TRACE_RECORDED_MONITOR:
+		return obey(v, input->bytes, input->head->len);
 	default:
 		return false;
 	}
 }
 
-static void deliver_replay(struct core_vcpu *v)
+static bool deliver_replay(struct core_vcpu *v)
 {
 	struct core_input *in = &v->input;
 	const struct trace_reader_input *input = in->next;
 
 	if (!in->left || input->head->retired > v->ev->retired) {
 		set_next(v);
-		return;
+		return true;
 	}
 	/* The input of a halted guest may come later in this HLT. */
 	if (input->head->retired == v->ev->retired && input->head->tsc > tsc(v) &&
 	    v->pending & CORE_VCPU_HALTED)
-		return;
-	if (!core_input_is_now(v, input) || !replay_one(v, input)) {
-		core_input_diverge(v);
-		return;
-	}
-	in->next++;
-	in->left--;
+		return false;
+	/* All inputs of a place arrive before an interrupt can. */
+	do {
+		if (!core_input_is_now(v, in->next) || !replay_one(v, in->next)) {
+			core_input_diverge(v);
+			return true;
+		}
+		in->next++;
+		in->left--;
+		skip_others(v);
+	} while (in->left && core_input_is_now(v, in->next));
 	set_next(v);
+	return true;
 }
 
-void core_input_deliver(struct core_vcpu *v)
+bool core_input_deliver(struct core_vcpu *v)
 {
-	if (v->input.mode == CORE_INPUT_LIVE)
-		deliver_live(v);
-	else
-		deliver_replay(v);
+	if (v->input.mode != CORE_INPUT_LIVE)
+		return deliver_replay(v);
+	deliver_live(v);
+	return true;
 }
 
 /* Returns the core clocks until the virtual TSC is `to`, at most one less than `most`. */
@@ -305,6 +385,19 @@ static void catch_up(struct core_vcpu *v, uint64_t next)
 	v->input.at = v->ev->retired;
 }
 
+/* End a wait for input now, or one tick later if input could have arrived now before. */
+static bool end_wait(struct core_vcpu *v, uint64_t next)
+{
+	const uint64_t clocks = is_seen(v) ? clocks_until(v, tsc(v) + 1, next) : 0;
+
+	if (is_seen(v) && !clocks)
+		return false;
+	if (clocks)
+		core_devices_idle(v, clocks);
+	v->input.at = v->ev->retired;
+	return true;
+}
+
 static bool halted_live(struct core_vcpu *v, uint64_t next)
 {
 	const bool wants = wanted_live(v);
@@ -312,10 +405,8 @@ static bool halted_live(struct core_vcpu *v, uint64_t next)
 	enum core_input_ready ready = poll_input(v, 0, wants);
 	struct core_input *in = &v->input;
 
-	if (in->stop || (wants && ready == CORE_INPUT_READY)) {
-		in->at = v->ev->retired;
-		return true;
-	}
+	if (in->stop || has_command(v) || has_frame(v) || (wants && ready == CORE_INPUT_READY))
+		return end_wait(v, next);
 	if (!(in->flags & CORE_INPUT_REALTIME) && ready != CORE_INPUT_LATER)
 		return false;
 	/* Nothing will wake the guest. */
@@ -329,7 +420,8 @@ static bool halted_live(struct core_vcpu *v, uint64_t next)
 			return false;
 		left = due - (host - in->host);
 	}
-	if (poll_input(v, left < NAP_NS ? left : NAP_NS, wants) == CORE_INPUT_READY && wants)
+	ready = poll_input(v, left < NAP_NS ? left : NAP_NS, wants);
+	if ((ready == CORE_INPUT_READY && wants) || has_frame(v) || has_command(v))
 		catch_up(v, next);
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inputs of the machine from outside: bytes for a console, and a signal or a time limit that ends the
- * run. An engine that counts instructions receives an input only between two instructions that the
+ * Inputs of the machine from outside: bytes for a console, frames of a network, and commands
+ * of a monitor. A signal or a time limit ends the run. An engine that counts instructions receives an input only between two instructions that the
  * count names, and the trace file records each one (TRACE_BLOCK_INPUT). A replay delivers the same
  * inputs at the same counts, so its guest runs the same.
  */
@@ -19,6 +19,9 @@ struct trace_reader_input;
 
 /* The retired instructions between two times at which a running guest can receive input. */
 #define CORE_INPUT_INSNS 65536u
+
+/* The maximum size of a command of the monitor. */
+#define CORE_INPUT_COMMAND 8192u
 
 enum core_input_mode {
 	CORE_INPUT_OFF, /* no input is attached */
@@ -43,6 +46,7 @@ struct core_input {
 	/* Live: equal points on the host's and on the virtual clock, in ns, and the present wait. */
 	uint64_t host, virt;
 	uint64_t wait_retired, wait_tsc;
+	uint64_t seen_retired, seen_tsc; /* live: the place at which input could last arrive */
 	uint64_t offered; /* live: TSC since which a virtio console has room; 0: it has none */
 
 	const struct trace_reader_input *next; /* replay: the inputs that are left */
@@ -58,8 +62,11 @@ void core_input_live(struct core_vcpu *v, bool realtime);
 /* Deliver the recorded inputs of this vCPU. The array must stay until the guest has stopped. */
 void core_input_replay(struct core_vcpu *v, const struct trace_reader_input *inputs, size_t count);
 
-/* Deliver the input that is due. Call between two instructions if `at` is reached. */
-void core_input_deliver(struct core_vcpu *v);
+/*
+ * Deliver the input that is due. Call between two instructions if `at` is reached. Returns false if
+ * the next input of a recording comes later in the present HLT.
+ */
+bool core_input_deliver(struct core_vcpu *v);
 
 /*
  * Wait in HLT for input, or for the host's clock to reach the next event, which is @next core clocks

@@ -94,7 +94,7 @@ bool core_lockstep_memory(const struct x86_mem *a, const struct x86_mem *b, uint
 			continue;
 		for (i = 0; a->host[page + i] == b->host[page + i]; i++)
 			;
-		*gpa = page + i;
+		*gpa = x86_mem_gpa(page + i);
 		return true;
 	}
 	return false;

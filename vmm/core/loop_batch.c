@@ -105,7 +105,7 @@ static void run_batch(struct core_vcpu *v)
 		core_clock_update(v);
 	core_irq_advance(v);
 	if (vpt_unlikely(v->ev->retired >= v->input.at)) {
-		core_input_deliver(v);
+		(void)core_input_deliver(v);
 		if (v->vm->stop.kind)
 			return;
 	}

@@ -101,5 +101,5 @@ int core_reboot(const struct core_reboot *r, struct core_vm *vm)
 
 void core_reboot_loaded(struct core_vm *vm)
 {
-	vm->engine->vm_wrote(vm->machine, 0, vm->mem.bytes);
+	core_vm_wrote_all(vm);
 }

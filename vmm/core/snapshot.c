@@ -108,19 +108,21 @@ static bool is_zero(const uint8_t *page)
 
 static void put_ram(struct out *o, const struct x86_mem *mem)
 {
-	uint64_t gpa = 0;
+	const uint64_t low = x86_mem_low(mem);
+	uint64_t at = 0;
 
-	while (gpa < mem->bytes && goes_on(o)) {
-		uint64_t end = gpa;
+	while (at < mem->bytes && goes_on(o)) {
+		const uint64_t gpa = x86_mem_gpa(at), last = at < low ? low : mem->bytes;
+		uint64_t end = at;
 
-		while (end < mem->bytes && end - gpa < PIECE && !is_zero(mem->host + end))
+		while (end < last && end - at < PIECE && !is_zero(mem->host + end))
 			end += X86_PAGE_SIZE;
-		if (end == gpa) {
-			gpa += X86_PAGE_SIZE;
+		if (end == at) {
+			at += X86_PAGE_SIZE;
 			continue;
 		}
-		put_block(o, CORE_SNAP_RAM, &gpa, sizeof(gpa), mem->host + gpa, end - gpa);
-		gpa = end;
+		put_block(o, CORE_SNAP_RAM, &gpa, sizeof(gpa), mem->host + at, end - at);
+		at = end;
 	}
 }
 

@@ -22,7 +22,7 @@
 struct trace_writer;
 
 #define CORE_SNAP_MAGIC	      0x0a50414e53545056ull /* "VPTSNAP\n" */
-#define CORE_SNAP_VERSION     7
+#define CORE_SNAP_VERSION     9
 #define CORE_SNAP_BLOCK_MAGIC 0x4b4c4253u /* "SBLK" */
 
 struct core_snap_header {

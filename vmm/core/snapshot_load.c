@@ -499,8 +499,7 @@ static int load_pages(const struct core_snapshot *s, const struct x86_mem *mem,
 	error = read_at(s, b->at + sizeof(struct core_snap_block), &ram.gpa, sizeof(ram.gpa), why);
 	if (error)
 		return error;
-	if (len % X86_PAGE_SIZE || ram.gpa % X86_PAGE_SIZE || ram.gpa > mem->bytes ||
-	    len > mem->bytes - ram.gpa)
+	if (len % X86_PAGE_SIZE || ram.gpa % X86_PAGE_SIZE || !x86_mem_at(mem, ram.gpa, len))
 		return complain(why, -EINVAL, "RAM at %#llx: not pages of %llu bytes",
 				(unsigned long long)ram.gpa, (unsigned long long)mem->bytes);
 	return each_piece(s, b, put_ram, &ram, why);

@@ -181,11 +181,9 @@ static bool take_input(struct turns *t, uint64_t until)
 
 	if (v->input.mode == CORE_INPUT_OFF || !stands(v))
 		return false;
-	if (v->ev->retired >= v->input.at) {
-		core_input_deliver(v);
-		/* An input of a recording may be later in this wait. */
-		taken = v->ev->retired < v->input.at || t->vm->stop.kind;
-	}
+	/* The interrupt of an input may be another vCPU's, so that more come in the same wait. */
+	if (v->ev->retired >= v->input.at)
+		taken = core_input_deliver(v) || t->vm->stop.kind;
 	if (!taken &&
 	    !core_input_halted(v, engine_time_reach(&v->ev->time, until) - v->ev->retired))
 		return false;
@@ -235,7 +233,7 @@ static void turn(struct turns *t)
 		if (++t->count % INPUT_TURNS == 0 && t->vm->vcpu->input.mode != CORE_INPUT_OFF &&
 		    stands(t->vm->vcpu) && !wakes(t->vm->vcpu)) {
 			pass_until(t->vm->vcpu, t->at);
-			core_input_deliver(t->vm->vcpu);
+			(void)core_input_deliver(t->vm->vcpu);
 		}
 		run(t);
 	} else {

@@ -3,6 +3,7 @@
 #ifndef VMM_CORE_VCPU_H
 #define VMM_CORE_VCPU_H
 
+#include "core/mark.h"
 #include "core/bit.h"
 #include "core/clock.h"
 #include "core/input.h"
@@ -85,6 +86,7 @@ struct core_vcpu {
 	struct core_vcpu_hv *hv;	 /* tracing of VM entries and exits (hv.h), or NULL */
 	struct engine_observer observer; /* with ENGINE_REPORTS */
 	struct core_wait wait;
+	struct core_marks marks;
 	struct core_input input;
 	uint64_t ptwrite;  /* the operand of the current PTWRITE */
 	uint32_t pending;  /* enum core_vcpu_pending */

@@ -70,6 +70,14 @@ static size_t share(void *opaque, const uint8_t *request, size_t bytes, uint8_t 
 	return used;
 }
 
+static void frame(void *opaque, const uint8_t *bytes, size_t count)
+{
+	const struct core_vm *vm = opaque;
+
+	if (vm->hooks.transmit)
+		vm->hooks.transmit(vm->hooks.opaque, bytes, count);
+}
+
 static int disk(void *opaque, unsigned int number, enum virtio_disk_access access, uint64_t offset,
 		void *data, size_t bytes)
 {
@@ -93,6 +101,7 @@ void core_virtio_create(struct core_vm *vm)
 	vm->virtio.bus.host = (struct virtio_host){
 		.memory = {.mem = &vm->mem, .wrote = wrote, .opaque = vm},
 		.console = console,
+		.frame = frame,
 		.share = share,
 		.disk = disk,
 		.opaque = vm,
@@ -105,6 +114,8 @@ void core_virtio_create(struct core_vm *vm)
 static uint32_t class_of(uint32_t kind)
 {
 	switch (kind) {
+	case VIRTIO_NET:
+		return 0x020000;
 	case VIRTIO_BLOCK:
 		return 0x010000;
 	case VIRTIO_CONSOLE:
@@ -203,6 +214,12 @@ bool core_virtio_mmio(struct core_vcpu *v, uint64_t gpa, uint32_t len, bool writ
 void core_virtio_receive(struct core_vm *vm, const uint8_t *bytes, size_t count)
 {
 	virtio_console_receive(&vm->virtio.bus, bytes, count);
+	send_all(vm);
+}
+
+void core_virtio_frame(struct core_vm *vm, const uint8_t *bytes, size_t count)
+{
+	virtio_net_receive(&vm->virtio.bus, bytes, count);
 	send_all(vm);
 }
 

@@ -43,6 +43,8 @@ bool core_virtio_io(struct core_vm *vm, uint16_t port, uint8_t size, bool in, ui
 bool core_virtio_mmio(struct core_vcpu *v, uint64_t gpa, uint32_t len, bool write, void *data);
 /* Pass received bytes to the console. */
 void core_virtio_receive(struct core_vm *vm, const uint8_t *bytes, size_t count);
+/* Pass a frame to the network card. */
+void core_virtio_frame(struct core_vm *vm, const uint8_t *bytes, size_t count);
 /* Save and load the state of the devices and of the PCI bus, as core_devices_save() does. */
 size_t core_virtio_saved_bytes(const struct core_vm *vm);
 void core_virtio_save(const struct core_vm *vm, void *to);

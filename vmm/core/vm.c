@@ -41,6 +41,25 @@ static int make_cpuid(struct core_vm *vm, const struct core_vm_config *config)
 	return 0;
 }
 
+/* Map both parts of RAM. */
+static int map_ram(struct core_vm *vm)
+{
+	const uint64_t low = x86_mem_low(&vm->mem), high = vm->mem.bytes - low;
+	int error = vm->engine->vm_map(vm->machine, 0, 0, vm->mem.host, low);
+
+	if (error || !high)
+		return error;
+	return vm->engine->vm_map(vm->machine, 1, X86_MEM_HIGH, vm->mem.host + low, high);
+}
+
+void core_vm_wrote_all(struct core_vm *vm)
+{
+	const uint64_t low = x86_mem_low(&vm->mem);
+
+	vm->engine->vm_wrote(vm->machine, 0, low);
+	vm->engine->vm_wrote(vm->machine, X86_MEM_HIGH, vm->mem.bytes - low);
+}
+
 static int make_machine(struct core_vm *vm)
 {
 	const struct engine_msr_range *ranges;
@@ -50,7 +69,7 @@ static int make_machine(struct core_vm *vm)
 	if (error)
 		return error;
 	core_msr_ranges(&ranges, &count);
-	error = vm->engine->vm_map(vm->machine, 0, 0, vm->mem.host, vm->mem.bytes);
+	error = map_ram(vm);
 	if (!error && vm->engine->pt)
 		error = vm->engine->pt->owner(vm->machine, vm->owner == TRACE_OWNER_GUEST);
 	if (!error)

@@ -43,6 +43,23 @@ struct core_vm_hooks {
 	/* Take at most @most bytes, after input_wait() has returned CORE_INPUT_READY. */
 	size_t (*input)(void *opaque, uint8_t *bytes, size_t most);
 	/*
+	 * Copy the next frame of the network for the guest, at most @room bytes, and remove it.
+	 * Returns its size, or 0 if there is none. With @bytes NULL the frame stays.
+	 */
+	size_t (*frame)(void *opaque, uint8_t *bytes, size_t room);
+	/* Send a frame of the guest. A replay does not call this. */
+	void (*transmit)(void *opaque, const uint8_t *bytes, size_t count);
+	/*
+	 * Copy the monitor's command that is due, at most @room bytes. Returns its size, or 0 if
+	 * there is none. With @bytes NULL the command stays.
+	 */
+	size_t (*command)(void *opaque, uint8_t *bytes, size_t room);
+	/*
+	 * Execute a command of the monitor, or of a recording, between two instructions of each
+	 * vCPU. Returns false if it is none.
+	 */
+	bool (*obey)(void *opaque, const uint8_t *bytes, size_t len);
+	/*
 	 * Make the reply to a request of the shared folder. Returns its size, at most @room. A
 	 * replay does not call this.
 	 */
@@ -118,6 +135,9 @@ int core_vm_create(struct core_vm *vm, const struct core_vm_config *config);
 void core_vm_destroy(struct core_vm *vm);
 
 /* Returns the number of instructions that all vCPUs have retired. */
+/* Report to an engine with vm_wrote() that all of RAM may have changed. */
+void core_vm_wrote_all(struct core_vm *vm);
+
 uint64_t core_vm_retired(const struct core_vm *vm);
 
 /* Stop the guest for this reason, unless it has already stopped. */

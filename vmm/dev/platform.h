@@ -44,7 +44,7 @@ struct dev_platform_host {
 #define DEV_PLATFORM_CPUS 64u
 
 struct dev_platform_config {
-	uint64_t mem_bytes; /* the size of RAM for the CMOS; RAM is [0, mem_bytes) */
+	uint64_t mem_bytes; /* the size of RAM for the CMOS */
 	int64_t epoch;	    /* seconds since 1970 at time 0 */
 	uint64_t apic_hz;   /* the frequency of the local APIC's timer: the crystal clock */
 	uint8_t max_phy_addr;

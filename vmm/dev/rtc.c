@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dev/clock.h"
+#include "x86/mem.h"
 
 #define PORT_INDEX 0x70
 #define PORT_DATA  0x71
@@ -159,10 +160,10 @@ static void put16(struct dev_rtc *rtc, unsigned int at, uint64_t value)
 	rtc->cmos[at + 1] = (uint8_t)(v >> 8);
 }
 
-/* Fill the CMOS as the firmware of a PC does, for RAM at [0, mem_bytes). */
+/* Fill the CMOS as the firmware of a PC does, for RAM with two parts (x86/mem.h). */
 static void set_memory(struct dev_rtc *rtc, uint64_t mem_bytes)
 {
-	uint64_t low = mem_bytes < 0x100000000ull ? mem_bytes : 0x100000000ull;
+	uint64_t low = mem_bytes < X86_MEM_HOLE ? mem_bytes : X86_MEM_HOLE;
 	uint64_t high = (mem_bytes - low) >> 16;
 
 	put16(rtc, 0x15, 640);

@@ -152,7 +152,7 @@ void tracer_sweep(const struct x86_mem *mem, const struct x86_paging *p,
 	s.pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	s.first = ~0ull / 2;
 	if (!(p->cr0 & X86_CR0_PG)) {
-		range(&s, 0, 0, mem->bytes);
+		range(&s, 0, 0, x86_mem_low(mem));
 	} else if (p->efer & X86_EFER_LMA) {
 		table(&s, p->cr4 & X86_CR4_LA57 ? long_mode : long_mode + 1, p->cr3 & PTE_ADDRESS,
 		      0);

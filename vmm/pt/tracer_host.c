@@ -36,12 +36,13 @@ static bool mem_write(void *opaque, uint64_t gpa, const void *src, size_t len)
 static void *mem_map(void *opaque, uint64_t gpa, size_t *len)
 {
 	const struct x86_mem *mem = of(opaque)->config.mem;
+	uint64_t at, room = x86_mem_room(mem, gpa, &at);
 
-	if (gpa >= mem->bytes)
+	if (!room)
 		return NULL;
-	if (*len > mem->bytes - gpa)
-		*len = (size_t)(mem->bytes - gpa);
-	return mem->host + gpa;
+	if (*len > room)
+		*len = (size_t)room;
+	return mem->host + at;
 }
 
 /* Record the bytes as the guest finds them in its buffer. */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -72,6 +73,17 @@ static int allow_output(int rules, const char *path, uint64_t handled)
 	return err;
 }
 
+/* The right to remove a file is one of its directory. */
+static int allow_removal(int rules, const char *path, uint64_t handled)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	int err = dir ? allow(rules, dir, LANDLOCK_ACCESS_FS_REMOVE_FILE & handled) : -ENOMEM;
+
+	free(dir);
+	return err;
+}
+
 static int restrict_writes(int rules, const struct sandbox_want *want, uint64_t handled)
 {
 	unsigned int i;
@@ -79,6 +91,8 @@ static int restrict_writes(int rules, const struct sandbox_want *want, uint64_t 
 
 	if (!err && want->share)
 		err = allow(rules, want->share, ON_DIRS & handled);
+	if (!err && want->socket)
+		err = allow_removal(rules, want->socket, handled);
 	for (i = 0; !err && i < SANDBOX_OUTPUTS; i++)
 		if (want->output[i])
 			err = allow_output(rules, want->output[i], handled);

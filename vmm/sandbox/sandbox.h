@@ -27,10 +27,12 @@ struct sandbox_want {
 	 * unused. An open file needs no entry.
 	 */
 	const char *output[SANDBOX_OUTPUTS];
-	const char *share; /* a folder in which files may be written and made, or NULL */
-	bool kvm;	   /* open /dev/kvm; its ioctls are always allowed */
-	bool code;	   /* map executable memory */
-	bool caps;	   /* keep the capabilities */
+	const char *share;  /* a folder in which files may be written and made, or NULL */
+	const char *socket; /* a socket with a listener, to accept clients and to remove, or NULL */
+	bool network;	    /* make and use sockets */
+	bool kvm;	    /* open /dev/kvm; its ioctls are always allowed */
+	bool code;	    /* map executable memory */
+	bool caps;	    /* keep the capabilities */
 	/*
 	 * Read other processes and the kernel, for vpt record. Only the calls that kill are
 	 * refused, and files are not restricted.

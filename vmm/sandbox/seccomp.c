@@ -249,14 +249,16 @@ static void without(struct program *p, int call, unsigned int arg, uint32_t bits
 }
 
 /*
- * Allow KVM's ioctls and the ioctl of isatty(), and no others: TIOCSTI types into the terminal.
+ * Allow KVM's ioctls, the ioctl of isatty(), and FIONREAD with a network, and no others: TIOCSTI
+ * types into the terminal.
  * Test them first, because every guest entry is one.
  */
-static void ioctls(struct program *p)
+static void ioctls(struct program *p, bool network)
 {
-	put(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 7);
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 8);
 	load_arg(p, 1);
-	put(p, BPF_JMP | BPF_JEQ | BPF_K, TCGETS, 3, 0);
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, TCGETS, 4, 0);
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, network ? FIONREAD : TCGETS, 3, 0);
 	put(p, BPF_ALU | BPF_RSH | BPF_K, _IOC_TYPESHIFT, 0, 0);
 	put(p, BPF_ALU | BPF_AND | BPF_K, _IOC_TYPEMASK, 0, 0);
 	put(p, BPF_JMP | BPF_JEQ | BPF_K, KVM_TYPE, 0, 1);
@@ -317,6 +319,12 @@ static size_t find_ranges(const struct sandbox_want *want, struct range *ranges)
 {
 	/* LeakSanitizer stops and reads its own process at the end. */
 	static const int of_asan[] = {SYS_ptrace, SYS_prctl, SYS_process_vm_readv, SYS_getdents};
+	static const int of_socket[] = {SYS_accept4, SYS_sendto};
+	static const int of_network[] = {
+		SYS_socket,	 SYS_connect,	  SYS_bind,	  SYS_listen,	  SYS_accept,
+		SYS_accept4,	 SYS_sendto,	  SYS_sendmsg,	  SYS_recvfrom,	  SYS_recvmsg,
+		SYS_getsockname, SYS_getpeername, SYS_setsockopt, SYS_getsockopt, SYS_shutdown,
+	};
 	uint32_t actions[CALLS], call;
 	size_t n = 0;
 
@@ -325,6 +333,10 @@ static size_t find_ranges(const struct sandbox_want *want, struct range *ranges)
 	SET(actions, deadly, SECCOMP_RET_KILL_PROCESS);
 	if (!want->watch)
 		SET(actions, allowed, SECCOMP_RET_ALLOW);
+	if (want->socket)
+		SET(actions, of_socket, SECCOMP_RET_ALLOW);
+	if (want->network)
+		SET(actions, of_network, SECCOMP_RET_ALLOW);
 	if (IS_ASAN)
 		SET(actions, of_asan, SECCOMP_RET_ALLOW);
 	for (call = 0; call < CALLS; call++)
@@ -364,7 +376,7 @@ int sandbox_seccomp(const struct sandbox_want *want)
 	put(&p, BPF_JMP | BPF_JGE | BPF_K, X32, 0, 1);
 	ret(&p, SECCOMP_RET_KILL_PROCESS);
 	if (!want->watch) {
-		ioctls(&p);
+		ioctls(&p, want->network);
 		arguments(&p, want);
 	}
 	search(&p, ranges, find_ranges(want, ranges));

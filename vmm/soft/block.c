@@ -73,14 +73,19 @@ void soft_cache_destroy(struct soft_cache *cache)
 	free(cache);
 }
 
-static struct code_page *page_of(const struct soft_cache *cache, uint64_t gpa)
+/* The arrays of pages have no entries for the addresses between the parts of RAM. */
+static struct code_page *page_of(const struct soft *c, uint64_t gpa)
 {
-	return gpa >> PAGE_SHIFT < cache->pages ? &cache->page[gpa >> PAGE_SHIFT] : NULL;
+	uint64_t at;
+
+	return x86_mem_room(&c->vm->mem, gpa, &at) ? &c->cache->page[at >> PAGE_SHIFT] : NULL;
 }
 
 bool soft_has_code(const struct soft *c, uint64_t gpa)
 {
-	return gpa >> PAGE_SHIFT < c->cache->pages && c->vm->coded[gpa >> PAGE_SHIFT];
+	uint64_t at;
+
+	return x86_mem_room(&c->vm->mem, gpa, &at) && c->vm->coded[at >> PAGE_SHIFT];
 }
 
 /* Set the lines of a page that have code, and count the vCPUs that have code there. */
@@ -134,7 +139,7 @@ static unsigned int which_page(const struct soft_block *b, uint64_t gpa)
 static void add_to_page(struct soft *c, struct soft_block *b, unsigned int which)
 {
 	uint64_t gpa = which ? b->gpa2 : b->gpa, first, len;
-	struct code_page *page = page_of(c->cache, gpa);
+	struct code_page *page = page_of(c, gpa);
 
 	protect(c, gpa);
 	extent(b, which, &first, &len);
@@ -213,7 +218,7 @@ static void drop(struct soft *c, const struct soft_uop *u, struct code_page *pag
 
 static void wrote_page(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint64_t len)
 {
-	struct code_page *page = page_of(c->cache, gpa);
+	struct code_page *page = page_of(c, gpa);
 	uint64_t at = gpa & PAGE_MASK;
 	const struct soft_block *b;
 
@@ -259,7 +264,7 @@ static size_t room_of(const struct soft_block *b)
 
 static void empty_page(struct soft *c, uint64_t gpa)
 {
-	struct code_page *page = page_of(c->cache, gpa);
+	struct code_page *page = page_of(c, gpa);
 
 	set_lines(c, page, 0);
 	*page = (struct code_page){0};
@@ -291,7 +296,7 @@ static void empty(struct soft *c)
 /* Drop the blocks of a page if the page has no room for one more. */
 static void make_page_room(struct soft *c, uint64_t gpa)
 {
-	struct code_page *page = page_of(c->cache, gpa);
+	struct code_page *page = page_of(c, gpa);
 
 	if (page->count >= PAGE_BLOCKS)
 		drop(c, NULL, page, gpa, 0, X86_PAGE_SIZE);

@@ -49,17 +49,22 @@ static void vm_destroy(struct engine_vm *base)
 	free(vm);
 }
 
-/* RAM is contiguous from address 0 (x86/mem.h). */
+/* The parts of RAM (x86/mem.h) come in their order, and are one piece in the host. */
 static int vm_map(struct engine_vm *base, uint32_t slot, uint64_t gpa, void *host, uint64_t bytes)
 {
 	struct soft_vm *vm = (struct soft_vm *)base;
+	const uint64_t before = slot ? vm->mem.bytes : 0;
+	uint8_t *coded;
 
-	if (slot || gpa || vm->vcpus)
+	if (slot > 1 || gpa != x86_mem_gpa(before) || vm->vcpus ||
+	    (slot && (before != X86_MEM_HOLE || host != vm->mem.host + before)))
 		return -EINVAL;
-	vm->coded = calloc(bytes / X86_PAGE_SIZE + 1, sizeof(*vm->coded));
-	if (!vm->coded)
+	coded = calloc((before + bytes) / X86_PAGE_SIZE + 1, sizeof(*coded));
+	if (!coded)
 		return -ENOMEM;
-	vm->mem = (struct x86_mem){.host = host, .bytes = bytes};
+	free(vm->coded);
+	vm->coded = coded;
+	vm->mem = (struct x86_mem){.host = slot ? vm->mem.host : host, .bytes = before + bytes};
 	return 0;
 }
 

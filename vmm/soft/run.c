@@ -156,10 +156,22 @@ static void note_attention(struct soft *c)
 		soft_call_attention(c);
 }
 
+static void ran_until(struct soft *c, uint64_t retired)
+{
+	const struct engine_observer *o = c->base.observer;
+	struct engine_report r = {.event.kind = VPT_EV_COUNT, .insns = retired - c->reported};
+
+	c->reported = retired;
+	if (c->gate && !(o->wants & ENGINE_WANTS_INSNS) && r.insns)
+		o->report(o->opaque, &r);
+}
+
 void soft_bus_io(struct soft *c, const struct soft_uop *u, uint16_t port, uint8_t size, bool in,
 		 uint32_t count, void *data)
 {
 	c->base.retired = u ? soft_retired(c, u) : c->begun;
+	/* A mark of the guest has the count of traced instructions. */
+	ran_until(c, c->base.retired);
 	if (c->base.bus.io)
 		c->base.bus.io(c->base.bus.opaque, port, size, in, count, data);
 	else if (in)
@@ -176,16 +188,6 @@ void soft_bus_mmio(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint3
 	else if (!write)
 		memset(data, 0xff, len);
 	note_attention(c);
-}
-
-static void ran_until(struct soft *c, uint64_t retired)
-{
-	const struct engine_observer *o = c->base.observer;
-	struct engine_report r = {.event.kind = VPT_EV_COUNT, .insns = retired - c->reported};
-
-	c->reported = retired;
-	if (c->gate && !(o->wants & ENGINE_WANTS_INSNS) && r.insns)
-		o->report(o->opaque, &r);
 }
 
 void soft_report_ran(struct soft *c)

@@ -80,15 +80,32 @@ void virtio_device_give(struct virtio_bus *bus, struct virtio_device *d, unsigne
 
 uint64_t virtio_device_features(const struct virtio_device *d)
 {
-	uint64_t features = VIRTIO_FEATURE_VERSION_1;
+	uint64_t features =
+		VIRTIO_FEATURE_VERSION_1 | VIRTIO_FEATURE_INDIRECT | VIRTIO_FEATURE_EVENT;
 
 	if (d->kind == VIRTIO_SHARE)
 		features |= VIRTIO_FEATURE_TAG;
 	if (d->kind == VIRTIO_BLOCK)
 		features |= VIRTIO_FEATURE_SIZE_MAX | VIRTIO_FEATURE_SEG_MAX | VIRTIO_FEATURE_FLUSH;
+	if (d->kind == VIRTIO_NET)
+		features |= VIRTIO_FEATURE_MAC | VIRTIO_FEATURE_STATUS;
 	if (d->read_only)
 		features |= VIRTIO_FEATURE_RO;
 	return features;
+}
+
+/* Let the queues follow the features that the driver has accepted. */
+static void set_rules(struct virtio_device *d)
+{
+	uint32_t rules = 0;
+	unsigned int i;
+
+	if (d->driver & VIRTIO_FEATURE_INDIRECT)
+		rules |= VIRTIO_RULE_INDIRECT;
+	if (d->driver & VIRTIO_FEATURE_EVENT)
+		rules |= VIRTIO_RULE_EVENT;
+	for (i = 0; i < VIRTIO_QUEUES; i++)
+		d->queue[i].rules = rules;
 }
 
 void virtio_device_set_status(struct virtio_device *d, uint32_t value)
@@ -100,7 +117,9 @@ void virtio_device_set_status(struct virtio_device *d, uint32_t value)
 	/* The driver must accept VERSION_1, and no feature that was not offered. */
 	if (d->driver & ~virtio_device_features(d) || !(d->driver & VIRTIO_FEATURE_VERSION_1))
 		value &= ~VIRTIO_STATUS_FEATURES_OK;
-	if (!(value & VIRTIO_STATUS_FEATURES_OK))
+	if (value & VIRTIO_STATUS_FEATURES_OK)
+		set_rules(d);
+	else
 		value &= ~VIRTIO_STATUS_DRIVER_OK;
 	d->status = (value & 0x3f & ~VIRTIO_STATUS_NEEDS_RESET) | (value & 0x80) |
 		    (d->status & VIRTIO_STATUS_NEEDS_RESET);

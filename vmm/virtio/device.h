@@ -16,6 +16,10 @@
 #define VIRTIO_FEATURE_SEG_MAX	 (1ull << 2)
 #define VIRTIO_FEATURE_RO	 (1ull << 5)
 #define VIRTIO_FEATURE_FLUSH	 (1ull << 9)
+#define VIRTIO_FEATURE_MAC	 (1ull << 5) /* of a network card, as the next one */
+#define VIRTIO_FEATURE_STATUS	 (1ull << 16)
+#define VIRTIO_FEATURE_INDIRECT	 (1ull << 28) /* of queues */
+#define VIRTIO_FEATURE_EVENT	 (1ull << 29)
 #define VIRTIO_FEATURE_VERSION_1 (1ull << 32)
 
 /* Bits of virtio_device.raised: those of the queues, and this one. */
@@ -46,7 +50,9 @@ void virtio_share_notify(struct virtio_bus *bus, struct virtio_device *d, unsign
 void virtio_block_notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue);
 void virtio_console_notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue);
 void virtio_random_notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue);
-/* The time of the disk's current request has come. */
+void virtio_net_notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue);
+/* The time of the current request has come. */
 void virtio_block_complete(struct virtio_bus *bus, struct virtio_device *d);
+void virtio_net_complete(struct virtio_bus *bus, struct virtio_device *d);
 
 #endif /* VMM_VIRTIO_DEVICE_H */

@@ -5,9 +5,8 @@
 typedef void notify_fn(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue);
 
 static notify_fn *const notify_of[] = {
-	[VIRTIO_BLOCK] = virtio_block_notify,
-	[VIRTIO_CONSOLE] = virtio_console_notify,
-	[VIRTIO_RANDOM] = virtio_random_notify,
+	[VIRTIO_NET] = virtio_net_notify,	  [VIRTIO_BLOCK] = virtio_block_notify,
+	[VIRTIO_CONSOLE] = virtio_console_notify, [VIRTIO_RANDOM] = virtio_random_notify,
 	[VIRTIO_SHARE] = virtio_share_notify,
 };
 
@@ -34,7 +33,10 @@ void virtio_advance(struct virtio_bus *bus, uint64_t now)
 	struct virtio_device *d = first_due(bus);
 
 	for (; d && d->due <= now; d = first_due(bus))
-		virtio_block_complete(bus, d);
+		if (d->kind == VIRTIO_NET)
+			virtio_net_complete(bus, d);
+		else
+			virtio_block_complete(bus, d);
 	if (now > bus->now)
 		bus->now = now;
 }

@@ -2,10 +2,11 @@
 /* Takes chains of descriptors from split virtqueues, and returns them. */
 #include "virtio/queue.h"
 
-#define DESC_NEXT    1u
-#define DESC_WRITE   2u
-#define DESC_KNOWN   (DESC_NEXT | DESC_WRITE)
-#define NO_INTERRUPT 1u
+#define DESC_NEXT     1u
+#define DESC_WRITE    2u
+#define DESC_INDIRECT 4u
+#define DESC_KNOWN    (DESC_NEXT | DESC_WRITE)
+#define NO_INTERRUPT  1u
 
 struct desc {
 	uint64_t gpa;
@@ -31,10 +32,33 @@ static bool write_ram(const struct virtio_memory *m, uint64_t gpa, const void *f
 	return true;
 }
 
-/* Add a descriptor to a chain. Returns false if the descriptor breaks the rules. */
-static bool add(struct virtio_chain *chain, const struct desc *d)
+/* The driver's index for interrupts is behind the ring of available chains. */
+static bool read_used_event(const struct virtio_queue *q, const struct virtio_memory *m,
+			    uint16_t *index)
 {
-	if (d->flags & ~DESC_KNOWN || chain->count == VIRTIO_QUEUE_MAX)
+	const uint64_t ring = sizeof(struct ring_head) + q->size * sizeof(uint16_t);
+
+	return x86_mem_read(m->mem, q->avail + ring, index, sizeof(*index));
+}
+
+/* The device's index for notifications is behind the ring of used chains. */
+static bool write_avail_event(const struct virtio_queue *q, const struct virtio_memory *m)
+{
+	const uint64_t ring = sizeof(struct ring_head) + q->size * sizeof(struct used);
+
+	return write_ram(m, q->used + ring, &q->taken, sizeof(q->taken));
+}
+
+/* Returns true if an index that goes from @from to @to passes @event. Indices have 16 bits. */
+static bool passes(uint16_t event, uint16_t from, uint16_t to)
+{
+	return (uint16_t)(to - event - 1) < (uint16_t)(to - from);
+}
+
+/* Add a descriptor to a chain. Returns false if the descriptor breaks the rules. */
+static bool add(const struct virtio_queue *q, struct virtio_chain *chain, const struct desc *d)
+{
+	if (d->flags & ~DESC_KNOWN || chain->count == q->size)
 		return false;
 	if (!(d->flags & DESC_WRITE)) {
 		/* Pieces for reading precede those for writing. */
@@ -50,6 +74,30 @@ static bool add(struct virtio_chain *chain, const struct desc *d)
 	return true;
 }
 
+/*
+ * Add the descriptors of an indirect table. The whole table is copied first. Its chain begins with
+ * descriptor 0 and has no further tables. The flag of writing has no meaning in @d.
+ */
+static bool follow_table(const struct virtio_queue *q, const struct virtio_memory *m,
+			 struct virtio_chain *chain, const struct desc *d)
+{
+	const uint32_t count = d->bytes / sizeof(*d);
+	struct desc table[VIRTIO_QUEUE_MAX];
+	uint16_t at = 0;
+
+	if (!(q->rules & VIRTIO_RULE_INDIRECT) || d->flags & ~(DESC_INDIRECT | DESC_WRITE) ||
+	    d->bytes % sizeof(*d) || count > q->size ||
+	    !x86_mem_read(m->mem, d->gpa, table, d->bytes))
+		return false;
+	do {
+		if (at >= count || !add(q, chain, &table[at]))
+			return false;
+		d = &table[at];
+		at = d->next;
+	} while (d->flags & DESC_NEXT);
+	return true;
+}
+
 static bool follow(const struct virtio_queue *q, const struct virtio_memory *m,
 		   struct virtio_chain *chain)
 {
@@ -57,9 +105,11 @@ static bool follow(const struct virtio_queue *q, const struct virtio_memory *m,
 	struct desc d;
 
 	for (;;) {
-		if (at >= q->size || chain->count == q->size ||
-		    !x86_mem_read(m->mem, q->desc + at * sizeof(d), &d, sizeof(d)) ||
-		    !add(chain, &d))
+		if (at >= q->size || !x86_mem_read(m->mem, q->desc + at * sizeof(d), &d, sizeof(d)))
+			return false;
+		if (d.flags & DESC_INDIRECT)
+			return follow_table(q, m, chain, &d);
+		if (!add(q, chain, &d))
 			return false;
 		if (!(d.flags & DESC_NEXT))
 			return true;
@@ -93,9 +143,12 @@ enum virtio_taken virtio_queue_take(struct virtio_queue *q, const struct virtio_
 {
 	const enum virtio_taken taken = virtio_queue_peek(q, m, chain);
 
-	if (taken == VIRTIO_CHAIN)
-		q->taken++;
-	return taken;
+	if (taken != VIRTIO_CHAIN)
+		return taken;
+	q->taken++;
+	if (q->rules & VIRTIO_RULE_EVENT && !write_avail_event(q, m))
+		return VIRTIO_BROKEN;
+	return VIRTIO_CHAIN;
 }
 
 bool virtio_chain_read(const struct virtio_chain *chain, const struct virtio_memory *m, void *to,
@@ -136,16 +189,20 @@ bool virtio_queue_give(struct virtio_queue *q, const struct virtio_memory *m,
 		       const struct virtio_chain *chain, uint32_t bytes, bool *interrupt)
 {
 	const struct used used = {chain->head, bytes};
-	const uint16_t index = (uint16_t)(q->given + 1);
+	const uint16_t was = q->given, index = (uint16_t)(was + 1);
 	struct ring_head head;
-	uint64_t at = q->used + sizeof(head) + q->given % q->size * sizeof(used);
+	uint16_t event;
+	uint64_t at = q->used + sizeof(head) + was % q->size * sizeof(used);
 
 	if (!write_ram(m, at, &used, sizeof(used)) ||
-	    !write_ram(m, q->used + offsetof(struct ring_head, index), &index, sizeof(index)) ||
-	    !x86_mem_read(m->mem, q->avail, &head, sizeof(head)))
+	    !write_ram(m, q->used + offsetof(struct ring_head, index), &index, sizeof(index)))
+		return false;
+	/* With event indices the flag has no meaning. */
+	if (q->rules & VIRTIO_RULE_EVENT ? !read_used_event(q, m, &event)
+					 : !x86_mem_read(m->mem, q->avail, &head, sizeof(head)))
 		return false;
 	q->given = index;
-	if (!(head.flags & NO_INTERRUPT))
+	if (q->rules & VIRTIO_RULE_EVENT ? passes(event, was, index) : !(head.flags & NO_INTERRUPT))
 		*interrupt = true;
 	return true;
 }

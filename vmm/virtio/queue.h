@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Split virtqueues of virtio 1.2 (2.7), for any transport. The queue is in guest RAM and hostile:
- * each field is read once, and the copy is checked. Neither indirect descriptors nor event indices
- * are offered.
+ * each field is read once, and the copy is checked. The driver may accept indirect descriptors
+ * (2.7.5.3) and event indices (2.7.7, 2.7.10).
  */
 #ifndef VMM_VIRTIO_QUEUE_H
 #define VMM_VIRTIO_QUEUE_H
@@ -14,6 +14,11 @@
 #include "x86/mem.h"
 
 #define VIRTIO_QUEUE_MAX 256u /* descriptors */
+
+/* Bits of virtio_queue.rules: the features of queues that the driver accepted. */
+#define VIRTIO_RULE_INDIRECT (1u << 0)
+#define VIRTIO_RULE_EVENT    (1u << 1)
+#define VIRTIO_RULES	     (VIRTIO_RULE_INDIRECT | VIRTIO_RULE_EVENT)
 
 /* Guest RAM, and a callback for each range that a device wrote, because it may hold code. */
 struct virtio_memory {
@@ -28,7 +33,7 @@ struct virtio_queue {
 	uint32_t ready;
 	uint16_t taken; /* the index of the next available chain */
 	uint16_t given; /* the index of the next used chain */
-	uint32_t spare;
+	uint32_t rules; /* VIRTIO_RULE_* */
 };
 
 /* A copy of a chain of descriptors. The first @out pieces are for reading by the device. */
@@ -48,7 +53,10 @@ enum virtio_taken {
 	VIRTIO_BROKEN, /* the driver has violated the rules of queues */
 };
 
-/* Take the next available chain. */
+/*
+ * Take the next available chain. With event indices, ask the driver for a notification when it makes
+ * the chain after this one available.
+ */
 enum virtio_taken virtio_queue_take(struct virtio_queue *q, const struct virtio_memory *m,
 				    struct virtio_chain *chain);
 /* The same, but leave the chain available. */

@@ -36,7 +36,7 @@ void virtio_save(const struct virtio_bus *bus, void *to)
 static bool is_queue(const struct virtio_queue *q)
 {
 	return q->size <= VIRTIO_QUEUE_MAX && !(q->size & (q->size - 1)) && q->ready <= 1 &&
-	       (q->size || !q->ready);
+	       (q->size || !q->ready) && !(q->rules & ~VIRTIO_RULES);
 }
 
 static bool is_vector(const struct virtio_device *d, uint16_t vector)
@@ -55,7 +55,7 @@ static bool makes_sense(const struct virtio_device *d, const struct virtio_devic
 	    memcmp(d->config, as->config, sizeof(d->config)) != 0)
 		return false;
 	if (d->raised & ~raised || !is_vector(d, d->config_vector) ||
-	    (d->due != VIRTIO_NEVER && d->kind != VIRTIO_BLOCK))
+	    (d->due != VIRTIO_NEVER && d->kind != VIRTIO_BLOCK && d->kind != VIRTIO_NET))
 		return false;
 	for (i = 0; i < VIRTIO_QUEUES; i++)
 		if (!is_queue(&d->queue[i]) || !is_vector(d, d->vector[i]))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * virtio devices of a PCI bus (virtio 1.2): disks, a shared folder (9P), a console and random
- * numbers. The transport is that of 4.1 without the registers of legacy devices.
+ * virtio devices of a PCI bus (virtio 1.2): disks, a shared folder (9P), a console, a network card
+ * and random numbers. The transport is that of 4.1 without the registers of legacy devices.
  *
- * A disk completes its requests one after the other, each at a time that follows from its size. The
+ * A disk completes its requests one after the other, each at a time that follows from its size. So
+ * does a network card with the frames that it sends. The
  * other devices handle a request when the driver notifies them, and take no time.
  */
 #ifndef VMM_VIRTIO_VIRTIO_H
@@ -26,6 +27,8 @@
 #define VIRTIO_DISK_MAX	 (1u << 20)
 #define VIRTIO_NO_VECTOR 0xffffu
 #define VIRTIO_NEVER	 UINT64_MAX
+/* The longest frame of the network. */
+#define VIRTIO_FRAME_MAX 1514u
 /* The size of BAR 0, and the offset of the MSI-X table in it. */
 #define VIRTIO_PCI_BAR	0x8000u
 #define VIRTIO_PCI_MSIX 0x4000u
@@ -33,6 +36,7 @@
 #define VIRTIO_VECTORS (VIRTIO_QUEUES + 1)
 
 enum virtio_kind {
+	VIRTIO_NET = 1,
 	VIRTIO_BLOCK = 2,
 	VIRTIO_CONSOLE = 3,
 	VIRTIO_RANDOM = 4,
@@ -50,6 +54,8 @@ struct virtio_host {
 	struct virtio_memory memory;
 	/* Bytes that the guest wrote to its console. */
 	void (*console)(void *opaque, const uint8_t *bytes, size_t count);
+	/* A frame that the guest sends. */
+	void (*frame)(void *opaque, const uint8_t *bytes, size_t count);
 	/* Make the reply to a request of the shared folder. Returns its size, at most @room. */
 	size_t (*share)(void *opaque, const uint8_t *request, size_t bytes, uint8_t *reply,
 			size_t room);
@@ -97,6 +103,7 @@ int virtio_add_console(struct virtio_bus *bus);
 /* The last part of a sector of the disk is not visible. */
 int virtio_add_disk(struct virtio_bus *bus, uint64_t bytes, bool read_only);
 int virtio_add_random(struct virtio_bus *bus, uint64_t seed);
+int virtio_add_net(struct virtio_bus *bus);
 /* Reset all devices, as at power-on. */
 void virtio_reset(struct virtio_bus *bus);
 void virtio_free(struct virtio_bus *bus);
@@ -131,5 +138,10 @@ bool virtio_has_console(const struct virtio_bus *bus);
 size_t virtio_console_wants(const struct virtio_bus *bus, size_t most);
 /* Receive at most as many bytes as virtio_console_wants() has returned. */
 void virtio_console_receive(struct virtio_bus *bus, const uint8_t *bytes, size_t count);
+
+/* Returns true if there is a network card that can receive a frame now. */
+bool virtio_net_wants(const struct virtio_bus *bus);
+/* Receive a frame of at most VIRTIO_FRAME_MAX bytes, after virtio_net_wants() has returned true. */
+void virtio_net_receive(struct virtio_bus *bus, const uint8_t *frame, size_t count);
 
 #endif /* VMM_VIRTIO_VIRTIO_H */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guest RAM, [0, bytes), and the translation of linear addresses. Every host access uses these
- * functions, which check the end of RAM.
+ * Guest RAM, and the translation of linear addresses. Every host access uses these functions, which
+ * check the end of RAM.
+ *
+ * RAM of more than 3 GiB has two parts, as in a PC. One is [0, X86_MEM_HOLE). The other begins at
+ * X86_MEM_HIGH. Devices and firmware have the addresses between. In the host, RAM is one piece.
  */
 #ifndef VMM_X86_MEM_H
 #define VMM_X86_MEM_H
@@ -12,21 +15,61 @@
 
 #define X86_PAGE_SIZE 4096ull
 
+#define X86_MEM_HOLE (3ull << 30)
+#define X86_MEM_HIGH (1ull << 32)
+
 struct x86_mem {
 	uint8_t *host;
-	uint64_t bytes;
+	uint64_t bytes; /* of both parts */
 };
+
+/* Returns the size of the part from address 0 on. */
+static inline uint64_t x86_mem_low(const struct x86_mem *mem)
+{
+	return mem->bytes < X86_MEM_HOLE ? mem->bytes : X86_MEM_HOLE;
+}
+
+/* Returns the guest-physical address of a place in RAM, such as 0 for host[0]. */
+static inline uint64_t x86_mem_gpa(uint64_t offset)
+{
+	return offset < X86_MEM_HOLE ? offset : offset + (X86_MEM_HIGH - X86_MEM_HOLE);
+}
 
 /* Create zeroed RAM that needs no memory until its first use. Returns 0 or -errno. */
 int x86_mem_create(struct x86_mem *mem, uint64_t bytes);
 void x86_mem_destroy(struct x86_mem *mem);
 
+/*
+ * Get the place in RAM of @gpa, if its part of RAM reaches so far. Returns the place of the end of
+ * that part.
+ */
+static inline uint64_t x86_mem_end(const struct x86_mem *mem, uint64_t gpa, uint64_t *at)
+{
+	const bool high = gpa >= X86_MEM_HIGH;
+
+	*at = high ? gpa - (X86_MEM_HIGH - X86_MEM_HOLE) : gpa;
+	return high ? mem->bytes : x86_mem_low(mem);
+}
+
+/*
+ * Return the number of bytes of RAM from @gpa up to the end of its part, or 0 if there are none. The
+ * first one's place is @at.
+ */
+static inline uint64_t x86_mem_room(const struct x86_mem *mem, uint64_t gpa, uint64_t *at)
+{
+	const uint64_t end = x86_mem_end(mem, gpa, at);
+
+	return *at < end ? end - *at : 0;
+}
+
 /* Return the host address of [gpa, gpa + len), or NULL unless all of it is RAM. */
 static inline void *x86_mem_at(const struct x86_mem *mem, uint64_t gpa, uint64_t len)
 {
-	if (gpa > mem->bytes || mem->bytes - gpa < len)
+	uint64_t at, end = x86_mem_end(mem, gpa, &at);
+
+	if (at > end || end - at < len)
 		return NULL;
-	return mem->host + gpa;
+	return mem->host + at;
 }
 
 bool x86_mem_read(const struct x86_mem *mem, uint64_t gpa, void *dst, size_t len);

@@ -10,7 +10,8 @@ cd "$(dirname "$0")/../../.." || exit 1
 linux=$(patches/tools/guest) || exit 1
 mkdir "$dir/own"
 cp tests/run/linux/init "$dir/own/vpt-init"
-(cd "$dir/own" && echo vpt-init | cpio -o -H newc --quiet -R 0:0) >"$dir/own.cpio"
+cp "$GUEST/vpt-mark" "$dir/own/vpt-mark"
+(cd "$dir/own" && printf 'vpt-init\nvpt-mark\n' | cpio -o -H newc --quiet -R 0:0) >"$dir/own.cpio"
 cat "$linux/initrd" "$dir/own.cpio" >"$dir/initrd"
 
 reboot=--no-reboot
@@ -102,6 +103,87 @@ done
 tap_run "commands from a file ran" grep -q "^n=42" "$dir/file.con"
 tap_run "a second run with the file is the same" cmp "$dir/file.vpt" "$dir/file2.vpt"
 rm -f "$dir/shell.vpt" "$dir/replayed.vpt" "$dir/file.vpt" "$dir/file2.vpt"
+
+# RAM beyond 3 GiB begins at 4 GiB, and Linux uses it first.
+cat >"$dir/much" <<-'END'
+	grep MemTotal /proc/meminfo; grep 'System RAM' /proc/iomem | tail -n 1
+	head -c 20000000 /dev/zero >/tmp/zeros; md5sum /tmp/zeros
+	poweroff -f
+END
+boot high shell --pt=host --verify --mem=5G --input="$dir/much"
+tap_run "5 GiB: what was traced is what ran" test "$status" -eq 0
+tap_run "5 GiB: the kernel has them" grep -q "^MemTotal: *[45][0-9]\{6\} kB" "$dir/high.con"
+tap_run "5 GiB: above 4 GiB" grep -q "^100000000-17fffffff : System RAM" "$dir/high.con"
+boot high shell --pt=host --mem=5G --input="$dir/much" -o "$dir/high.vpt"
+high=$("$VPT" decode --spaces -j "$dir/high.vpt" | jq '[.spaces[].cr3 | select(length >= 11)] | length')
+tap_run "5 GiB: page tables are above 4 GiB" test "${high:-0}" -ge 2
+all=$(insns "$dir/high.vpt")
+boot part shell --pt=host --mem=5G --input="$dir/much" -o "$dir/part.vpt" --snapshot="$dir/s.vps" \
+	--snapshot-at=$((all - 20000000))
+"$VPT" restore -q -o "$dir/rest.vpt" --max-mem=5G --input="$dir/much" --console=none "$dir/s.vps" 2>"$dir/rest.err"
+tap_run "5 GiB: a run resumed from a snapshot writes the same file" cmp "$dir/high.vpt" "$dir/rest.vpt"
+rm -f "$dir/high.vpt" "$dir/part.vpt" "$dir/rest.vpt" "$dir/s.vps"
+boot high perf --pt=guest --mem=5G --oracle-blocks -o "$dir/high.vpt"
+tap_run "5 GiB: the guest's own trace is what ran" "$VPT" verify -q "$dir/high.vpt"
+tap_run "5 GiB: its buffer is above 4 GiB" grep -q "OUTPUT_BASE 0x1[0-9a-f]\{8\} " <("$VPT" info "$dir/high.vpt")
+tap_run "5 GiB: perf decodes each instruction" \
+	grep -qa "^perf: $(insns "$dir/high.vpt") instructions" "$dir/high.con"
+rm -f "$dir/high.vpt"
+
+# A program marks the trace on each vCPU and ends the run. Its replay has the same marks.
+cat >"$dir/marking" <<-'END'
+	echo mark > /tmp/words; /vpt-mark "first $(cat /tmp/words)"
+	for cpu in 0 1 2 3; do taskset $((1 << cpu)) /vpt-mark "on $cpu"; done
+	/vpt-mark --exit 3
+END
+boot marks shell --pt=host --cpus=4 --input="$dir/marking" -o "$dir/marks.vpt"
+tap_run "vpt-mark ends the run with a failure" test "$status" -eq 1
+"$VPT" info -j "$dir/marks.vpt" >"$dir/marks.json"
+tap_run "it marks the trace once" test \
+	"$(jq -r '.vcpus[].mark_list[].text' "$dir/marks.json" | grep -c '^first mark$')" -eq 1
+tap_run "and the trace of each vCPU" test "$(jq -c \
+	'[.vcpus[] | [.mark_list[] | select(.text[:2] == "on") | "\(.vcpu) \(.text)"]]' "$dir/marks.json")" = \
+	'[["0 on 0"],["1 on 1"],["2 on 2"],["3 on 3"]]'
+"$VPT" replay -q -o "$dir/replayed.vpt" --console=none "$dir/marks.vpt" </dev/null 2>"$dir/replayed.err"
+tap_run "its replay writes the same marks" cmp "$dir/marks.vpt" "$dir/replayed.vpt"
+rm -f "$dir/marks.vpt" "$dir/replayed.vpt"
+
+# The monitor types a command, and traces one function of the kernel on both vCPUs while it runs.
+ask() {
+	timeout 60 "$VPT" monitor "$dir/sock" "$@" >/dev/null
+}
+# shows WORDS: until the console has them
+shows() {
+	for _ in $(seq 300); do
+		! grep -qa "$1" "$dir/watched.con" || return 0
+		sleep 0.1
+	done
+	return 1
+}
+printf 'echo shell=$((6 * 7)); grep " do_sys_openat2$" /proc/kallsyms\n' >"$dir/names"
+boot watched shell --pt=host --cpus=2 --trace-later --monitor="$dir/sock" -o "$dir/watched.vpt" &
+for _ in $(seq 300); do
+	! ask status 2>/dev/null || break
+	sleep 0.1
+done
+tap_run "monitor: the guest gets the typed command" ask input -a line="$(cat "$dir/names")"
+tap_run "monitor: it runs" shows "^shell=42"
+tap_run "monitor: a name of the kernel" shows "t do_sys_openat2"
+start=$(tr -d '\r' <"$dir/watched.con" | awk '$3 == "do_sys_openat2" { print $1 }')
+tap_run "monitor: trace-start" ask trace-start -a kernel -a filter="0x$start-0x$(printf %x $((0x$start + 15)))"
+tap_run "monitor: mark" ask mark -a text=here -a vcpu=1
+ask input -a line="ls /proc/version; cat /proc/version >/tmp/v; echo do=ne"
+tap_run "monitor: the guest goes on" shows "^do=ne"
+tap_run "monitor: trace-stop" ask trace-stop
+tap_run "monitor: quit" ask quit
+wait
+"$VPT" decode -i "$dir/watched.vpt" >"$dir/watched.txt" 2>&1
+tap_run "monitor: the traced function, and no other code" sh -c \
+	"grep -c . '$dir/watched.txt' >&2; awk -v s=$start 'BEGIN { p = substr(s, 1, 14) } /^ *(0x)?ffff/ && index(\$0, p) == 0 { bad = 1 } END { exit bad }' '$dir/watched.txt'"
+tap_run "monitor: it was called" test "$(insns "$dir/watched.vpt")" -ge 4
+"$VPT" replay -q -o "$dir/replayed.vpt" --console=none "$dir/watched.vpt" </dev/null 2>"$dir/replayed.err"
+tap_run "monitor: its replay writes the same file" cmp "$dir/watched.vpt" "$dir/replayed.vpt"
+rm -f "$dir/watched.vpt" "$dir/replayed.vpt" "$dir/watched.txt"
 
 # Four vCPUs: a CPU goes offline and online again by INIT, and all of it is what ran.
 cat >"$dir/cpus" <<-'END'

@@ -84,6 +84,16 @@ tap_run "and prints the same" cmp "$dir/first.con" "$dir/replayed.con"
 rm -f "$dir/first.vpt" "$dir/replayed.vpt"
 mv "$dir/away" "$dir/folder"
 
+# The requests of several vCPUs have their places, too.
+boot four folder --pt=host --cpus=4 -o "$dir/four.vpt"
+tap_run "4 vCPUs: the contents are those of the folder" test \
+	"$(sed -n 's/^sum //p' "$dir/four.txt")" = "$(cd "$dir/folder" && md5sum big small dir/deep)"
+"$VPT" replay -q -o "$dir/replayed.vpt" --console="$dir/replayed.con" "$dir/four.vpt" \
+	</dev/null 2>"$dir/replayed.err"
+tap_run "4 vCPUs: the replay writes the same file" cmp "$dir/four.vpt" "$dir/replayed.vpt"
+tap_run "4 vCPUs: and prints the same" cmp "$dir/four.con" "$dir/replayed.con"
+rm -f "$dir/four.vpt" "$dir/replayed.vpt"
+
 # What the guest executes came by the device: the trace is what ran.
 boot live folder --pt=host --verify
 tap_run "verified while it runs: status 0" test "$status" -eq 0

@@ -66,7 +66,17 @@ enum vpt_port {
 	 * APIC. Read, 1 if a ToPA PMI was raised since the last read. Both are dwords.
 	 */
 	VPT_PORT_PMI = 0xfc,
+	/*
+	 * VPT_PORT_MARKS ports, which are all the same. Each byte written adds to a text. A line
+	 * feed or NUL ends the text, and puts a mark with it into the trace file. A text has at
+	 * most 255 bytes. The rest of a longer one is dropped, and so are marks after the first
+	 * 65536.
+	 */
+	VPT_PORT_MARK = 0x5700,
 };
+
+/* The number of ports from VPT_PORT_MARK on. /dev/port of Linux writes each byte to the next port. */
+#define VPT_PORT_MARKS 256u
 
 /*
  * The control port of the test bed, an emulator that writes an oracle log (oracle_log.h). A dword
