@@ -447,10 +447,11 @@ static bool iteration_traps(struct core_vcpu *v, const struct step *s)
 	return true;
 }
 
-/* Returns true at times if the run is to end, where nothing urges the vCPU to return. */
-static bool is_late(const struct core_vcpu *v, unsigned int parts)
+/* Urge the vCPU at its deadline: the loop does not read the clock before the instruction ends. */
+static void poll_deadline(struct core_vcpu *v, unsigned int parts)
 {
-	return parts % LATE_PARTS == 0 && v->deadline && core_now() >= v->deadline;
+	if (parts % LATE_PARTS == 0 && v->deadline && core_now() >= v->deadline)
+		v->urged = CORE_URGED_NOW;
 }
 
 static enum core_done native(struct core_vcpu *v, struct step *s, struct engine_exception *e)
@@ -474,8 +475,8 @@ static enum core_done native(struct core_vcpu *v, struct step *s, struct engine_
 			return done;
 		if (!between_iterations(v, s))
 			break;
-		if (v->vm->stop.kind || v->urged == CORE_URGED_NOW || is_late(v, ++parts) ||
-		    iteration_traps(v, s))
+		poll_deadline(v, ++parts);
+		if (v->vm->stop.kind || v->urged == CORE_URGED_NOW || iteration_traps(v, s))
 			return CORE_DONE_AGAIN;
 	}
 	if (s->insn.flags & CORE_INSN_SYSTEM || !s->decoded)
