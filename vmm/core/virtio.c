@@ -110,32 +110,17 @@ void core_virtio_create(struct core_vm *vm)
 	vm->virtio.pci.opaque = vm;
 }
 
-/* The classes of PCI, as other machines have them. */
-static uint32_t class_of(uint32_t kind)
-{
-	switch (kind) {
-	case VIRTIO_NET:
-		return 0x020000;
-	case VIRTIO_BLOCK:
-		return 0x010000;
-	case VIRTIO_CONSOLE:
-		return 0x078000;
-	default:
-		return 0x00ff00;
-	}
-}
-
 int core_virtio_plug(struct core_vm *vm)
 {
 	unsigned int i;
 
 	for (i = 0; i < vm->virtio.bus.count; i++) {
-		const uint32_t kind = vm->virtio.bus.device[i].kind;
+		const enum virtio_kind kind = vm->virtio.bus.device[i].kind;
 		const struct dev_pci_config config = {
 			.vendor = VENDOR,
 			.device = (uint16_t)(FIRST_DEVICE + kind),
 			.subsystem = SUBSYSTEM,
-			.class_code = class_of(kind),
+			.class_code = virtio_class_code(kind),
 			.bar_bytes = VIRTIO_PCI_BAR,
 			.msix_at = VIRTIO_PCI_MSIX,
 			.vectors = VIRTIO_VECTORS,

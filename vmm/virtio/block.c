@@ -9,6 +9,11 @@
 
 #include "virtio/device.h"
 
+#define FEATURE_SIZE_MAX (1ull << 1)
+#define FEATURE_SEG_MAX	 (1ull << 2)
+#define FEATURE_RO	 (1ull << 5)
+#define FEATURE_FLUSH	 (1ull << 9)
+
 #define SECTOR	 512u
 #define SEGMENTS 32u
 #define SEGMENT	 (VIRTIO_DISK_MAX / SEGMENTS)
@@ -142,14 +147,14 @@ static void schedule(struct virtio_bus *bus, struct virtio_device *d, uint64_t f
 	}
 }
 
-void virtio_block_notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue)
+static void notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue)
 {
 	(void)queue;
 	if (d->due == VIRTIO_NEVER)
 		schedule(bus, d, bus->now);
 }
 
-void virtio_block_complete(struct virtio_bus *bus, struct virtio_device *d)
+static void complete(struct virtio_bus *bus, struct virtio_device *d)
 {
 	const uint64_t now = d->due;
 	struct virtio_chain chain;
@@ -165,3 +170,15 @@ void virtio_block_complete(struct virtio_bus *bus, struct virtio_device *d)
 	}
 	schedule(bus, d, now);
 }
+
+static uint64_t features(const struct virtio_device *d)
+{
+	return FEATURE_SIZE_MAX | FEATURE_SEG_MAX | FEATURE_FLUSH | (d->read_only ? FEATURE_RO : 0);
+}
+
+const struct virtio_type virtio_type_block = {
+	.class_code = 0x010000,
+	.features = features,
+	.notify = notify,
+	.complete = complete,
+};

@@ -43,7 +43,7 @@ static bool transmit(struct virtio_bus *bus, struct virtio_device *d,
 	return true;
 }
 
-void virtio_console_notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue)
+static void notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue)
 {
 	enum virtio_taken taken;
 	struct virtio_chain chain;
@@ -85,3 +85,8 @@ void virtio_console_receive(struct virtio_bus *bus, const uint8_t *bytes, size_t
 	else
 		virtio_device_give(bus, d, RECEIVE, &chain, (uint32_t)count);
 }
+
+const struct virtio_type virtio_type_console = {
+	.class_code = 0x078000,
+	.notify = notify,
+};

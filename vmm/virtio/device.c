@@ -80,18 +80,10 @@ void virtio_device_give(struct virtio_bus *bus, struct virtio_device *d, unsigne
 
 uint64_t virtio_device_features(const struct virtio_device *d)
 {
-	uint64_t features =
-		VIRTIO_FEATURE_VERSION_1 | VIRTIO_FEATURE_INDIRECT | VIRTIO_FEATURE_EVENT;
+	const struct virtio_type *type = virtio_type_of(d->kind);
 
-	if (d->kind == VIRTIO_SHARE)
-		features |= VIRTIO_FEATURE_TAG;
-	if (d->kind == VIRTIO_BLOCK)
-		features |= VIRTIO_FEATURE_SIZE_MAX | VIRTIO_FEATURE_SEG_MAX | VIRTIO_FEATURE_FLUSH;
-	if (d->kind == VIRTIO_NET)
-		features |= VIRTIO_FEATURE_MAC | VIRTIO_FEATURE_STATUS;
-	if (d->read_only)
-		features |= VIRTIO_FEATURE_RO;
-	return features;
+	return VIRTIO_FEATURE_VERSION_1 | VIRTIO_FEATURE_INDIRECT | VIRTIO_FEATURE_EVENT |
+	       (type->features ? type->features(d) : 0);
 }
 
 /* Let the queues follow the features that the driver has accepted. */

@@ -11,19 +11,31 @@
 #define VIRTIO_INTERRUPT_QUEUE	  1u
 #define VIRTIO_INTERRUPT_CONFIG	  2u
 
-#define VIRTIO_FEATURE_TAG	 (1ull << 0) /* of a shared folder: it has a tag */
-#define VIRTIO_FEATURE_SIZE_MAX	 (1ull << 1) /* of a disk, as the next three */
-#define VIRTIO_FEATURE_SEG_MAX	 (1ull << 2)
-#define VIRTIO_FEATURE_RO	 (1ull << 5)
-#define VIRTIO_FEATURE_FLUSH	 (1ull << 9)
-#define VIRTIO_FEATURE_MAC	 (1ull << 5) /* of a network card, as the next one */
-#define VIRTIO_FEATURE_STATUS	 (1ull << 16)
-#define VIRTIO_FEATURE_INDIRECT	 (1ull << 28) /* of queues */
+/* Features of every device. */
+#define VIRTIO_FEATURE_INDIRECT	 (1ull << 28)
 #define VIRTIO_FEATURE_EVENT	 (1ull << 29)
 #define VIRTIO_FEATURE_VERSION_1 (1ull << 32)
 
 /* Bits of virtio_device.raised: those of the queues, and this one. */
 #define VIRTIO_RAISED_CONFIG (1u << 31)
+
+/* A kind of device. The file of each kind defines one, and kinds.def lists it. */
+struct virtio_type {
+	uint32_t class_code; /* of PCI */
+	/* Returns the features that this kind adds to those of every device. NULL: none. */
+	uint64_t (*features)(const struct virtio_device *d);
+	/* The driver has notified a queue of a device that runs. */
+	void (*notify)(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue);
+	/* The time of the current request has come. NULL if requests take no time. */
+	void (*complete)(struct virtio_bus *bus, struct virtio_device *d);
+};
+
+#define VIRTIO_KIND(NAME, id, type) extern const struct virtio_type virtio_type_##type;
+#include "virtio/kinds.def"
+#undef VIRTIO_KIND
+
+/* Returns the type of a kind (type.c). */
+const struct virtio_type *virtio_type_of(enum virtio_kind kind);
 
 /* Returns a new device with so many queues, or NULL if the bus is full. */
 struct virtio_device *virtio_device_add(struct virtio_bus *bus, enum virtio_kind kind,
@@ -45,14 +57,5 @@ void virtio_device_read_config(const struct virtio_device *d, uint32_t offset, u
 
 /* The driver has notified a queue (notify.c). */
 void virtio_device_notify(struct virtio_bus *bus, struct virtio_device *d, uint32_t queue);
-/* The same for each kind of device. */
-void virtio_share_notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue);
-void virtio_block_notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue);
-void virtio_console_notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue);
-void virtio_random_notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue);
-void virtio_net_notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue);
-/* The time of the current request has come. */
-void virtio_block_complete(struct virtio_bus *bus, struct virtio_device *d);
-void virtio_net_complete(struct virtio_bus *bus, struct virtio_device *d);
 
 #endif /* VMM_VIRTIO_DEVICE_H */

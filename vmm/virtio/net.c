@@ -9,6 +9,9 @@
 
 #include "virtio/device.h"
 
+#define FEATURE_MAC    (1ull << 5)
+#define FEATURE_STATUS (1ull << 16)
+
 #define RECEIVE	 0u
 #define TRANSMIT 1u
 /* The time of a frame: 2 us, and a byte a ns. */
@@ -83,13 +86,13 @@ static void schedule(struct virtio_bus *bus, struct virtio_device *d, uint64_t f
 	}
 }
 
-void virtio_net_notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue)
+static void notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue)
 {
 	if (queue == TRANSMIT && d->due == VIRTIO_NEVER)
 		schedule(bus, d, bus->now);
 }
 
-void virtio_net_complete(struct virtio_bus *bus, struct virtio_device *d)
+static void complete(struct virtio_bus *bus, struct virtio_device *d)
 {
 	const uint64_t now = d->due;
 	struct virtio_chain chain;
@@ -133,3 +136,16 @@ void virtio_net_receive(struct virtio_bus *bus, const uint8_t *frame, size_t cou
 	else
 		virtio_device_give(bus, d, RECEIVE, &chain, (uint32_t)(sizeof(header) + count));
 }
+
+static uint64_t features(const struct virtio_device *d)
+{
+	(void)d;
+	return FEATURE_MAC | FEATURE_STATUS;
+}
+
+const struct virtio_type virtio_type_net = {
+	.class_code = 0x020000,
+	.features = features,
+	.notify = notify,
+	.complete = complete,
+};

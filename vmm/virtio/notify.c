@@ -2,18 +2,10 @@
 /* Passes notifications and the time to the devices by their kinds. */
 #include "virtio/device.h"
 
-typedef void notify_fn(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue);
-
-static notify_fn *const notify_of[] = {
-	[VIRTIO_NET] = virtio_net_notify,	  [VIRTIO_BLOCK] = virtio_block_notify,
-	[VIRTIO_CONSOLE] = virtio_console_notify, [VIRTIO_RANDOM] = virtio_random_notify,
-	[VIRTIO_SHARE] = virtio_share_notify,
-};
-
 void virtio_device_notify(struct virtio_bus *bus, struct virtio_device *d, uint32_t queue)
 {
 	if (queue < d->queues && virtio_device_runs(d))
-		notify_of[d->kind](bus, d, queue);
+		virtio_type_of(d->kind)->notify(bus, d, queue);
 }
 
 /* Returns the device whose request completes first, or NULL if there is no request. */
@@ -33,10 +25,7 @@ void virtio_advance(struct virtio_bus *bus, uint64_t now)
 	struct virtio_device *d = first_due(bus);
 
 	for (; d && d->due <= now; d = first_due(bus))
-		if (d->kind == VIRTIO_NET)
-			virtio_net_complete(bus, d);
-		else
-			virtio_block_complete(bus, d);
+		virtio_type_of(d->kind)->complete(bus, d);
 	if (now > bus->now)
 		bus->now = now;
 }

@@ -38,7 +38,7 @@ static bool serve(struct virtio_bus *bus, struct virtio_device *d, const struct 
 	return true;
 }
 
-void virtio_random_notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue)
+static void notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue)
 {
 	enum virtio_taken taken;
 	struct virtio_chain chain;
@@ -52,3 +52,8 @@ void virtio_random_notify(struct virtio_bus *bus, struct virtio_device *d, unsig
 			virtio_device_break(d);
 	}
 }
+
+const struct virtio_type virtio_type_random = {
+	.class_code = 0x00ff00,
+	.notify = notify,
+};

@@ -55,7 +55,7 @@ static bool makes_sense(const struct virtio_device *d, const struct virtio_devic
 	    memcmp(d->config, as->config, sizeof(d->config)) != 0)
 		return false;
 	if (d->raised & ~raised || !is_vector(d, d->config_vector) ||
-	    (d->due != VIRTIO_NEVER && d->kind != VIRTIO_BLOCK && d->kind != VIRTIO_NET))
+	    (d->due != VIRTIO_NEVER && !virtio_type_of(as->kind)->complete))
 		return false;
 	for (i = 0; i < VIRTIO_QUEUES; i++)
 		if (!is_queue(&d->queue[i]) || !is_vector(d, d->vector[i]))

@@ -6,6 +6,8 @@
 
 #include "virtio/device.h"
 
+#define FEATURE_TAG (1ull << 0)
+
 int virtio_add_share(struct virtio_bus *bus, const char *tag)
 {
 	const size_t len = strlen(tag);
@@ -45,7 +47,7 @@ static bool serve(struct virtio_bus *bus, struct virtio_device *d, const struct 
 	return true;
 }
 
-void virtio_share_notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue)
+static void notify(struct virtio_bus *bus, struct virtio_device *d, unsigned int queue)
 {
 	enum virtio_taken taken = VIRTIO_CHAIN;
 	struct virtio_chain chain;
@@ -59,3 +61,15 @@ void virtio_share_notify(struct virtio_bus *bus, struct virtio_device *d, unsign
 			virtio_device_break(d);
 	}
 }
+
+static uint64_t features(const struct virtio_device *d)
+{
+	(void)d;
+	return FEATURE_TAG;
+}
+
+const struct virtio_type virtio_type_share = {
+	.class_code = 0x00ff00,
+	.features = features,
+	.notify = notify,
+};

@@ -36,11 +36,9 @@
 #define VIRTIO_VECTORS (VIRTIO_QUEUES + 1)
 
 enum virtio_kind {
-	VIRTIO_NET = 1,
-	VIRTIO_BLOCK = 2,
-	VIRTIO_CONSOLE = 3,
-	VIRTIO_RANDOM = 4,
-	VIRTIO_SHARE = 9,
+#define VIRTIO_KIND(NAME, id, type) VIRTIO_##NAME = (id),
+#include "virtio/kinds.def"
+#undef VIRTIO_KIND
 };
 
 enum virtio_disk_access {
@@ -122,6 +120,8 @@ void virtio_advance(struct virtio_bus *bus, uint64_t now);
 /* Returns the time at which the next request completes, or VIRTIO_NEVER. */
 uint64_t virtio_next(const struct virtio_bus *bus);
 
+/* Returns the PCI class code of a kind of device. */
+uint32_t virtio_class_code(enum virtio_kind kind);
 /* Write the capabilities of a device at @at of its configuration space, 68 bytes. */
 void virtio_pci_capabilities(uint8_t *config, unsigned int at);
 /* Access BAR 0 of a device, without its MSI-X table. */
