@@ -7,15 +7,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "engine/state.h"
 #include "soft/state.h"
 #include "soft/system.h"
 #include "soft/tlb.h"
 #include "soft/x87.h"
 
-#define MAGIC	0x33554350u /* "PCU3" */
 #define PAGE	(X86_PAGE_SIZE - 1)
 #define ENTRIES ((size_t)(SOFT_DATA_ROWS + SOFT_CODE_ROWS) * SOFT_WAYS)
-#define MSRS	64u
 
 /* The bits that soft_load() accepts. Bits whose feature CPUID lacks are accepted, and harmless. */
 #define CR0_BITS    0xe005003full
@@ -29,213 +28,40 @@
 #define XCR0_X87    (1ull << 0)
 #define XCR0_512    (7ull << 5)
 
-/* The x87 part of FXSAVE without MXCSR, which is stored elsewhere. */
-#define X87_HEAD  24u
-#define X87_ST	  32u
-#define X87_BYTES 160u
-
-enum attributes {
-	TYPE = 0, /* four bits */
-	DPL = 4,  /* two */
-	S = 6,
-	PRESENT,
-	LONG,
-	DB,
-	G,
-	AVL,
-	UNUSABLE,
-	ATTRIBUTES
-};
-
-struct saved_segment {
-	uint64_t base;
-	uint32_t limit;
-	uint16_t selector;
-	uint16_t attributes; /* enum attributes */
-};
-
-struct saved_msr {
-	uint32_t index, reserved;
-	uint64_t value;
-};
-
 /* An entry of the second-level TLB. The way is in `word`, above enum soft_page_bits. */
 #define WAY_AT 7
 
-struct saved_tlb {
-	uint64_t key, word;
-};
-
-enum saved_segments { CS, DS, ES, FS, GS, SS, TR, LDT, SEGMENTS };
-
-struct saved {
-	uint32_t magic, bytes; /* the size of the whole state: this header, MSRs, TLB entries */
-	uint32_t msrs, entries;
-	struct x86_regs regs;
-	struct saved_segment segment[SEGMENTS];
-	uint64_t gdt_base, idt_base;
-	uint16_t gdt_limit, idt_limit;
-	uint32_t shadow;
-	uint64_t cr0, cr2, cr3, cr4, efer;
-	uint64_t dr[8];
-	uint64_t retired;
-	struct engine_time time;
-	uint64_t xcr0;
-	uint32_t mxcsr, pkru;
-	uint64_t k[8];
-	uint8_t zmm[32][64];
-	uint8_t x87[X87_BYTES];
-	struct engine_random random;
-};
-
-VPT_STATIC_ASSERT(sizeof(struct x86_regs) == 144, "without padding");
-VPT_STATIC_ASSERT(sizeof(struct saved) == 16 + 144 + 16 * SEGMENTS + 24 + 40 + 64 + 56 + 8 + 64 +
-						  2048 + X87_BYTES + 16,
-		  "without padding");
-
-#define FOUR(msr) (msr), (msr) + 1, (msr) + 2, (msr) + 3
-
-/* The order of the MSRs in a snapshot. EFER and the segment bases are in struct saved. */
-static const uint32_t msr_index[] = {
-	X86_MSR_UMWAIT_CONTROL,
-	X86_MSR_SPEC_CTRL,
-	X86_MSR_SYSENTER_CS,
-	X86_MSR_SYSENTER_ESP,
-	X86_MSR_SYSENTER_EIP,
-	X86_MSR_MISC_ENABLE,
-	X86_MSR_DEBUGCTL,
-	X86_MSR_PAT,
-	X86_MSR_MTRR_DEF_TYPE,
-	X86_MSR_XSS,
-	X86_MSR_STAR,
-	X86_MSR_LSTAR,
-	X86_MSR_CSTAR,
-	X86_MSR_FMASK,
-	X86_MSR_KERNEL_GS_BASE,
-	X86_MSR_TSC_AUX,
-	FOUR(X86_MSR_MTRR_PHYSBASE0),
-	FOUR(X86_MSR_MTRR_PHYSBASE0 + 4),
-	FOUR(X86_MSR_MTRR_PHYSBASE0 + 8),
-	FOUR(X86_MSR_MTRR_PHYSBASE0 + 12),
-	X86_MSR_MTRR_FIX64K_00000,
-	X86_MSR_MTRR_FIX16K_80000,
-	X86_MSR_MTRR_FIX16K_A0000,
-	FOUR(X86_MSR_MTRR_FIX4K_C0000),
-	FOUR(X86_MSR_MTRR_FIX4K_C0000 + 4),
-};
-
-#undef FOUR
-
-#define MSR_COUNT (sizeof(msr_index) / sizeof(msr_index[0]))
-VPT_STATIC_ASSERT(MSR_COUNT <= MSRS, "room");
-
-/* Attributes of one bit, whose places in a snapshot differ from those in the access rights. */
-static const struct {
-	uint32_t ar;
-	enum attributes bit;
-} attribute_bits[] = {
-	{X86_AR_S, S},
-	{X86_AR_P, PRESENT},
-	{X86_AR_L, LONG},
-	{X86_AR_DB, DB},
-	{X86_AR_G, G},
-	{X86_AR_AVL, AVL},
-	{X86_AR_UNUSABLE, UNUSABLE},
-};
-
-#define ATTRIBUTE_BITS (sizeof(attribute_bits) / sizeof(attribute_bits[0]))
-
-static uint16_t attributes(const struct x86_segment *s)
+static void save_system(const struct soft *c, struct engine_state *to)
 {
-	unsigned int bits =
-		(unsigned int)x86_segment_type(s) << TYPE | (unsigned int)x86_segment_dpl(s) << DPL;
-	unsigned int i;
-
-	for (i = 0; i < ATTRIBUTE_BITS; i++)
-		if (s->ar & attribute_bits[i].ar)
-			bits |= 1u << attribute_bits[i].bit;
-	return (uint16_t)bits;
-}
-
-static uint32_t access_rights(uint16_t bits)
-{
-	uint32_t ar = (bits >> TYPE & 15u) | (bits >> DPL & 3u) << X86_AR_DPL_SHIFT;
-	unsigned int i;
-
-	for (i = 0; i < ATTRIBUTE_BITS; i++)
-		if (bits >> attribute_bits[i].bit & 1)
-			ar |= attribute_bits[i].ar;
-	return ar;
-}
-
-static struct saved_segment save_segment(const struct x86_segment *s)
-{
-	return (struct saved_segment){
-		.base = s->base,
-		.limit = s->limit,
-		.selector = s->selector,
-		.attributes = attributes(s),
-	};
-}
-
-static struct x86_segment load_segment(const struct saved_segment *s)
-{
-	return (struct x86_segment){
-		.base = s->base,
-		.limit = s->limit,
-		.selector = s->selector,
-		.ar = access_rights(s->attributes),
-	};
-}
-
-static void save_system(const struct soft *c, struct saved *to)
-{
-	const struct x86_sregs *s = &c->s;
-
-	to->segment[CS] = save_segment(&s->cs);
-	to->segment[DS] = save_segment(&s->ds);
-	to->segment[ES] = save_segment(&s->es);
-	to->segment[FS] = save_segment(&s->fs);
-	to->segment[GS] = save_segment(&s->gs);
-	to->segment[SS] = save_segment(&s->ss);
-	to->segment[TR] = save_segment(&s->tr);
-	to->segment[LDT] = save_segment(&s->ldt);
-	to->gdt_base = s->gdt.base;
-	to->gdt_limit = s->gdt.limit;
-	to->idt_base = s->idt.base;
-	to->idt_limit = s->idt.limit;
-	to->cr0 = s->cr0;
-	to->cr2 = s->cr2;
-	to->cr3 = s->cr3;
-	to->cr4 = s->cr4;
-	to->efer = s->efer;
+	engine_state_put_sregs(to, &c->s);
 	memcpy(to->dr, c->dr, sizeof(to->dr));
 }
 
-static void save_fpu(const struct soft *c, struct saved *to)
+static void save_fpu(const struct soft *c, struct engine_state *to)
 {
 	to->xcr0 = c->fpu.xcr0;
 	to->mxcsr = c->fpu.mxcsr;
 	to->pkru = c->fpu.pkru;
 	memcpy(to->k, c->fpu.k, sizeof(to->k));
 	memcpy(to->zmm, c->fpu.zmm, sizeof(to->zmm));
-	memcpy(to->x87, c->fpu.x87, X87_HEAD);
-	memcpy(to->x87 + X87_ST, c->fpu.x87 + X87_ST, X87_BYTES - X87_ST);
+	memcpy(to->x87, c->fpu.x87, ENGINE_STATE_X87_HEAD);
+	memcpy(to->x87 + ENGINE_STATE_X87_ST, c->fpu.x87 + ENGINE_STATE_X87_ST,
+	       ENGINE_STATE_X87_BYTES - ENGINE_STATE_X87_ST);
 }
 
-static uint32_t save_msrs(struct soft *c, struct saved_msr *to)
+static uint32_t save_msrs(struct soft *c, struct engine_state_msr *to)
 {
 	uint32_t n = 0;
 	size_t i;
 
-	for (i = 0; i < MSR_COUNT; i++) {
-		to[n] = (struct saved_msr){.index = msr_index[i]};
-		n += soft_msr_read(c, msr_index[i], &to[n].value);
+	for (i = 0; i < engine_state_msr_count; i++) {
+		to[n] = (struct engine_state_msr){.index = engine_state_msr[i]};
+		n += soft_msr_read(c, engine_state_msr[i], &to[n].value);
 	}
 	return n;
 }
 
-static uint32_t save_tlb(const struct soft *c, struct saved_tlb *to)
+static uint32_t save_tlb(const struct soft *c, struct engine_state_tlb *to)
 {
 	const struct soft_page *page[2] = {c->pages.data, c->pages.code};
 	const unsigned int count[2] = {SOFT_DATA_ROWS * SOFT_WAYS, SOFT_CODE_ROWS * SOFT_WAYS};
@@ -245,7 +71,7 @@ static uint32_t save_tlb(const struct soft *c, struct saved_tlb *to)
 	for (part = 0; part < 2; part++)
 		for (i = 0; i < count[part]; i++)
 			if (soft_has_page(c, &page[part][i]))
-				to[n++] = (struct saved_tlb){
+				to[n++] = (struct engine_state_tlb){
 					.key = page[part][i].key,
 					.word = page[part][i].word | i % SOFT_WAYS << WAY_AT,
 				};
@@ -255,15 +81,16 @@ static uint32_t save_tlb(const struct soft *c, struct saved_tlb *to)
 size_t soft_save(struct engine_vcpu *ev, void *to, size_t room)
 {
 	struct soft *c = soft(ev);
-	struct saved *s = calloc(1, sizeof(*s) + MSRS * sizeof(struct saved_msr) +
-					    ENTRIES * sizeof(struct saved_tlb));
-	struct saved_msr *msr;
+	struct engine_state *s =
+		calloc(1, sizeof(*s) + ENGINE_STATE_MSRS * sizeof(struct engine_state_msr) +
+				  ENTRIES * sizeof(struct engine_state_tlb));
+	struct engine_state_msr *msr;
 	size_t bytes;
 
 	if (!s)
 		return 0;
-	msr = (struct saved_msr *)(s + 1);
-	s->magic = MAGIC;
+	msr = (struct engine_state_msr *)(s + 1);
+	s->magic = ENGINE_STATE_MAGIC;
 	s->regs = c->regs;
 	s->shadow = !!(c->base.state & ENGINE_SHADOW);
 	s->retired = c->base.retired;
@@ -272,8 +99,8 @@ size_t soft_save(struct engine_vcpu *ev, void *to, size_t room)
 	save_system(c, s);
 	save_fpu(c, s);
 	s->msrs = save_msrs(c, msr);
-	s->entries = save_tlb(c, (struct saved_tlb *)(msr + s->msrs));
-	bytes = sizeof(*s) + s->msrs * sizeof(*msr) + s->entries * sizeof(struct saved_tlb);
+	s->entries = save_tlb(c, (struct engine_state_tlb *)(msr + s->msrs));
+	bytes = sizeof(*s) + s->msrs * sizeof(*msr) + s->entries * sizeof(struct engine_state_tlb);
 	s->bytes = (uint32_t)bytes;
 	if (bytes <= room)
 		memcpy(to, s, bytes);
@@ -281,7 +108,7 @@ size_t soft_save(struct engine_vcpu *ev, void *to, size_t room)
 	return bytes;
 }
 
-static bool control_ok(const struct soft *c, const struct saved *s)
+static bool control_ok(const struct soft *c, const struct engine_state *s)
 {
 	bool paging = s->cr0 & X86_CR0_PG;
 	bool lma = s->efer & X86_EFER_LME && paging;
@@ -298,15 +125,16 @@ static bool control_ok(const struct soft *c, const struct saved *s)
 	return !(s->dr[6] >> 32) && !(s->dr[7] >> 32);
 }
 
-static bool modes_ok(const struct saved *s)
+static bool modes_ok(const struct engine_state *s)
 {
 	unsigned int i;
 
-	for (i = 0; i < SEGMENTS; i++)
-		if (s->segment[i].attributes >> ATTRIBUTES)
+	for (i = 0; i < ENGINE_STATE_SEGMENTS; i++)
+		if (s->segment[i].attributes >> ENGINE_STATE_ATTRIBUTES)
 			return false;
 	if (s->efer & X86_EFER_LMA &&
-	    s->segment[CS].attributes >> LONG & s->segment[CS].attributes >> DB & 1)
+	    s->segment[ENGINE_STATE_CS].attributes >> ENGINE_STATE_LONG &
+		    s->segment[ENGINE_STATE_CS].attributes >> ENGINE_STATE_DB & 1)
 		return false;
 	if (s->regs.rflags & ~RFLAGS_BITS || !(s->regs.rflags & X86_FL_FIXED))
 		return false;
@@ -314,14 +142,14 @@ static bool modes_ok(const struct saved *s)
 }
 
 /* Check the FPU state, which stubs load into the host's registers. */
-static bool fpu_ok(const struct soft *c, const struct saved *s)
+static bool fpu_ok(const struct soft *c, const struct engine_state *s)
 {
 	const struct engine_cpuid_entry *e = soft_cpuid(c, 0xd, 0);
 	uint64_t known = e ? e->eax | (uint64_t)e->edx << 32 : XCR0_X87;
 	struct soft_x87_image x = {0};
 	uint16_t fsw;
 
-	memcpy(&x, s->x87, X87_HEAD);
+	memcpy(&x, s->x87, ENGINE_STATE_X87_HEAD);
 	fsw = x.fsw;
 	soft_x87_summarize(&x);
 	if (x.fcw & ~(SOFT_FCW_BITS | SOFT_FCW_FIXED) || !(x.fcw & SOFT_FCW_FIXED) ||
@@ -336,53 +164,46 @@ static bool fpu_ok(const struct soft *c, const struct saved *s)
 	return !(s->mxcsr & ~SOFT_MXCSR_VALID);
 }
 
-static void load_system(struct soft *c, const struct saved *from)
+static void load_system(struct soft *c, const struct engine_state *from)
 {
-	c->s = (struct x86_sregs){
-		.cs = load_segment(&from->segment[CS]),
-		.ds = load_segment(&from->segment[DS]),
-		.es = load_segment(&from->segment[ES]),
-		.fs = load_segment(&from->segment[FS]),
-		.gs = load_segment(&from->segment[GS]),
-		.ss = load_segment(&from->segment[SS]),
-		.tr = load_segment(&from->segment[TR]),
-		.ldt = load_segment(&from->segment[LDT]),
-		.gdt = {from->gdt_base, from->gdt_limit},
-		.idt = {from->idt_base, from->idt_limit},
-		.cr0 = from->cr0,
-		.cr2 = from->cr2,
-		.cr3 = from->cr3,
-		.cr4 = from->cr4,
-		.efer = from->efer,
-	};
+	engine_state_get_sregs(from, &c->s);
 	memcpy(c->dr, from->dr, sizeof(c->dr));
 }
 
-static void load_fpu(struct soft *c, const struct saved *from)
+static void load_fpu(struct soft *c, const struct engine_state *from)
 {
 	c->fpu.xcr0 = from->xcr0;
 	c->fpu.mxcsr = from->mxcsr;
 	c->fpu.pkru = from->pkru;
 	memcpy(c->fpu.k, from->k, sizeof(c->fpu.k));
 	memcpy(c->fpu.zmm, from->zmm, sizeof(c->fpu.zmm));
-	memcpy(c->fpu.x87, from->x87, X87_HEAD);
-	memcpy(c->fpu.x87 + X87_ST, from->x87 + X87_ST, X87_BYTES - X87_ST);
+	memcpy(c->fpu.x87, from->x87, ENGINE_STATE_X87_HEAD);
+	memcpy(c->fpu.x87 + ENGINE_STATE_X87_ST, from->x87 + ENGINE_STATE_X87_ST,
+	       ENGINE_STATE_X87_BYTES - ENGINE_STATE_X87_ST);
 }
 
-/* Load the MSRs. Both processors must have the same MSRs. */
-static bool load_msrs(struct soft *c, const struct saved_msr *from, uint32_t count)
+/* Load an MSR. If this processor lacks the MSR, its only possible value is 0. */
+static bool load_msr(struct soft *c, uint32_t index, const struct engine_state_msr *from)
+{
+	uint64_t unused;
+
+	if (!soft_msr_read(c, index, &unused))
+		return !from || !from->value;
+	return from && soft_msr_write(c, index, from->value);
+}
+
+static bool load_msrs(struct soft *c, const struct engine_state_msr *from, uint32_t count)
 {
 	uint32_t n = 0;
-	uint64_t unused;
 	size_t i;
 
-	for (i = 0; i < MSR_COUNT; i++) {
-		if (!soft_msr_read(c, msr_index[i], &unused))
-			continue;
-		if (n == count || from[n].index != msr_index[i] || from[n].reserved ||
-		    !soft_msr_write(c, msr_index[i], from[n].value))
+	for (i = 0; i < engine_state_msr_count; i++) {
+		const uint32_t index = engine_state_msr[i];
+		const bool found = n < count && from[n].index == index && !from[n].reserved;
+
+		if (!load_msr(c, index, found ? &from[n] : NULL))
 			return false;
-		n++;
+		n += found;
 	}
 	return n == count;
 }
@@ -391,7 +212,7 @@ static bool load_msrs(struct soft *c, const struct saved_msr *from, uint32_t cou
  * Load the TLB. An entry may be wrong for the guest, but not for the host, since it always leads to
  * RAM.
  */
-static bool load_tlb(struct soft *c, const struct saved_tlb *from, uint32_t count)
+static bool load_tlb(struct soft *c, const struct engine_state_tlb *from, uint32_t count)
 {
 	const uint64_t ways = (SOFT_WAYS - 1) << WAY_AT;
 	uint32_t i;
@@ -404,22 +225,23 @@ static bool load_tlb(struct soft *c, const struct saved_tlb *from, uint32_t coun
 }
 
 /* Ratios are one byte each, and the ratio at P1 is that of the processor. */
-static bool time_ok(const struct soft *c, const struct saved *s)
+static bool time_ok(const struct soft *c, const struct engine_state *s)
 {
 	return s->time.ticks == c->base.time.ticks && s->time.clocks <= UINT8_MAX &&
 	       !s->time.ticks == !s->time.clocks && s->time.retired <= s->retired;
 }
 
-static bool sizes_ok(const struct saved *s, size_t bytes)
+static bool sizes_ok(const struct engine_state *s, size_t bytes)
 {
-	return s->magic == MAGIC && s->bytes == bytes && s->msrs <= MSRS && s->entries <= ENTRIES &&
-	       bytes == sizeof(*s) + s->msrs * sizeof(struct saved_msr) +
-				s->entries * sizeof(struct saved_tlb);
+	return s->magic == ENGINE_STATE_MAGIC && s->bytes == bytes &&
+	       s->msrs <= ENGINE_STATE_MSRS && s->entries <= ENTRIES &&
+	       bytes == sizeof(*s) + s->msrs * sizeof(struct engine_state_msr) +
+				s->entries * sizeof(struct engine_state_tlb);
 }
 
-static int load(struct soft *c, const struct saved *s, size_t bytes)
+static int load(struct soft *c, const struct engine_state *s, size_t bytes)
 {
-	const struct saved_msr *msr = (const struct saved_msr *)(s + 1);
+	const struct engine_state_msr *msr = (const struct engine_state_msr *)(s + 1);
 
 	if (!sizes_ok(s, bytes) || !control_ok(c, s) || !modes_ok(s) || !fpu_ok(c, s) ||
 	    !time_ok(c, s))
@@ -440,12 +262,13 @@ static int load(struct soft *c, const struct saved *s, size_t bytes)
 		return -EINVAL;
 	/* Load the TLB last, because loading other state may flush it. */
 	soft_flush_tlb(c);
-	return load_tlb(c, (const struct saved_tlb *)(msr + s->msrs), s->entries) ? 0 : -EINVAL;
+	return load_tlb(c, (const struct engine_state_tlb *)(msr + s->msrs), s->entries) ? 0
+											 : -EINVAL;
 }
 
 int soft_load(struct engine_vcpu *ev, const void *from, size_t bytes)
 {
-	struct saved *aligned;
+	struct engine_state *aligned;
 	int error;
 
 	if (bytes < sizeof(*aligned))
