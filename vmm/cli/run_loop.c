@@ -305,7 +305,7 @@ int cli_run_check_snapshots(const struct cli_run_machine *m)
 	const struct cli_run_options *o = &m->o;
 	uint64_t retired = core_vm_retired(&m->vm);
 
-	if (o->snapshot && !m->vm.engine->save)
+	if (o->snapshot && !(m->vm.engine->can & ENGINE_COUNTS))
 		return cli_fail(CLI_EXIT_USAGE,
 				"%s: --snapshot: engine %s has no snapshots: use --engine=soft",
 				o->verb, m->vm.engine->name);

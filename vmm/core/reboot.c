@@ -27,7 +27,7 @@ int core_reboot_keep(struct core_reboot *r, struct core_vm *vm)
 	unsigned int i;
 	int error = 0;
 
-	if (!vm->engine->save || vm->vcpu->hv)
+	if (!(vm->engine->can & ENGINE_COUNTS) || vm->vcpu->hv)
 		return -ENOTSUP;
 	for (i = 0; !error && i < vm->cpus; i++)
 		error = keep(&r->cpu[i], vm->cpu[i]);

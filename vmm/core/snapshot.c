@@ -361,7 +361,7 @@ int core_snapshot_save(const char *path, struct core_vm *vm, const struct core_s
 	int fd = -1, error = 0;
 	unsigned int i;
 
-	if (!vm->engine->save)
+	if (!(vm->engine->can & ENGINE_COUNTS))
 		error = -ENOTSUP;
 	for (i = 0; !error && i < vm->cpus; i++)
 		error = vm->cpu[i]->tracer.recorder.error;

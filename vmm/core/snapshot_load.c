@@ -557,7 +557,7 @@ int core_snapshot_load(const struct core_snapshot *s, struct core_vm *vm, char *
 	const struct why why = {text, size};
 	int error;
 
-	if (!vm->engine->load)
+	if (!(vm->engine->can & ENGINE_COUNTS))
 		return complain(&why, -ENOTSUP, "engine %s has no snapshots", vm->engine->name);
 	error = check_cpuid(s, vm, &why);
 	if (!error)

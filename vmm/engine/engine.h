@@ -299,6 +299,11 @@ struct engine {
 	 */
 	void (*vm_wrote)(struct engine_vm *vm, uint64_t gpa, uint64_t bytes);
 	/*
+	 * Forget what the engine has derived from RAM, because another engine has run the guest
+	 * since. Call it before load(). NULL if the engine has no load().
+	 */
+	int (*vm_forget)(struct engine_vm *vm);
+	/*
 	 * Set which MSRs the guest may access, before the first vCPU. A trapped access becomes an
 	 * exit. The engine handles any other access within a range. MSRs outside all ranges raise
 	 * #GP or become exits. If ranges overlap, the last one applies.
@@ -358,13 +363,17 @@ struct engine {
 
 	/*
 	 * Save and load the state of a vCPU between two run()s, with `retired` and ENGINE_SHADOW,
-	 * and without RAM. NULL if the engine has no snapshots.
+	 * and without RAM (engine/state.h). NULL if the engine cannot. An engine may load the state
+	 * that another one saved, if both have the same CPUID.
 	 *
-	 * save() always returns the number of bytes, and writes them if they fit into `room`. It
-	 * returns 0 if there is no memory. The bytes are plain data, the same for the same state.
+	 * save() returns the number of bytes, and writes them if they fit into `room`. It returns 0
+	 * if there is no memory, or if the engine is in the middle of an exit or a delivery. The
+	 * caller then repeats it after the next run(). The bytes are plain data, the same for the
+	 * same state.
 	 *
-	 * load() needs a new `vcpu` and the RAM of the snapshot. It returns -EINVAL if the bytes
-	 * are not from save() or are impossible for this vCPU, which can then only be destroyed.
+	 * load() needs the RAM at the time of save(), and a vCPU that is new or has run with the
+	 * same RAM. It returns -EINVAL if the bytes are not from save() or are impossible for this
+	 * vCPU, which can then only be destroyed.
 	 */
 	size_t (*save)(struct engine_vcpu *vcpu, void *to, size_t room);
 	int (*load)(struct engine_vcpu *vcpu, const void *from, size_t bytes);

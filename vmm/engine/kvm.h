@@ -98,6 +98,7 @@ int engine_kvm_vm_create(const struct engine_probe *probe, struct engine_vm **vm
 void engine_kvm_vm_destroy(struct engine_vm *vm);
 int engine_kvm_vm_map(struct engine_vm *vm, uint32_t slot, uint64_t gpa, void *host,
 		      uint64_t bytes);
+int engine_kvm_vm_forget(struct engine_vm *vm);
 int engine_kvm_trap_msrs(struct engine_vm *vm, const struct engine_msr_range *ranges, size_t count);
 int engine_kvm_supported_cpuid(struct engine_vm *vm, struct engine_cpuid_entry *entries,
 			       size_t *count);
@@ -124,6 +125,10 @@ void engine_kvm_clock(struct engine_vcpu *vcpu, struct vpt_clock *now, uint64_t 
  */
 uint64_t engine_kvm_tsc_offset(struct engine_kvm_vcpu *v);
 uint64_t engine_kvm_tsc_hz(struct engine_vcpu *vcpu, uint64_t *offset);
+
+/* kvm_save.c */
+size_t engine_kvm_save(struct engine_vcpu *vcpu, void *to, size_t room);
+int engine_kvm_load(struct engine_vcpu *vcpu, const void *from, size_t bytes);
 
 /* kvm_run.c */
 int engine_kvm_enter(struct engine_kvm_vcpu *v);

@@ -84,6 +84,30 @@ int engine_kvm_vm_map(struct engine_vm *base, uint32_t slot, uint64_t gpa, void 
 	return 0;
 }
 
+/*
+ * Map each part of RAM again. A KVM without nested paging has shadow page tables, which a change of
+ * the guest's page tables by others does not update.
+ */
+int engine_kvm_vm_forget(struct engine_vm *base)
+{
+	const struct engine_kvm_vm *vm = engine_kvm_vm(base);
+	uint32_t i;
+
+	for (i = 0; i < ENGINE_KVM_SLOTS; i++) {
+		const struct engine_kvm_slot slot = vm->slot[i];
+		int error;
+
+		if (!slot.bytes)
+			continue;
+		error = engine_kvm_vm_map(base, i, slot.gpa, slot.host, 0);
+		if (!error)
+			error = engine_kvm_vm_map(base, i, slot.gpa, slot.host, slot.bytes);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
 /* The MSRs of one direction that KVM passes through, with one bit for each MSR of two ranges. */
 #define PART_MSRS 0x2000u
 

@@ -76,6 +76,16 @@ static void vm_wrote(struct engine_vm *base, uint64_t gpa, uint64_t bytes)
 		soft_wrote(vm->vcpu[0], NULL, gpa, bytes);
 }
 
+static int vm_forget(struct engine_vm *base)
+{
+	const struct soft_vm *vm = (struct soft_vm *)base;
+	const uint64_t low = x86_mem_low(&vm->mem);
+
+	vm_wrote(base, 0, low);
+	vm_wrote(base, X86_MEM_HIGH, vm->mem.bytes - low);
+	return 0;
+}
+
 static int vm_trap_msrs(struct engine_vm *base, const struct engine_msr_range *ranges, size_t count)
 {
 	struct soft_vm *vm = (struct soft_vm *)base;
@@ -283,6 +293,7 @@ const struct engine soft_engine = {
 	.vm_destroy = vm_destroy,
 	.vm_map = vm_map,
 	.vm_wrote = vm_wrote,
+	.vm_forget = vm_forget,
 	.vm_trap_msrs = vm_trap_msrs,
 	.supported_cpuid = soft_supported_cpuid,
 	.vcpu_create = vcpu_create,
