@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The KVM engine's unit tests, where there is a KVM.
+# The unit tests of the KVM engine and of changes between engines, where there is a KVM.
+# usage: kvm.sh test_kvm|test_switch
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/tap.sh
@@ -8,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 need_kvm
 tap=$(mktemp) || exit 1
 trap 'rm -f "$tap"' EXIT
-CK_TAP_LOG_FILE_NAME=$tap "${O:-build/${MODE:-rel}}/tests/test_kvm" >&2
+CK_TAP_LOG_FILE_NAME=$tap "${O:-build/${MODE:-rel}}/tests/$1" >&2
 status=$?
 cat "$tap"
 exit $status

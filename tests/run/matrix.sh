@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 owner=$1
 model=$2
 engine=${3:-${ENGINE:-soft}}
-[ "$engine" != kvm ] || need_kvm
+case $engine in kvm*) need_kvm ;; esac
 
 # Rows of this owner and engine as "payload expected arguments".
 rows=$(awk -v owner="$owner" -v model="$model" -v engine="$engine" '

@@ -344,7 +344,7 @@ START_TEST(cpuid_is_the_intersection)
 	size_t count = sizeof(a) / sizeof(a[0]);
 
 	make(1, 1, 0);
-	core_lockstep_cpuid(a, &count, b, sizeof(b) / sizeof(b[0]));
+	core_cpuid_common(a, &count, b, sizeof(b) / sizeof(b[0]));
 	ck_assert_uint_eq(count, 4);
 	ck_assert_uint_eq(a[0].eax, 0xd);
 	ck_assert_uint_eq(a[1].eax, 7);

@@ -42,7 +42,7 @@ static void setup(void)
 	v.way |= CORE_WAY_UNTRACED;
 	host_tsc = 1000000;
 	host_offset = 0;
-	core_clock_init(&v);
+	core_clock_init(&v.ev->time, &v.vm->caps);
 }
 
 /* P1 in bus clocks, and the core's. */
@@ -255,7 +255,7 @@ START_TEST(no_ratio_is_none)
 {
 	vm.counted = true;
 	vm.caps.max_nonturbo = 0;
-	core_clock_init(&v);
+	core_clock_init(&v.ev->time, &v.vm->caps);
 	core_clock_set_cbr(&v, 17);
 	ev.retired = 5;
 	ck_assert_uint_eq(core_clock_cbr(&v), 0);

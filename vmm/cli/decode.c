@@ -433,7 +433,8 @@ static int show(struct decode *d)
 static bool has_virtual_time(const struct trace_file_info *info)
 {
 	return !strncmp(info->engine, "soft", sizeof(info->engine)) ||
-	       !strncmp(info->engine, "kvm", sizeof(info->engine));
+	       !strncmp(info->engine, "kvm", sizeof(info->engine)) ||
+	       !strncmp(info->engine, "kvm,soft", sizeof(info->engine));
 }
 
 /* A listing on the same terminal, or in a pager there, already shows its progress. */

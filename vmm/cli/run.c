@@ -91,7 +91,7 @@ static int create(struct run *r)
 		.guest_caps = r->m.o.usage.given ? &r->m.o.usage.guest_caps : NULL,
 		.vmx = r->m.o.usage.given,
 	};
-	int err = cli_run_engine(&r->m.o, &config.engine, &r->probe);
+	int err = cli_run_engine(&r->m.o, &config.engine, &config.traced, &r->probe);
 
 	if (err)
 		return err;
@@ -185,7 +185,8 @@ static int open_output(struct run *r, const struct vpt_caps *caps)
 		.oracle = r->m.o.oracle,
 	};
 	snprintf(info->model, sizeof(info->model), "%s", r->m.o.model);
-	snprintf(info->engine, sizeof(info->engine), "%s", v->engine->name);
+	snprintf(info->engine, sizeof(info->engine), "%s",
+		 r->m.vm.change.traced ? CLI_RUN_PAIR : v->engine->name);
 	info->tsc_hz = core_clock_tsc_hz(&r->m.o.caps);
 	if (v->engine->pt)
 		info->tsc_hz = v->engine->tsc_hz(v->ev, &info->tsc_offset);
@@ -240,7 +241,7 @@ static int start_trace(struct run *r)
 	unsigned int i;
 	int status;
 
-	if (r->m.o.oracle_blocks && !(v->engine->can & ENGINE_REPORTS))
+	if (r->m.o.oracle_blocks && !(v->engine->can & ENGINE_REPORTS) && !r->m.vm.change.traced)
 		return cli_fail(CLI_EXIT_USAGE,
 				"run: --%s: engine %s runs no blocks; use --engine=soft",
 				r->m.o.verify ? "verify" : "oracle-blocks", v->engine->name);

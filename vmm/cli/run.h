@@ -186,7 +186,9 @@ int cli_run_parse(struct cli_run_options *o, int argc, char **argv);
  * the result of its probe. Returns an exit status.
  */
 int cli_run_engine(const struct cli_run_options *o, const struct engine **engine,
-		   struct engine_probe *probe);
+		   const struct engine **traced, struct engine_probe *probe);
+/* The value of --engine for two engines: *traced is the one while a trace is on, else NULL. */
+#define CLI_RUN_PAIR "kvm,soft"
 
 /* Use the PT of the engine's hardware, if the engine has PT and the options want PT. */
 int cli_run_take_hardware(struct cli_run_options *o, const struct engine *engine,

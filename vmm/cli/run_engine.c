@@ -50,20 +50,24 @@ static const struct engine *choose(const struct cli_run_options *o, struct engin
 }
 
 int cli_run_engine(const struct cli_run_options *o, const struct engine **engine,
-		   struct engine_probe *probe)
+		   const struct engine **traced, struct engine_probe *probe)
 {
+	const bool pair = !strcmp(o->engine, CLI_RUN_PAIR);
 	const char *why;
 
+	*traced = pair ? engine_find("soft") : NULL;
 	if (!strcmp(o->engine, "auto")) {
 		*engine = choose(o, probe, &why);
 		if (!o->quiet)
 			fprintf(stderr, "vpt run: engine %s: %s\n", (*engine)->name, why);
 		return CLI_EXIT_OK;
 	}
-	*engine = engine_find(o->engine);
+	*engine = engine_find(pair ? "kvm" : o->engine);
 	(*engine)->probe(probe, false);
 	if (probe->problem)
 		return cli_fail(CLI_EXIT_HOST, "run: %s, or use --engine=soft", probe->problem);
+	if (pair && o->usage.given)
+		return cli_fail(CLI_EXIT_USAGE, "run: --usage: not with --engine=" CLI_RUN_PAIR);
 	return CLI_EXIT_OK;
 }
 

@@ -62,7 +62,7 @@ static const char *model_name(unsigned int i)
 
 static const char *const owners[] = {"guest", "host", "off", NULL};
 static const char *const systems[] = {"pt", "rtit", NULL};
-static const char *const engines[] = {"auto", "soft", "kvm", "kvm-pt", NULL};
+static const char *const engines[] = {"auto", "soft", "kvm", "kvm-pt", CLI_RUN_PAIR, NULL};
 static const char *const ptws[] = {"fup", NULL};
 static const char *const erratas[] = {"all", "none", NULL};
 static const char *const traps[] = {"cr3", NULL};
@@ -123,7 +123,9 @@ static const struct cli_option rows[] = {
 	{0, "monitor", "=SOCKET",
 	 "listen at this UNIX socket for commands, which vpt monitor sends; only --engine=soft",
 	 cli_take_text, AT(monitor)},
-	{0, "engine", "=NAME", "auto (default), soft, kvm, or kvm-pt (this machine's own PT)",
+	{0, "engine", "=NAME",
+	 "auto (default), soft, kvm, kvm-pt (this machine's own PT), or kvm,soft: kvm "
+	 "while nothing is traced, and soft while a trace is on",
 	 cli_take_name, AT(engine), .words = engines},
 	CLI_RUN_COMMON_ROWS(AT, GIVEN),
 	{.text = "Options of a host's trace (--pt=host, or --usage):"},

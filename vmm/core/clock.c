@@ -13,9 +13,9 @@
 
 #define BUS_HZ 100000000ull
 
-void core_clock_init(struct core_vcpu *v)
+void core_clock_init(struct engine_time *t, const struct vpt_caps *caps)
 {
-	v->ev->time.ticks = v->ev->time.clocks = v->vm->caps.max_nonturbo;
+	t->ticks = t->clocks = caps->max_nonturbo;
 }
 
 uint64_t core_clock_tsc_hz(const struct vpt_caps *caps)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct core_vcpu;
+struct engine_time;
 struct vpt_clock;
 struct vpt_caps;
 struct core_insn;
@@ -24,7 +25,7 @@ struct core_cbr_change {
  * The time for PT (clock.c). The TSC's frequency comes from CPUID.15H, or from the ratio at P1. The
  * core's ratio to the bus clock can change during a run (struct core_cbr_change).
  */
-void core_clock_init(struct core_vcpu *v);
+void core_clock_init(struct engine_time *t, const struct vpt_caps *caps);
 void core_clock_now(struct core_vcpu *v, struct vpt_clock *now, uint64_t *tsc);
 uint64_t core_clock_tsc_hz(const struct vpt_caps *caps);
 uint8_t core_clock_cbr(const struct core_vcpu *v);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lockstep: the CPUID table that both engines support. */
-#include "core/lockstep.h"
+/* The CPUID table that two engines support. */
+#include "core/vm.h"
 
 #include <string.h>
 
@@ -74,8 +74,8 @@ static void xsave_sizes(struct engine_cpuid_entry *entries, size_t count)
 	area->ebx = area->ecx = size;
 }
 
-void core_lockstep_cpuid(struct engine_cpuid_entry *a, size_t *a_count,
-			 const struct engine_cpuid_entry *b, size_t b_count)
+void core_cpuid_common(struct engine_cpuid_entry *a, size_t *a_count,
+		       const struct engine_cpuid_entry *b, size_t b_count)
 {
 	size_t n = 0, i;
 

@@ -15,10 +15,10 @@
 #define DEFAULT_EPOCH	1735689600 /* 2025-01-01 */
 #define DEFAULT_APIC_HZ 24000000u  /* if CPUID has no crystal clock */
 
-/* Returns the TSC without the offset that software has added. */
+/* Returns the devices' time in ticks of the virtual TSC. */
 static uint64_t cycles(const struct core_vcpu *v)
 {
-	return engine_time_tsc(&v->ev->time, v->ev->retired);
+	return engine_time_tsc(&v->ev->time, v->ev->retired) + (uint64_t)v->irq.ahead;
 }
 
 /* The first cycle at which the devices' time is `ns` or more. */
@@ -29,6 +29,16 @@ static uint64_t cycle_at(const struct core_vcpu *v, uint64_t ns)
 
 	at /= DEV_NS_PER_SECOND;
 	return at < DEV_NEVER ? (uint64_t)at : DEV_NEVER;
+}
+
+/* The first virtual TSC at which the devices' time is `ns` or more. */
+static uint64_t tsc_at(const struct core_vcpu *v, uint64_t ns)
+{
+	const uint64_t at = cycle_at(v, ns);
+
+	if (at == DEV_NEVER || !v->irq.ahead)
+		return at;
+	return v->irq.ahead > 0 && at < (uint64_t)v->irq.ahead ? 0 : at - (uint64_t)v->irq.ahead;
 }
 
 /* The devices' time at a cycle. */
@@ -115,12 +125,13 @@ static void init(struct core_vcpu *v)
 		.max_phy_addr = caps->max_phy_addr,
 		/* KVM does not exit for x2APIC MSRs, and has a TSC of its own. */
 		.cpus = v->vm->cpus,
-		.x2apic = v->engine->can & ENGINE_BUS && !v->vm->counted,
+		.x2apic = v->engine->can & ENGINE_BUS && !v->vm->counted && !v->vm->change.traced,
 		.host =
 			{
 				.serial_out = serial_out,
 				.reset = reset,
-				.tsc_time = v->engine->can & ENGINE_COUNTS && !v->vm->counted
+				.tsc_time = v->engine->can & ENGINE_COUNTS && !v->vm->counted &&
+							    !v->vm->change.traced
 						    ? tsc_time
 						    : NULL,
 				.opaque = v->vm,
@@ -184,7 +195,7 @@ uint64_t core_devices_next(const struct core_vcpu *v)
 
 	if (next == DEV_NEVER || !v->irq.started)
 		return DEV_NEVER;
-	at = counts ? engine_time_reach(&v->ev->time, cycle_at(v, next)) : next;
+	at = counts ? engine_time_reach(&v->ev->time, tsc_at(v, next)) : next;
 	is = counts ? v->ev->retired : now(v);
 	return at > is ? at - is : 0;
 }
@@ -196,15 +207,29 @@ uint64_t core_devices_shared_next(const struct core_vm *vm)
 
 	if (disk < next)
 		next = disk;
-	return next == DEV_NEVER ? DEV_NEVER : cycle_at(vm->vcpu, next);
+	return next == DEV_NEVER ? DEV_NEVER : tsc_at(vm->vcpu, next);
 }
 
 void core_devices_shared_advance(struct core_vm *vm, uint64_t tsc)
 {
-	const uint64_t ns = ns_at(vm->vcpu, tsc);
+	const uint64_t ns = ns_at(vm->vcpu, tsc + (uint64_t)vm->vcpu->irq.ahead);
 
 	dev_platform_advance_shared(&vm->platform, ns);
 	core_virtio_advance(vm, ns);
+}
+
+uint64_t core_devices_time(const struct core_vcpu *v)
+{
+	return now(v);
+}
+
+void core_devices_set_time(struct core_vcpu *v, uint64_t ns)
+{
+	v->irq.started = core_now() - ns;
+	v->irq.ahead = 0;
+	if (core_vcpu_counts(v))
+		v->irq.ahead = (int64_t)(cycle_at(v, ns) - cycles(v));
+	v->irq.next = next_event(v);
 }
 
 void core_devices_idle(struct core_vcpu *v, uint64_t clocks)

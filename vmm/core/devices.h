@@ -23,6 +23,12 @@ uint64_t core_devices_next(const struct core_vcpu *v);
  */
 uint64_t core_devices_shared_next(const struct core_vm *vm);
 void core_devices_shared_advance(struct core_vm *vm, uint64_t tsc);
+/*
+ * Return and set the devices' time in ns. Setting the time relates it to the clock of the current
+ * engine.
+ */
+uint64_t core_devices_time(const struct core_vcpu *v);
+void core_devices_set_time(struct core_vcpu *v, uint64_t ns);
 /* Let @clocks core clocks pass without executing an instruction. */
 void core_devices_idle(struct core_vcpu *v, uint64_t clocks);
 /* Call after each access to a device, since a running engine may have to stop earlier. */

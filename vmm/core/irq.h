@@ -32,6 +32,8 @@ struct core_irq {
 	uint8_t pmi_vector; /* vector of the PMI, 0: LVTPC of the APIC has it */
 	/* ns of the host at the devices' time 0, if instructions are not counted */
 	uint64_t started;
+	/* TSC ticks that the devices are ahead of the virtual TSC, if instructions are counted */
+	int64_t ahead;
 	uint64_t next; /* the devices' next event, as of their last access */
 };
 

@@ -75,7 +75,7 @@ static int common_cpuid(const struct core_lockstep_config *config,
 	if (!error)
 		error = supported(config->engine[1], config->probe[1], other, &other_count);
 	if (!error)
-		core_lockstep_cpuid(entries, count, other, other_count);
+		core_cpuid_common(entries, count, other, other_count);
 	return error;
 }
 

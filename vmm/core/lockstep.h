@@ -71,10 +71,6 @@ bool core_lockstep_override(const struct core_lockstep_override *row,
 			    const struct core_insn_bytes *bytes, uint8_t bits,
 			    const struct x86_regs *from, struct x86_regs *to);
 
-/* Reduce table @a to the features that both tables have (lockstep_cpuid.c). */
-void core_lockstep_cpuid(struct engine_cpuid_entry *a, size_t *a_count,
-			 const struct engine_cpuid_entry *b, size_t b_count);
-
 struct core_lockstep_config {
 	const struct engine *engine[2];
 	const struct engine_probe *probe[2];

@@ -6,6 +6,7 @@
 #include "core/hv.h"
 #include "core/input.h"
 #include "core/irq.h"
+#include "core/switch.h"
 #include "core/wait.h"
 
 #include <signal.h>
@@ -191,13 +192,18 @@ void core_loop_begin(struct core_vcpu *v)
 
 void core_vcpu_loop(struct core_vcpu *v)
 {
-	const enum way way = choose_way(v);
+	enum way way = choose_way(v);
 	struct core_loop l = {0};
 
 	core_loop_begin(v);
-	while (!v->vm->stop.kind && !is_full(v, way))
+	while (!v->vm->stop.kind && !is_full(v, way)) {
 		if (vpt_unlikely(v->urged == CORE_URGED_NOW) || run_part(v, way, &l))
 			core_loop_poll(v);
+		if (vpt_unlikely(v->vm->change.traced)) {
+			core_switch_poll(v);
+			way = choose_way(v);
+		}
+	}
 	core_loop_end(v);
 }
 

@@ -119,6 +119,19 @@ static int init_tracer(struct core_vcpu *v, struct trace_writer *writer, uint32_
 	return tracer_init(&v->tracer, &config);
 }
 
+int core_vcpu_make(struct core_vcpu *v, const struct engine *engine, struct engine_vm *machine,
+		   struct engine_vcpu **ev)
+{
+	const struct vpt_caps *caps = &v->vm->caps;
+	int error = engine->vcpu_create(machine, v->index, v->vm->cpuid, v->vm->cpuid_count, ev);
+
+	if (error)
+		return error;
+	core_put_bit(&(*ev)->state, ENGINE_PTWRITE, vpt_caps_has(caps, VPT_CAP_PTWRITE));
+	core_clock_init(&(*ev)->time, caps);
+	return 0;
+}
+
 int core_vcpu_create(struct core_vm *vm, unsigned int index, struct core_vcpu **out)
 {
 	struct core_vcpu *v = calloc(1, sizeof(*v));
@@ -136,8 +149,7 @@ int core_vcpu_create(struct core_vm *vm, unsigned int index, struct core_vcpu **
 	v->insns = core_insn_cache_create();
 	error = v->insns ? 0 : -ENOMEM;
 	if (!error)
-		error = vm->engine->vcpu_create(vm->machine, index, vm->cpuid, vm->cpuid_count,
-						&v->ev);
+		error = core_vcpu_make(v, vm->engine, vm->machine, &v->ev);
 	if (!error)
 		error = init_tracer(v, NULL, false, &vm->caps);
 	if (error) {
@@ -145,8 +157,6 @@ int core_vcpu_create(struct core_vm *vm, unsigned int index, struct core_vcpu **
 		return error;
 	}
 	v->regs = v->ev->regs;
-	core_put_bit(&v->ev->state, ENGINE_PTWRITE, vpt_caps_has(&vm->caps, VPT_CAP_PTWRITE));
-	core_clock_init(v);
 	core_perfmon_init(&v->perfmon);
 	core_vcpu_load(v);
 	*out = v;
@@ -185,5 +195,7 @@ int core_vcpu_watch(struct core_vcpu *v, const uint64_t *ips, size_t count)
 		v->way |= CORE_WAY_STEP_ALWAYS;
 		return 0;
 	}
+	memcpy(v->watch, ips, count * sizeof(*ips));
+	v->watches = count;
 	return v->engine->watch(v->ev, ips, count);
 }

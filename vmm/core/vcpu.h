@@ -88,6 +88,8 @@ struct core_vcpu {
 	struct core_wait wait;
 	struct core_marks marks;
 	struct core_input input;
+	uint64_t watch[CORE_MAX_WATCHES]; /* core_vcpu_watch() */
+	size_t watches;
 	uint64_t ptwrite;  /* the operand of the current PTWRITE */
 	uint32_t pending;  /* enum core_vcpu_pending */
 	uint32_t shadowed; /* enum core_vcpu_shadowed */
@@ -114,6 +116,9 @@ struct core_vcpu {
 	uint64_t sync_at; /* retired instructions at which the file is next brought up to date */
 };
 
+/* Create the engine's part of a vCPU, with its clock at 0. Returns 0 or -errno. */
+int core_vcpu_make(struct core_vcpu *v, const struct engine *engine, struct engine_vm *machine,
+		   struct engine_vcpu **ev);
 /* Create a vCPU. Returns 0 or -errno. The tracer has no writer until core_vcpu_record(). */
 int core_vcpu_create(struct core_vm *vm, unsigned int index, struct core_vcpu **vcpu);
 void core_vcpu_destroy(struct core_vcpu *vcpu);

@@ -11,6 +11,26 @@
 
 #include "core/vcpu.h"
 
+/* Get the leaves of the engine. If the engine changes, these are the leaves that both have. */
+static int supported(struct core_vm *vm, size_t *count)
+{
+	struct engine_cpuid_entry other[CORE_CPUID_ROOM];
+	size_t others = CORE_CPUID_ROOM;
+	struct engine_vm *machine;
+	int error = vm->engine->supported_cpuid(vm->machine, vm->cpuid, count);
+
+	if (error || !vm->change.traced)
+		return error;
+	error = vm->change.traced->vm_create(&vm->probe, &machine);
+	if (error)
+		return error;
+	error = vm->change.traced->supported_cpuid(machine, other, &others);
+	vm->change.traced->vm_destroy(machine);
+	if (!error)
+		core_cpuid_common(vm->cpuid, count, other, others);
+	return error;
+}
+
 static int make_cpuid(struct core_vm *vm, const struct core_vm_config *config)
 {
 	bool has_pt = vm->owner == TRACE_OWNER_GUEST && vm->system == TRACER_SYSTEM_PT;
@@ -23,7 +43,7 @@ static int make_cpuid(struct core_vm *vm, const struct core_vm_config *config)
 		count = config->cpuid_count;
 		memcpy(vm->cpuid, config->cpuid, count * sizeof(*config->cpuid));
 	} else {
-		error = vm->engine->supported_cpuid(vm->machine, vm->cpuid, &count);
+		error = supported(vm, &count);
 	}
 	if (error)
 		return error;
@@ -42,14 +62,14 @@ static int make_cpuid(struct core_vm *vm, const struct core_vm_config *config)
 }
 
 /* Map both parts of RAM. */
-static int map_ram(struct core_vm *vm)
+static int map_ram(struct core_vm *vm, const struct engine *engine, struct engine_vm *machine)
 {
 	const uint64_t low = x86_mem_low(&vm->mem), high = vm->mem.bytes - low;
-	int error = vm->engine->vm_map(vm->machine, 0, 0, vm->mem.host, low);
+	int error = engine->vm_map(machine, 0, 0, vm->mem.host, low);
 
 	if (error || !high)
 		return error;
-	return vm->engine->vm_map(vm->machine, 1, X86_MEM_HIGH, vm->mem.host + low, high);
+	return engine->vm_map(machine, 1, X86_MEM_HIGH, vm->mem.host + low, high);
 }
 
 void core_vm_wrote_all(struct core_vm *vm)
@@ -60,20 +80,24 @@ void core_vm_wrote_all(struct core_vm *vm)
 	vm->engine->vm_wrote(vm->machine, X86_MEM_HIGH, vm->mem.bytes - low);
 }
 
-static int make_machine(struct core_vm *vm)
+static int make_machine(struct core_vm *vm, const struct engine *engine, struct engine_vm **machine)
 {
 	const struct engine_msr_range *ranges;
 	size_t count;
-	int error = vm->engine->vm_create(&vm->probe, &vm->machine);
+	int error = engine->vm_create(&vm->probe, machine);
 
 	if (error)
 		return error;
 	core_msr_ranges(&ranges, &count);
-	error = map_ram(vm);
-	if (!error && vm->engine->pt)
-		error = vm->engine->pt->owner(vm->machine, vm->owner == TRACE_OWNER_GUEST);
+	error = map_ram(vm, engine, *machine);
+	if (!error && engine->pt)
+		error = engine->pt->owner(*machine, vm->owner == TRACE_OWNER_GUEST);
 	if (!error)
-		error = vm->engine->vm_trap_msrs(vm->machine, ranges, count);
+		error = engine->vm_trap_msrs(*machine, ranges, count);
+	if (error) {
+		engine->vm_destroy(*machine);
+		*machine = NULL;
+	}
 	return error;
 }
 
@@ -88,6 +112,20 @@ static int make_vcpus(struct core_vm *vm, unsigned int count)
 	/* vm->cpuid is that of the first. */
 	core_cpuid_topology(vm->cpuid, vm->cpuid_count, 0, count);
 	return error;
+}
+
+/* Create what the other engine needs, because the process may not do so once the guest runs. */
+static int make_other(struct core_vm *vm)
+{
+	struct core_vm_switch *change = &vm->change;
+	int error;
+
+	if (!change->traced)
+		return 0;
+	change->other = change->traced;
+	error = make_machine(vm, change->other, &change->machine);
+	return error ? error
+		     : core_vcpu_make(vm->cpu[0], change->other, change->machine, &change->ev);
 }
 
 int core_vm_create(struct core_vm *vm, const struct core_vm_config *config)
@@ -105,13 +143,17 @@ int core_vm_create(struct core_vm *vm, const struct core_vm_config *config)
 	vm->epoch = config->epoch;
 	vm->counted = config->counted;
 	vm->vmx = config->vmx;
+	vm->change.free = config->engine;
+	vm->change.traced = config->traced;
 	error = x86_mem_create(&vm->mem, config->mem_bytes);
 	if (!error)
-		error = make_machine(vm);
+		error = make_machine(vm, vm->engine, &vm->machine);
 	if (!error)
 		error = make_cpuid(vm, config);
 	if (!error)
 		error = make_vcpus(vm, config->cpus ? config->cpus : 1);
+	if (!error)
+		error = make_other(vm);
 	vm->vcpu = vm->current = vm->cpu[0];
 	vm->pause_at = UINT64_MAX;
 	if (error)
@@ -125,6 +167,10 @@ void core_vm_destroy(struct core_vm *vm)
 
 	for (i = 0; i < DEV_PLATFORM_CPUS; i++)
 		core_vcpu_destroy(vm->cpu[i]);
+	if (vm->change.ev)
+		vm->change.other->vcpu_destroy(vm->change.ev);
+	if (vm->change.machine)
+		vm->change.other->vm_destroy(vm->change.machine);
 	if (vm->machine)
 		vm->engine->vm_destroy(vm->machine);
 	core_virtio_destroy(vm);
@@ -133,6 +179,7 @@ void core_vm_destroy(struct core_vm *vm)
 	vm->vcpu = vm->current = NULL;
 	vm->cpus = 0;
 	vm->machine = NULL;
+	memset(&vm->change, 0, sizeof(vm->change));
 }
 
 uint64_t core_vm_retired(const struct core_vm *vm)

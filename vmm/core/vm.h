@@ -78,8 +78,25 @@ struct core_vm_hooks {
 	void *opaque;
 };
 
+/* A machine that changes its engine (switch.h). */
+struct core_vm_switch {
+	/* The engine while nothing is traced, and the one while a trace is on; NULL: no changes. */
+	const struct engine *free, *traced;
+	/* The engine that does not run the guest now, and its machine and vCPU. */
+	const struct engine *other;
+	struct engine_vm *machine;
+	struct engine_vcpu *ev;
+	uint64_t traced_at; /* the count of retired instructions when a trace was last on */
+	uint64_t count;	    /* the number of changes */
+};
+
 struct core_vm_config {
 	const struct engine *engine;
+	/*
+	 * The engine while a trace is on, or NULL if `engine` never changes. Both must have save()
+	 * and load(), and `engine` must not have ENGINE_BUS.
+	 */
+	const struct engine *traced;
 	const struct engine_probe *probe;
 	/* capabilities of PT if the processor has PT, and its clocks */
 	const struct vpt_caps *caps;
@@ -117,6 +134,7 @@ struct core_vm {
 	enum trace_owner owner;
 	struct core_vm_hooks hooks;
 	bool counted, vmx;
+	struct core_vm_switch change;
 	struct engine_cpuid_entry cpuid[CORE_CPUID_ROOM];
 	size_t cpuid_count;
 	int64_t epoch;
@@ -134,16 +152,19 @@ struct core_vm {
 int core_vm_create(struct core_vm *vm, const struct core_vm_config *config);
 void core_vm_destroy(struct core_vm *vm);
 
-/* Returns the number of instructions that all vCPUs have retired. */
 /* Report to an engine with vm_wrote() that all of RAM may have changed. */
 void core_vm_wrote_all(struct core_vm *vm);
 
+/* Returns the number of instructions that all vCPUs have retired. */
 uint64_t core_vm_retired(const struct core_vm *vm);
 
 /* Stop the guest for this reason, unless it has already stopped. */
 void core_vm_stop(struct core_vm *vm, enum trace_stop_kind kind, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Reduce a table to what another one has, too. */
+void core_cpuid_common(struct engine_cpuid_entry *a, size_t *a_count,
+		       const struct engine_cpuid_entry *b, size_t b_count);
 /* Convert a host's table to that of the model, in place (cpuid.c). */
 void core_cpuid_shape(struct engine_cpuid_entry *entries, size_t *count,
 		      const struct vpt_caps *caps, bool pt_present);

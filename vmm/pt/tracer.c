@@ -42,6 +42,14 @@ int tracer_init(struct tracer *t, const struct tracer_config *config)
 	return 0;
 }
 
+void tracer_move(struct tracer *t, const struct engine *engine, struct engine_vcpu *ev,
+		 uint32_t flags)
+{
+	t->config.engine = engine;
+	t->config.ev = ev;
+	t->config.flags = flags;
+}
+
 void tracer_free(struct tracer *t)
 {
 	tracer_collect_end(&t->hardware.collect);

@@ -90,6 +90,10 @@ struct tracer {
 int tracer_init(struct tracer *t, const struct tracer_config *config);
 void tracer_free(struct tracer *t);
 
+/* The vCPU moves to another engine, between two instructions. @flags replaces config.flags. */
+void tracer_move(struct tracer *t, const struct engine *engine, struct engine_vcpu *ev,
+		 uint32_t flags);
+
 /* Get the context of the next instruction. */
 static inline void tracer_context(const struct tracer *t, struct vpt_context *ctx)
 {
