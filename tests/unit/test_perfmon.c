@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The part of performance monitoring that PT drivers need: registers, counting, overflow, the latch
- * of ToPA PMIs, and freezing on a PMI. The engine only counts instructions.
+ * Performance monitoring: registers, the architectural events, overflow, the latch of ToPA PMIs, and
+ * freezing on a PMI. The engine only counts instructions and branches.
  */
 #include "lib/suite.h"
 
 #include <string.h>
 
+#include "core/devices.h"
 #include "core/irq.h"
 #include "core/msr.h"
 #include "core/vcpu.h"
@@ -29,11 +30,16 @@ enum {
 };
 
 /* Event select values: instructions retired in ring 0 or 3, and the interrupt flag. */
-#define OS     0x4200c0ull
-#define USR    0x4100c0ull
-#define INT    (1ull << 20)
-#define TOPA   (1ull << 55)
-#define FROZEN (1ull << 59)
+#define OS  0x4200c0ull
+#define USR 0x4100c0ull
+#define INT (1ull << 20)
+/* Other events in ring 0. */
+#define CLOCKS	  0x42003cull
+#define REFERENCE 0x42013cull
+#define BRANCHES  0x4200c4ull
+#define MISSES	  0x4200c5ull
+#define TOPA	  (1ull << 55)
+#define FROZEN	  (1ull << 59)
 
 static struct engine engine;
 static struct engine_vcpu ev;
@@ -174,6 +180,7 @@ START_TEST(an_older_version)
 
 	core_perfmon_cpuid(&vm.caps, &e);
 	ck_assert_uint_eq(e.eax, 0x07300404);
+	ck_assert_uint_eq(e.ebx, 0);
 	ck_assert_uint_eq(e.edx, 0x8603);
 	setup_model("bdw");
 	core_perfmon_cpuid(&vm.caps, &e);
@@ -227,13 +234,90 @@ START_TEST(counting)
 	run(30, 0);
 	for (i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
 		reads(counted[i].msr, counted[i].count);
-	/* A disabled counter and a counter of another event do not count. */
+	/* A disabled counter and a counter of an event that is not architectural do not count. */
 	put(CONTROL, 1);
-	put(SELECT0, OS ^ 0xc0 ^ 0xc4);
+	put(SELECT0, OS ^ 0xc0 ^ 0xc1);
 	run(50, 0);
 	reads(PMC0, 130);
 	reads(FIXED0, 130);
 	ck_assert_uint_eq(core_perfmon_next(&v), NEVER);
+}
+END_TEST
+
+/* The events, and their counts after 120 instructions with 30 branches at a half of P1. */
+static const struct {
+	uint64_t select, count;
+} architectural[] = {
+	{CLOCKS, 120},	{OS, 120},   {REFERENCE, 240}, {0x424f2e, 0}, /* LLC references */
+	{0x42412e, 0},						      /* LLC misses */
+	{BRANCHES, 30}, {MISSES, 0},
+};
+
+START_TEST(each_event)
+{
+	ev.time.ticks = 20;
+	ev.time.clocks = 10;
+	/* These occur before the counter counts. */
+	ev.retired = ev.branches = 77;
+	put(CONTROL, 1);
+	put(SELECT0, architectural[_i].select);
+	ck_assert_int_eq(!!(ev.state & ENGINE_BRANCHES), architectural[_i].select == BRANCHES);
+	ev.branches += 30;
+	run(100, 0);
+	run(20, 0);
+	reads(PMC0, architectural[_i].count);
+	/* The core's clock is stopped in HLT. */
+	core_devices_idle(&v, 1000);
+	reads(PMC0, architectural[_i].count);
+	put(SELECT0, 0);
+	ck_assert(!(ev.state & ENGINE_BRANCHES));
+}
+END_TEST
+
+START_TEST(overflow_of_branches)
+{
+	put(SELECT0, BRANCHES | INT);
+	put(PMC0_WIDE, WIDE - 9);
+	put(CONTROL, 1);
+	/* There are no more branches than instructions. */
+	ck_assert_uint_eq(core_perfmon_next(&v), 10);
+	run(10, 0);
+	ev.branches += 9;
+	core_irq_advance(&v);
+	ck_assert(!core_irq_pending(&v));
+	ck_assert_uint_eq(core_irq_next(&v), 1);
+	run(1, 0);
+	core_irq_advance(&v);
+	ck_assert(!core_irq_pending(&v));
+	run(1, 0);
+	ev.branches++;
+	core_irq_advance(&v);
+	ck_assert(core_irq_pending(&v));
+	reads(STATUS, 1);
+	reads(PMC0, 0);
+	/* A branch that never comes. */
+	put(SELECT0, MISSES | INT);
+	put(PMC0_WIDE, WIDE);
+	ck_assert_uint_eq(core_perfmon_next(&v), NEVER);
+}
+END_TEST
+
+START_TEST(overflow_of_ticks)
+{
+	ev.time.ticks = 20;
+	ev.time.clocks = 30;
+	put(FIXED_CONTROL, 0x900);
+	put(FIXED0 + 2, WIDE - 9);
+	put(CONTROL, 4ull << 32);
+	ck_assert_uint_eq(core_perfmon_next(&v), 15);
+	run(14, 0);
+	core_irq_advance(&v);
+	ck_assert(!core_irq_pending(&v));
+	ck_assert_uint_eq(core_perfmon_next(&v), 1);
+	run(1, 0);
+	core_irq_advance(&v);
+	ck_assert(core_irq_pending(&v));
+	reads(STATUS, 4ull << 32);
 }
 END_TEST
 
@@ -369,6 +453,15 @@ START_TEST(saved)
 	ck_assert(core_perfmon_load(&v, &s));
 	reads(PMC0, WIDE - 30);
 	ck_assert_uint_eq(core_perfmon_next(&v), 31);
+	/* The branches of a resumed run count from there. */
+	s.select[0] = BRANCHES;
+	ev.branches = 400;
+	ck_assert(core_perfmon_load(&v, &s));
+	ck_assert(ev.state & ENGINE_BRANCHES);
+	ev.branches += 2;
+	run(5, 0);
+	reads(PMC0, WIDE - 28);
+	put(PMC0_WIDE, WIDE - 30);
 	ck_assert(!loads(&s, offsetof(struct core_perfmon_state, general[1]), WIDE + 1));
 	ck_assert(!loads(&s, offsetof(struct core_perfmon_state, select[2]), 1ull << 32));
 	ck_assert(!loads(&s, offsetof(struct core_perfmon_state, fixed[0]), ~0ull));
@@ -382,6 +475,7 @@ END_TEST
 TEST_SUITE("perfmon", setup, NULL)
 {
 	TEST_ROWS(tcase, registers, rows);
-	TEST_ADD(tcase, read_only, an_older_version, narrow_writes, counting, overflow, topa_pmi,
-		 freezing, rdpmc, saved);
+	TEST_ROWS(tcase, each_event, architectural);
+	TEST_ADD(tcase, read_only, an_older_version, narrow_writes, counting, overflow,
+		 overflow_of_branches, overflow_of_ticks, topa_pmi, freezing, rdpmc, saved);
 }

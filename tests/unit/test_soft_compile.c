@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Compiled blocks against the functions that they replace. Random programs execute in run() and in
- * step(), which compiles nothing, and must have the same results. TEST_COMPILE_PROGRAMS is the
- * number of programs, and TEST_COMPILE_SEED the seed.
+ * step(), which compiles nothing, and must have the same results. Every other program has its
+ * branches counted, also by a decoder. TEST_COMPILE_PROGRAMS is the number of programs, and
+ * TEST_COMPILE_SEED the seed.
  */
 #include "lib/suite.h"
 
@@ -11,11 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/bit.h"
 #include "engine/engine.h"
 #include "lib/plain.h"
 #include "soft/compile.h"
 #include "soft/engine.h"
 #include "soft/soft.h"
+#include "x86/insn.h"
 #include "x86/mem.h"
 #include "x86/x86.h"
 
@@ -39,7 +42,8 @@ struct machine {
 /* `fast` executes in run(), `slow` in step(). */
 static struct machine fast, slow;
 static struct plain_program program;
-static uint64_t made, executed, compiled_blocks, faults;
+static uint64_t made, executed, compiled_blocks, faults, branches;
+static ZydisDecoder decoder;
 
 static void put64(struct machine *m, uint64_t gpa, uint64_t value)
 {
@@ -173,6 +177,8 @@ static const char *difference(void)
 		}
 	if (fast.vcpu->retired != slow.vcpu->retired)
 		return "the number of instructions";
+	if (fast.vcpu->branches != slow.vcpu->branches || slow.vcpu->branches != branches)
+		return "the number of branches";
 	return NULL;
 }
 
@@ -213,10 +219,40 @@ static const char *exit_difference(const struct engine_exit *a, const struct eng
 	return text;
 }
 
+/* Returns true if the next instruction is a near branch. */
+static bool is_branch(const struct machine *m)
+{
+	const uint8_t *code = m->mem.host + m->vcpu->regs->rip;
+	ZydisDecodedInstruction insn;
+
+	if (m->vcpu->regs->rip > RAM - 15 ||
+	    !ZYAN_SUCCESS(x86_decode_insn(&decoder, code, 15, &insn)))
+		return false;
+	switch (insn.meta.category) {
+	case ZYDIS_CATEGORY_COND_BR:
+	case ZYDIS_CATEGORY_UNCOND_BR:
+	case ZYDIS_CATEGORY_CALL:
+	case ZYDIS_CATEGORY_RET:
+		return insn.meta.branch_type != ZYDIS_BRANCH_TYPE_FAR;
+	default:
+		return false;
+	}
+}
+
+/* Execute one instruction, and count it if it is a branch that retires. */
+static void step(struct engine_exit *exit)
+{
+	const bool branch = slow.vcpu->state & ENGINE_BRANCHES && is_branch(&slow);
+	const struct engine_step_hint hint = {0};
+
+	memset(exit, 0, sizeof(*exit));
+	soft_engine.step(slow.vcpu, &hint, exit);
+	branches += branch && exit->kind == ENGINE_EXIT_NONE;
+}
+
 /* Execute until `budget` instructions or an exit. Return the difference, NULL if none. */
 static const char *compare_chunk(uint64_t budget, bool *faulted)
 {
-	const struct engine_step_hint hint = {0};
 	struct engine_exit one = {.kind = ENGINE_EXIT_NONE}, all;
 	const char *what;
 	uint64_t i;
@@ -224,10 +260,8 @@ static const char *compare_chunk(uint64_t budget, bool *faulted)
 	memset(&all, 0, sizeof(all));
 	fast.vcpu->budget = budget;
 	soft_engine.run(fast.vcpu, false, &all);
-	for (i = 0; i < budget && one.kind == ENGINE_EXIT_NONE; i++) {
-		memset(&one, 0, sizeof(one));
-		soft_engine.step(slow.vcpu, &hint, &one);
-	}
+	for (i = 0; i < budget && one.kind == ENGINE_EXIT_NONE; i++)
+		step(&one);
 	executed += i;
 	*faulted = one.kind != ENGINE_EXIT_NONE;
 	what = exit_difference(&all, &one);
@@ -294,13 +328,19 @@ static void begin(void)
 {
 	create(&fast);
 	create(&slow);
-	made = executed = compiled_blocks = faults = 0;
+	made = executed = compiled_blocks = faults = branches = 0;
 }
 
 static void end(void)
 {
 	destroy(&fast);
 	destroy(&slow);
+}
+
+static void count_branches(bool on)
+{
+	core_put_bit(&fast.vcpu->state, ENGINE_BRANCHES, on);
+	core_put_bit(&slow.vcpu->state, ENGINE_BRANCHES, on);
 }
 
 static void compare_programs(unsigned int bits)
@@ -311,10 +351,16 @@ static void compare_programs(unsigned int bits)
 
 	set_mode(&fast, bits);
 	set_mode(&slow, bits);
+	ck_assert(ZYAN_SUCCESS(ZydisDecoderInit(
+		&decoder,
+		bits == 64 ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LONG_COMPAT_32,
+		bits == 64 ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32)));
 	for (i = 0; i < programs; i++) {
 		uint64_t state = seed + i;
-		const char *what = compare_program(&state, bits, &from);
+		const char *what;
 
+		count_branches(i & 1);
+		what = compare_program(&state, bits, &from);
 		if (what)
 			show(seed + i, bits, from);
 		ck_assert_msg(!what, "program %" PRIu64 ": %s", i, what);
@@ -322,11 +368,12 @@ static void compare_programs(unsigned int bits)
 			count_compiled();
 	}
 	printf("%u bits: %" PRIu64 " instructions, executed %" PRIu64 ", %" PRIu64
-	       " faults, %" PRIu64 " blocks with host code\n",
-	       bits, made, executed, faults, compiled_blocks);
+	       " faults, %" PRIu64 " blocks with host code, %" PRIu64 " branches counted\n",
+	       bits, made, executed, faults, compiled_blocks, branches);
 	ck_assert_uint_gt(made, 30 * programs);
 	ck_assert_uint_gt(executed, 10 * made);
 	ck_assert_uint_gt(faults, programs / 20);
+	ck_assert_uint_gt(branches, executed / 20);
 	if (has_compiler)
 		ck_assert_uint_gt(compiled_blocks, programs / 2);
 }
@@ -358,6 +405,71 @@ static struct engine_exit run_for(uint64_t budget)
 	soft_engine.run(fast.vcpu, false, &exit);
 	return exit;
 }
+
+/* Programs that end with a HLT or with a fault, and how many of their branches retire. */
+static const struct {
+	const char *name;
+	uint8_t code[16];
+	uint64_t rax, rsp;
+	uint64_t branches;
+	enum engine_exit_kind end;
+} counted[] = {
+	{"CALL, RET", {0xe8, 1, 0, 0, 0, 0xf4, 0xc3}, 0, PLAIN_STACK, 2, ENGINE_EXIT_HLT},
+	{"JMP", {0xeb, 1, 0xcc, 0xf4}, 0, PLAIN_STACK, 1, ENGINE_EXIT_HLT},
+	{"JE, taken", {0x31, 0xdb, 0x74, 0, 0xf4}, 0, PLAIN_STACK, 1, ENGINE_EXIT_HLT},
+	{"JNE, not taken", {0x31, 0xdb, 0x75, 5, 0xf4}, 0, PLAIN_STACK, 1, ENGINE_EXIT_HLT},
+	{"CMP, JE", {0x39, 0xc3, 0x74, 0, 0xf4}, 7, PLAIN_STACK, 1, ENGINE_EXIT_HLT},
+	{"LOOP", {0xb9, 5, 0, 0, 0, 0xe2, 0xfe, 0xf4}, 0, PLAIN_STACK, 5, ENGINE_EXIT_HLT},
+	{"JMP RAX", {0xff, 0xe0, 0xcc, 0xf4}, PLAIN_CODE + 3, PLAIN_STACK, 1, ENGINE_EXIT_HLT},
+	{"CALL RAX", {0xff, 0xd0, 0xcc, 0xf4}, PLAIN_CODE + 3, PLAIN_STACK, 1, ENGINE_EXIT_HLT},
+	{"JMP, JMP to no address", {0xeb, 0, 0xff, 0xe0}, 1ull << 63, 0, 1, ENGINE_EXIT_FAULT},
+	{"CALL to no address", {0xff, 0xd0}, 1ull << 63, PLAIN_STACK, 0, ENGINE_EXIT_FAULT},
+	{"JMP by no memory", {0xff, 0x20}, PLAIN_NOTHING, 0, 0, ENGINE_EXIT_FAULT},
+	{"CALL, no stack", {0xe8, 0, 0, 0, 0}, 0, PLAIN_NOTHING + 8, 0, ENGINE_EXIT_FAULT},
+	{"CALL RAX, no stack", {0xff, 0xd0}, PLAIN_CODE, PLAIN_NOTHING + 8, 0, ENGINE_EXIT_FAULT},
+	{"JMP, RET, no stack", {0xeb, 0, 0xc3}, 0, PLAIN_NOTHING, 1, ENGINE_EXIT_FAULT},
+	{"RET, no canonical stack", {0xc2, 8, 0}, 0, 1ull << 62, 0, ENGINE_EXIT_FAULT},
+};
+
+static void load_counted(struct machine *m, int row)
+{
+	set_mode(m, 64);
+	load_program(m);
+	*m->vcpu->regs = (struct x86_regs){.rip = PLAIN_CODE,
+					   .rax = counted[row].rax,
+					   .rbx = counted[row].rax,
+					   .rsp = counted[row].rsp,
+					   .rflags = X86_FL_FIXED};
+	m->vcpu->state |= ENGINE_REGS_DIRTY;
+}
+
+/* A branch that faults is not counted. */
+START_TEST(test_counted)
+{
+	struct engine_exit one;
+	unsigned int pass, i;
+
+	memset(&program, 0, sizeof(program));
+	memcpy(program.code, counted[_i].code, sizeof(counted[_i].code));
+	count_branches(true);
+	/* In the second pass the blocks and their links exist. */
+	for (pass = 1; pass <= 2; pass++) {
+		load_counted(&fast, _i);
+		ck_assert_int_eq(run_for(1000).kind, counted[_i].end);
+		ck_assert_uint_eq(fast.vcpu->branches, pass * counted[_i].branches);
+	}
+	load_counted(&slow, _i);
+	one.kind = ENGINE_EXIT_NONE;
+	for (i = 0; i < 20 && one.kind == ENGINE_EXIT_NONE; i++)
+		step(&one);
+	ck_assert_int_eq(one.kind, counted[_i].end);
+	ck_assert_uint_eq(slow.vcpu->branches, counted[_i].branches);
+	count_branches(false);
+	load_counted(&fast, _i);
+	(void)run_for(1000);
+	ck_assert_uint_eq(fast.vcpu->branches, 2 * counted[_i].branches);
+}
+END_TEST
 
 /* Each execution of a compiled block executes its host code. */
 START_TEST(test_host_code_runs)
@@ -404,6 +516,7 @@ Suite *test_suite(void)
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_set_timeout(t, number_from("TEST_COMPILE_PROGRAMS", 0) > PROGRAMS ? 7200 : 60);
 	tcase_add_test(t, test_host_code_runs);
+	tcase_add_loop_test(t, test_counted, 0, sizeof(counted) / sizeof(counted[0]));
 	tcase_add_loop_test(t, test_random_programs, 0, 2);
 	suite_add_tcase(s, t);
 	return s;

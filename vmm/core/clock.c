@@ -136,7 +136,9 @@ static void change(struct core_vcpu *v, const struct core_cbr_change *to)
 
 	/* MTC packets that are due by now precede the CBR. */
 	tracer_tick(&v->tracer, ip);
+	core_perfmon_advance(v);
 	engine_time_ratio(t, v->ev->retired, t->ticks, to->cbr, to->stopped);
+	core_perfmon_skip(v);
 	tracer_event(&v->tracer, &event, v->cpl);
 }
 

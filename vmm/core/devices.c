@@ -234,7 +234,9 @@ void core_devices_set_time(struct core_vcpu *v, uint64_t ns)
 
 void core_devices_idle(struct core_vcpu *v, uint64_t clocks)
 {
+	core_perfmon_advance(v);
 	engine_time_idle(&v->ev->time, v->ev->retired, clocks);
+	core_perfmon_skip(v);
 	core_devices_advance(v);
 }
 

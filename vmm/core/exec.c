@@ -454,6 +454,13 @@ static void poll_deadline(struct core_vcpu *v, unsigned int parts)
 		v->urged = CORE_URGED_NOW;
 }
 
+/* Count an instruction that retired without the engine's count. */
+static void count(struct core_vcpu *v, const struct step *s)
+{
+	v->ev->retired++;
+	v->ev->branches += core_insn_is_branch(&s->insn);
+}
+
 static enum core_done native(struct core_vcpu *v, struct step *s, struct engine_exception *e)
 {
 	const struct engine_step_hint hint = {
@@ -487,7 +494,7 @@ static enum core_done native(struct core_vcpu *v, struct step *s, struct engine_
 		overlay_cpuid(v, leaf, subleaf);
 	if (!(v->engine->can & ENGINE_COUNTS)) {
 		core_clock_stepped(v, &s->insn);
-		v->ev->retired++;
+		count(v, s);
 	}
 	return CORE_DONE_RETIRED;
 }
@@ -591,7 +598,7 @@ static enum core_done execute(struct core_vcpu *v, struct step *s, struct engine
 	if (s->decoded)
 		done = core_emulate(v, &s->insn, e);
 	if (done == CORE_DONE_RETIRED)
-		v->ev->retired++;
+		count(v, s);
 	if (done != CORE_DONE_NATIVE)
 		return done;
 	done = native(v, s, e);

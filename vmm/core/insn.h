@@ -13,7 +13,8 @@
 
 enum core_insn_class {
 	CORE_INSN_PLAIN = 0, /* continues with the next instruction */
-	CORE_INSN_COND,	     /* Jcc, J*CXZ, LOOPcc; aux: opcode byte */
+	/* The branches, in and between segments. */
+	CORE_INSN_COND, /* Jcc, J*CXZ, LOOPcc; aux: opcode byte */
 	CORE_INSN_JMP,
 	CORE_INSN_CALL,
 	CORE_INSN_JMP_INDIRECT,
@@ -26,7 +27,7 @@ enum core_insn_class {
 	CORE_INSN_SYSCALL,
 	CORE_INSN_SYSRET, /* aux: operand bytes */
 	CORE_INSN_SYSENTER,
-	CORE_INSN_SYSEXIT, /* aux: operand bytes */
+	CORE_INSN_SYSEXIT, /* aux: operand bytes; the last branch */
 	CORE_INSN_MOV_CR3, /* MOV to CR3 */
 	CORE_INSN_RDMSR,
 	CORE_INSN_WRMSR,
@@ -94,6 +95,12 @@ void core_insn_format(struct core_insn_cache *cache, uint64_t ip, uint8_t bits,
 static inline bool core_insn_is_into(const struct core_insn *insn)
 {
 	return insn->cls == CORE_INSN_INT && insn->len == 1 && (insn->low & 0xff) == 0xce;
+}
+
+/* Returns true for a branch instruction, near or far. */
+static inline bool core_insn_is_branch(const struct core_insn *insn)
+{
+	return insn->cls >= CORE_INSN_COND && insn->cls <= CORE_INSN_SYSEXIT;
 }
 
 /* The operand of a far JMP, CALL or RET. */

@@ -40,11 +40,21 @@
 #define FIXED_PMI  8u
 #define FIXED_BITS 0xbbbull
 
-#define EVENT_INSNS  0x00c0u
-#define EVENT_CLOCKS 0x003cu
+#define SELECT_EVENT 0xffffu /* unit mask and event */
 
-/* EBX of leaf 0AH: reference clocks, caches and branches are not counted. */
-#define NO_EVENTS 0x7cu
+/* The length of the vector in EBX of leaf 0AH, whose bits are events that do not exist. */
+#define EVENT_BITS 7u
+
+/* The architectural events that occur (table 20-1). */
+static const struct {
+	uint16_t select;
+	uint8_t event;
+} events[] = {
+	{0x003c, CORE_PERFMON_CLOCKS},
+	{0x00c0, CORE_PERFMON_INSNS},
+	{0x013c, CORE_PERFMON_REFERENCE},
+	{0x00c4, CORE_PERFMON_BRANCHES},
+};
 
 static unsigned int version_of(const struct vpt_caps *caps)
 {
@@ -68,8 +78,8 @@ void core_perfmon_init(struct core_perfmon *p)
 
 void core_perfmon_cpuid(const struct vpt_caps *caps, struct engine_cpuid_entry *e)
 {
-	e->eax = version_of(caps) | GENERAL << 8 | WIDTH << 16 | 7u << 24;
-	e->ebx = NO_EVENTS;
+	e->eax = version_of(caps) | GENERAL << 8 | WIDTH << 16 | EVENT_BITS << 24;
+	e->ebx = 0;
 	e->ecx = 0;
 	e->edx = FIXED | WIDTH << 5 | (version_of(caps) > 2 ? 1u << 15 : 0);
 }
@@ -97,17 +107,30 @@ static unsigned int fixed_control(const struct core_perfmon_state *s, unsigned i
 	return s->fixed_control >> 4 * (n - GENERAL) & 0xf;
 }
 
+static enum core_perfmon_event event_of(const struct core_perfmon_state *s, unsigned int n)
+{
+	static const uint8_t fixed[FIXED] = {CORE_PERFMON_INSNS, CORE_PERFMON_CLOCKS,
+					     CORE_PERFMON_REFERENCE};
+	size_t i;
+
+	if (n >= GENERAL)
+		return fixed[n - GENERAL];
+	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (events[i].select == (s->select[n] & SELECT_EVENT))
+			return events[i].event;
+	return CORE_PERFMON_NOTHING;
+}
+
 static bool counts(const struct core_perfmon_state *s, unsigned int n, bool user)
 {
 	uint64_t select;
 
-	if (!(s->enabled & bit_of(n)) || s->status & STATUS_COUNTS_FROZEN)
+	if (!(s->enabled & bit_of(n)) || s->status & STATUS_COUNTS_FROZEN ||
+	    event_of(s, n) == CORE_PERFMON_NOTHING)
 		return false;
 	if (n >= GENERAL)
 		return fixed_control(s, n) & (user ? FIXED_USR : FIXED_OS);
 	select = s->select[n];
-	if ((select & 0xffff) != EVENT_INSNS && (select & 0xffff) != EVENT_CLOCKS)
-		return false;
 	return select & SELECT_EN && select & (user ? SELECT_USR : SELECT_OS);
 }
 
@@ -142,22 +165,41 @@ void core_perfmon_topa(struct core_vcpu *v)
 	freeze(v);
 }
 
+/* Get how often each event has occurred. */
+static void read_events(const struct core_vcpu *v, uint64_t *now)
+{
+	const struct engine_vcpu *ev = v->ev;
+
+	now[CORE_PERFMON_NOTHING] = 0;
+	now[CORE_PERFMON_INSNS] = now[CORE_PERFMON_CLOCKS] = ev->retired;
+	now[CORE_PERFMON_REFERENCE] = engine_time_tsc(&ev->time, ev->retired);
+	now[CORE_PERFMON_BRANCHES] = ev->branches;
+}
+
+void core_perfmon_skip(struct core_vcpu *v)
+{
+	read_events(v, v->perfmon.seen);
+}
+
 void core_perfmon_advance(struct core_vcpu *v)
 {
 	struct core_perfmon *p = &v->perfmon;
-	uint64_t passed = v->ev->retired - p->counted;
+	uint64_t before[CORE_PERFMON_EVENTS];
 	bool pmi = false;
 	unsigned int n;
 
-	p->counted = v->ev->retired;
-	if (vpt_likely(!p->counting) || !passed || !core_vcpu_counts(v))
+	if (vpt_likely(!p->counting) || p->seen[CORE_PERFMON_INSNS] == v->ev->retired ||
+	    !core_vcpu_counts(v))
 		return;
+	memcpy(before, p->seen, sizeof(before));
+	read_events(v, p->seen);
 	for (n = 0; n < GENERAL + FIXED; n++) {
+		const enum core_perfmon_event event = event_of(&p->s, n);
 		uint64_t *value = counter(&p->s, n);
 
 		if (!counts(&p->s, n, v->cpl))
 			continue;
-		*value += passed;
+		*value += p->seen[event] - before[event];
 		if (!(*value >> WIDTH))
 			continue;
 		*value &= COUNTER_MASK;
@@ -171,10 +213,24 @@ void core_perfmon_advance(struct core_vcpu *v)
 	}
 }
 
+/* Returns the number of instructions before which the event does not occur `left` more times. */
+static uint64_t insns_until(const struct core_vcpu *v, enum core_perfmon_event event, uint64_t left)
+{
+	uint64_t now[CORE_PERFMON_EVENTS], at = v->perfmon.seen[event] + left, is;
+
+	read_events(v, now);
+	is = now[event];
+	if (event == CORE_PERFMON_REFERENCE) {
+		at = engine_time_reach(&v->ev->time, at);
+		is = v->ev->retired;
+	}
+	return at > is ? at - is : 0;
+}
+
 uint64_t core_perfmon_next(const struct core_vcpu *v)
 {
 	const struct core_perfmon *p = &v->perfmon;
-	uint64_t passed = v->ev->retired - p->counted, next = NEVER;
+	uint64_t next = NEVER;
 	unsigned int n;
 
 	if (vpt_likely(!p->counting) || !core_vcpu_counts(v))
@@ -183,23 +239,36 @@ uint64_t core_perfmon_next(const struct core_vcpu *v)
 		uint64_t left = COUNTER_MASK + 1 -
 				(n < GENERAL ? p->s.general[n] : p->s.fixed[n - GENERAL]);
 
-		if (interrupts(&p->s, n) && counts(&p->s, n, v->cpl) && left < next)
+		if (!interrupts(&p->s, n) || !counts(&p->s, n, v->cpl))
+			continue;
+		left = insns_until(v, event_of(&p->s, n), left);
+		if (left < next)
 			next = left;
 	}
-	if (next == NEVER)
-		return NEVER;
-	return next > passed ? next - passed : 0;
+	return next;
 }
 
-/* Update the set of counters that may count. The set is cached, because it changes rarely. */
-static void note_counting(struct core_perfmon *p)
+/*
+ * Update the set of counters that may count. The set is cached, because it changes rarely. The
+ * engine counts branches only while a counter does.
+ */
+static void note_counting(struct core_vcpu *v)
 {
+	struct core_perfmon *p = &v->perfmon;
+	const uint32_t before = p->counting;
+	bool branches = false;
 	unsigned int n;
 
 	p->counting = 0;
-	for (n = 0; n < GENERAL + FIXED; n++)
-		if (counts(&p->s, n, false) || counts(&p->s, n, true))
-			p->counting |= 1u << n;
+	for (n = 0; n < GENERAL + FIXED; n++) {
+		if (!counts(&p->s, n, false) && !counts(&p->s, n, true))
+			continue;
+		p->counting |= 1u << n;
+		branches |= event_of(&p->s, n) == CORE_PERFMON_BRANCHES;
+	}
+	core_put_bit(&v->ev->state, ENGINE_BRANCHES, branches);
+	if (!before)
+		core_perfmon_skip(v);
 }
 
 static uint64_t in_use(const struct core_perfmon_state *s)
@@ -387,7 +456,7 @@ enum dev_platform_msr core_perfmon_wrmsr(struct core_vcpu *v, uint32_t index, ui
 	if (version(v) < row->version || !row->write)
 		return DEV_PLATFORM_GP;
 	done = row->write(v, index - row->first, value);
-	note_counting(&v->perfmon);
+	note_counting(v);
 	return done;
 }
 
@@ -422,7 +491,7 @@ bool core_perfmon_load(struct core_vcpu *v, const struct core_perfmon_state *s)
 	if (wrong)
 		return false;
 	v->perfmon.s = *s;
-	v->perfmon.counted = v->ev->retired;
-	note_counting(&v->perfmon);
+	v->perfmon.counting = 0;
+	note_counting(v);
 	return true;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Architectural performance monitoring, to the extent that a driver of PT needs it. The version is
- * 4, or 2 for older models. There are four general counters and the three fixed ones, of 48 bits.
+ * Architectural performance monitoring (SDM vol. 3, 20.2). The version is 4, or 2 for older models.
+ * There are four general counters and the three fixed ones, of 48 bits, and the seven architectural
+ * events.
  *
  * The counters run only if instructions are counted. The core clock outside HLT advances by one per
- * instruction (docs/adr/0010), so both events have the same count. General counters support only
- * these two events.
+ * instruction (docs/adr/0010), so both events have the same count. Reference cycles are ticks of the
+ * TSC outside HLT. No branch is mispredicted and there is no cache, so the other three events do not
+ * occur.
  */
 #ifndef VMM_CORE_PERFMON_H
 #define VMM_CORE_PERFMON_H
@@ -28,9 +30,20 @@ struct core_perfmon_state {
 	uint64_t status;  /* IA32_PERF_GLOBAL_STATUS */
 };
 
+/* The events that occur. */
+enum core_perfmon_event {
+	CORE_PERFMON_NOTHING,
+	CORE_PERFMON_INSNS,
+	CORE_PERFMON_CLOCKS,
+	CORE_PERFMON_REFERENCE,
+	CORE_PERFMON_BRANCHES,
+	CORE_PERFMON_EVENTS,
+};
+
 struct core_perfmon {
 	struct core_perfmon_state s;
-	uint64_t counted;  /* ev->retired, as of the last update of the counters */
+	/* How often each event had occurred at the last update of the counters. */
+	uint64_t seen[CORE_PERFMON_EVENTS];
 	uint32_t counting; /* bits of the counters that may count */
 };
 
@@ -51,9 +64,18 @@ bool core_perfmon_rdpmc(struct core_vcpu *v, uint32_t counter, uint64_t *value);
  */
 void core_perfmon_topa(struct core_vcpu *v);
 
-/* Count the retired instructions. Also call before CPL changes. */
+/* Count the events since the last call. Also call before CPL changes. */
 void core_perfmon_advance(struct core_vcpu *v);
-/* Returns the number of instructions until a counter interrupts, or UINT64_MAX if none will. */
+/*
+ * Do not count the time since core_perfmon_advance(), in which the core's clock was stopped and no
+ * instruction retired.
+ */
+void core_perfmon_skip(struct core_vcpu *v);
+/*
+ * Returns a number of instructions before which no counter interrupts, or UINT64_MAX if none will.
+ * The number is exact except for branches, of which there are no more than instructions. So a caller
+ * that runs these instructions and asks again stops exactly at the interrupt.
+ */
 uint64_t core_perfmon_next(const struct core_vcpu *v);
 
 /*

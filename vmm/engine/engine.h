@@ -179,6 +179,7 @@ enum engine_vcpu_state {
 	ENGINE_REGS_DIRTY = 1 << 0, /* the caller has changed `regs` */
 	ENGINE_PTWRITE = 1 << 1,    /* the processor has PTWRITE; set before the first run() */
 	ENGINE_SHADOW = 1 << 2, /* no interrupt before one more instruction retires (STI, MOV SS) */
+	ENGINE_BRANCHES = 1 << 3, /* the caller requests `branches` */
 };
 
 /* One vCPU. All calls for one vCPU come from one thread. */
@@ -204,6 +205,11 @@ struct engine_vcpu {
 	/* The engine sets the second group. */
 	uint64_t
 		retired; /* the retired instructions, also valid in a report or a call of the bus */
+	/*
+	 * The retired branches. The engine adds its near ones while ENGINE_BRANCHES is set. The core
+	 * adds the branches that it executes itself.
+	 */
+	uint64_t branches;
 	/*
 	 * The state of RDRAND and RDSEED of an engine that emulates them. The caller sets the seed
 	 * before the first run().

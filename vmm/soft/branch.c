@@ -360,11 +360,27 @@ SOFT_UOP(ret)
 	return end_ret(c, u, to);
 }
 
+/* Count the branch of the next micro-operation. A fault of that branch takes it back. */
+SOFT_UOP(count)
+{
+	c->base.branches++;
+	return SOFT_NEXT(c, u);
+}
+
+static bool counts(const struct soft_translation *t)
+{
+	return t->block->mode & SOFT_BLOCK_BRANCHES;
+}
+
 static struct soft_uop *emit(struct soft_translation *t, soft_uop_fn fn)
 {
-	struct soft_uop *u = soft_tr_emit(t, fn);
+	struct soft_uop *u;
 
+	if (counts(t))
+		soft_tr_emit(t, count)->kind = SOFT_KIND(SOFT_K_COUNT, 0, 0, 0);
+	u = soft_tr_emit(t, fn);
 	u->ptr = t->block->link;
+	u->flags = counts(t) ? SOFT_UOP_COUNTED : 0;
 	u->aux = t->bits == 64 ? 8 : t->insn->operand_width / 8;
 	t->ends = true;
 	return u;
@@ -467,7 +483,7 @@ static bool returns(struct soft_translation *t)
 	if (t->insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
 		return soft_tr_core(t);
 	u = emit(t, t->bits == 64 ? ret64 : ret);
-	u->flags = SOFT_UOP_SS;
+	u->flags |= SOFT_UOP_SS;
 	u->imm = soft_tr_is_imm(t, 0) ? (uint16_t)soft_tr_imm(t, 0) : 0;
 	return true;
 }
@@ -480,7 +496,7 @@ static bool conditional(struct soft_translation *t)
 	struct soft_uop *before = b->uops ? &b->uop[b->uops - 1] : NULL;
 	soft_uop_fn fused = NULL;
 
-	if (before && before->kind)
+	if (before && before->kind && !counts(t))
 		fused = soft_fused(before, cc);
 	if (!direct(t, jcc[cc]))
 		return false;

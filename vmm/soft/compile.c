@@ -542,6 +542,12 @@ static void write_log(struct soft_compiler *g, const struct soft_uop *u)
 	g->live = false;
 }
 
+static void count(struct soft_compiler *g)
+{
+	e_rm(&g->e, SIZE64, 0xff, 0, H_RDI, AT(base.branches)); /* inc */
+	g->live = false;
+}
+
 static void jcc(struct soft_compiler *g, const struct soft_uop *u)
 {
 	uint8_t *taken;
@@ -576,7 +582,7 @@ static bool is_plain(const struct soft_uop *u)
 
 	if (op == SOFT_K_NONE || ((u->dst | u->src) & 7))
 		return false;
-	if (op == SOFT_K_LOG)
+	if (op == SOFT_K_LOG || op == SOFT_K_COUNT)
 		return true;
 	if (memory && (int64_t)(int32_t)u->disp != u->disp)
 		return false;
@@ -633,6 +639,9 @@ static void one(struct soft_compiler *g, const struct soft_uop *u, const struct 
 		break;
 	case SOFT_K_LOG:
 		write_log(g, u);
+		break;
+	case SOFT_K_COUNT:
+		count(g);
 		break;
 	case SOFT_K_JCC:
 		jcc(g, u);

@@ -37,8 +37,9 @@ enum soft_kind_op {
 	SOFT_K_SET,
 	SOFT_K_PUSH, /* 64-bit mode, 8 bytes */
 	SOFT_K_POP,
-	SOFT_K_LOG, /* the first of a block: write aux to the log */
-	SOFT_K_JCC, /* SOFT_KIND_FROM(): the condition */
+	SOFT_K_LOG,   /* the first of a block: write aux to the log */
+	SOFT_K_COUNT, /* before a branch: count it */
+	SOFT_K_JCC,   /* SOFT_KIND_FROM(): the condition */
 	SOFT_K_JMP,
 	SOFT_K_NEXT, /* the end of a block without a branch */
 };

@@ -28,6 +28,7 @@ _Noreturn void soft_fault(struct soft *c, const struct soft_uop *u,
 {
 	if (u) {
 		soft_log_cut(c, u, false);
+		c->base.branches -= !!(u->flags & SOFT_UOP_COUNTED);
 		c->r[SOFT_R_RIP] = u->ip;
 		c->left += u->rest;
 	}

@@ -62,7 +62,8 @@ typedef const struct soft_uop *(*soft_uop_fn)(struct soft *c,
 					      const struct soft_uop *u)SOFT_NO_ENDBR;
 
 enum soft_uop_flags {
-	SOFT_UOP_SS = 1 << 0, /* the address is on the stack: #SS instead of #GP */
+	SOFT_UOP_SS = 1 << 0,	   /* the address is on the stack: #SS instead of #GP */
+	SOFT_UOP_COUNTED = 1 << 1, /* a branch that the micro-operation before it has counted */
 };
 
 struct soft_uop {
@@ -105,8 +106,9 @@ enum soft_block_mode {
 	SOFT_BLOCK_NO_AVX512 = 1 << 10,
 	SOFT_BLOCK_CPL1 = 1 << 11,
 	SOFT_BLOCK_CPL2 = 1 << 12,
-	SOFT_BLOCK_LOGGED = 1 << 13, /* write a word to the observer's log */
-	SOFT_BLOCK_MODE_BITS = 14,
+	SOFT_BLOCK_LOGGED = 1 << 13,   /* write a word to the observer's log */
+	SOFT_BLOCK_BRANCHES = 1 << 14, /* count branches */
+	SOFT_BLOCK_MODE_BITS = 15,
 };
 
 struct soft_block {

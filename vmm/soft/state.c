@@ -43,6 +43,8 @@ static uint32_t code_mode(const struct soft *c)
 		mode |= SOFT_BLOCK_STACK32;
 	if (c->s.cr0 & X86_CR0_PE && !(c->r[SOFT_R_RFLAGS] & X86_FL_VM))
 		mode |= SOFT_BLOCK_PROTECTED;
+	if (c->base.state & ENGINE_BRANCHES)
+		mode |= SOFT_BLOCK_BRANCHES;
 	return mode;
 }
 
