@@ -293,7 +293,33 @@ START_TEST(full)
 }
 END_TEST
 
+/* A bus without devices. */
+START_TEST(bridge_alone)
+{
+	uint8_t state[4096];
+	uint32_t value = 0;
+
+	memset(&pci, 0, sizeof(pci));
+	ck_assert(!dev_pci_io(&pci, DEV_PCI_ADDRESS, 4, true, &value));
+	dev_pci_add_bridge(&pci);
+	dev_pci_add_bridge(&pci);
+	ck_assert_uint_eq(pci.count, 1);
+	dev_pci_reset(&pci);
+	ck_assert_uint_eq(in(0, 0x00, 4), 0x00081b36);
+	ck_assert_uint_eq(in(0, 0x08, 4), 0x06000001);
+	ck_assert_uint_eq(in(1, 0x00, 4), ~0u);
+	/* The bridge has no BAR and does not respond. */
+	out(0, 0x10, 4, ~0u);
+	ck_assert_uint_eq(in(0, 0x10, 4), 0);
+	ck_assert_uint_eq(dev_pci_at(&pci, DEV_PCI_WINDOW, &value), 0);
+	ck_assert_uint_le(dev_pci_saved_bytes(&pci), sizeof(state));
+	dev_pci_save(&pci, state);
+	ck_assert(dev_pci_load(&pci, state, dev_pci_saved_bytes(&pci)));
+}
+END_TEST
+
 TEST_SUITE("dev_pci", setup, NULL)
 {
-	TEST_ADD(tcase, identity, ports, ecam, bar, capability, vectors, table, saved, full);
+	TEST_ADD(tcase, identity, ports, ecam, bar, capability, vectors, table, saved, full,
+		 bridge_alone);
 }

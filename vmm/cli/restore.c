@@ -85,6 +85,7 @@ static void take_info(struct restore *r)
 	o->seed = info->file.seed;
 	o->virtio_console = info->devices & CORE_SNAP_CONSOLE;
 	o->virtio_rng = info->devices & CORE_SNAP_RANDOM;
+	o->pci = info->devices & CORE_SNAP_PCI;
 }
 
 static int create(struct restore *r)

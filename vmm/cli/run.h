@@ -156,6 +156,7 @@ struct cli_run_options {
 	struct cli_run_disks disks;
 	bool virtio_rng;
 	bool virtio_console; /* the input is that of a virtio console */
+	bool pci;	     /* there is a PCI bus, also without a device */
 	uint64_t max_bytes;  /* limit of the trace file */
 	struct cli_run_range range[VPT_MAX_RANGES];
 	size_t ranges;

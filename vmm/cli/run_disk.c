@@ -229,6 +229,8 @@ int cli_run_add_devices(struct cli_run_machine *m)
 	if (status)
 		return status;
 	core_virtio_create(&m->vm);
+	if (m->o.pci)
+		dev_pci_add_bridge(&m->vm.virtio.pci);
 	for (i = 0; !error && i < m->o.disks.count; i++)
 		error = virtio_add_disk(bus, disk_size(m->disk[i]),
 					m->o.disks.at[i].options.access == DISK_READ_ONLY);

@@ -52,6 +52,7 @@ static int open_elf(struct cli_run_guest *g, struct cli_run_options *o)
 int cli_run_guest_open(struct cli_run_guest *g, struct cli_run_options *o)
 {
 	int err = trace_input_open_magic(&g->file, o->guest, BOOT_ELF_MAGIC, BOOT_ELF_MAGIC_LEN);
+	int status;
 
 	if (err)
 		return cli_fail(cli_input_status(err), "run: %s: %s", o->guest, cli_reason(-err));
@@ -62,8 +63,12 @@ int cli_run_guest_open(struct cli_run_guest *g, struct cli_run_options *o)
 					cli_reason(-err));
 	}
 	if (boot_bzimage_is(g->file.bytes, g->file.size))
-		return open_bzimage(g, o);
-	return open_elf(g, o);
+		status = open_bzimage(g, o);
+	else
+		status = open_elf(g, o);
+	/* Linux complains of a machine without a PCI bus. */
+	o->pci = g->kind != CLI_RUN_PAYLOAD;
+	return status;
 }
 
 static int load_linux(const struct cli_run_guest *g, const struct cli_run_options *o,

@@ -106,7 +106,8 @@ bool cli_run_take_snapshot(struct cli_run_machine *m)
 		.writer = m->writer,
 		.give_up = &m->vm.vcpu->urged,
 		.devices = (m->o.virtio_console ? CORE_SNAP_CONSOLE : 0u) |
-			   (m->o.virtio_rng ? CORE_SNAP_RANDOM : 0u),
+			   (m->o.virtio_rng ? CORE_SNAP_RANDOM : 0u) |
+			   (m->o.pci ? CORE_SNAP_PCI : 0u),
 		.disk = disks,
 		.disks = cli_run_disks_describe(m, disks),
 		.save_disk = cli_run_disk_save,

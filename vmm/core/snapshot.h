@@ -70,11 +70,12 @@ struct core_snap_info {
 	uint32_t devices;     /* bits of enum core_snap_devices */
 };
 
-/* The virtio devices besides disks. */
+/* The virtio devices besides disks, and the PCI bus, which also exists if there is a device. */
 enum core_snap_devices {
 	CORE_SNAP_CONSOLE = 1 << 0,
 	CORE_SNAP_RANDOM = 1 << 1,
-	CORE_SNAP_ALL_DEVICES = (1 << 2) - 1,
+	CORE_SNAP_PCI = 1 << 2,
+	CORE_SNAP_ALL_DEVICES = (1 << 3) - 1,
 };
 
 /* How to open a disk. The meaning of the numbers is that of their owner. */

@@ -220,7 +220,7 @@ size_t core_virtio_saved_bytes(const struct core_vm *vm)
 {
 	const struct core_virtio *virtio = &vm->virtio;
 
-	return virtio->bus.count
+	return virtio->pci.count
 		       ? virtio_saved_bytes(&virtio->bus) + dev_pci_saved_bytes(&virtio->pci)
 		       : 0;
 }
@@ -229,7 +229,7 @@ void core_virtio_save(const struct core_vm *vm, void *to)
 {
 	const struct core_virtio *virtio = &vm->virtio;
 
-	if (!virtio->bus.count)
+	if (!virtio->pci.count)
 		return;
 	virtio_save(&virtio->bus, to);
 	dev_pci_save(&virtio->pci, (char *)to + virtio_saved_bytes(&virtio->bus));

@@ -19,7 +19,7 @@
 #define MSIX_ID		0x11
 #define PBA_BEHIND	0x1000u
 #define VECTOR_MASK	1u
-#define HOST_VENDOR	0x1b36
+#define HOST_VENDOR	0x1b36 /* of QEMU's generic host bridge with ECAM */
 #define HOST_DEVICE	0x0008
 #define CLASS_BRIDGE	0x060000u
 #define MESSAGE_ADDRESS 0xfee00000ull
@@ -55,13 +55,18 @@ static void add(struct dev_pci *pci, const struct dev_pci_config *c)
 	put(f, DEV_PCI_MSIX + 8, c->msix_at + PBA_BEHIND, 4);
 }
 
-struct dev_pci_function *dev_pci_add(struct dev_pci *pci, const struct dev_pci_config *config)
+void dev_pci_add_bridge(struct dev_pci *pci)
 {
 	const struct dev_pci_config bridge = {
 		.vendor = HOST_VENDOR, .device = HOST_DEVICE, .class_code = CLASS_BRIDGE};
 
 	if (!pci->count)
 		add(pci, &bridge);
+}
+
+struct dev_pci_function *dev_pci_add(struct dev_pci *pci, const struct dev_pci_config *config)
+{
+	dev_pci_add_bridge(pci);
 	if (pci->count == DEV_PCI_FUNCTIONS || config->vectors > DEV_PCI_VECTORS)
 		return NULL;
 	add(pci, config);

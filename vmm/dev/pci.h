@@ -58,8 +58,10 @@ struct dev_pci {
 	void *opaque;
 };
 
+/* Add the host bridge, without which there is no bus. No effect if there is one already. */
+void dev_pci_add_bridge(struct dev_pci *pci);
 /*
- * Add a device. The first call also adds the host bridge. Returns the function, which the caller
+ * Add a device, and the host bridge if there is none. Returns the function, which the caller
  * can give further capabilities from DEV_PCI_NEXT on, or NULL if the bus is full.
  */
 struct dev_pci_function *dev_pci_add(struct dev_pci *pci, const struct dev_pci_config *config);

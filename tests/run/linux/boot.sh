@@ -35,6 +35,7 @@ for model in bdw skl icx spr; do
 	boot $model boot --pt=guest --model=$model
 	tap_run "$model: Linux boots and powers off" test "$status" -eq 0
 	tap_run "$model: init ran" grep -q "^init: 6" "$dir/$model.con"
+	tap_run "$model: there is a host bridge" grep -q "^bridge:  36 1b 08 00" "$dir/$model.con"
 	tr -d '\r' <"$dir/$model.con" | sed -n 's/^complaint //p' | sort >"$dir/said"
 	listed $model | sort >"$dir/may"
 	tap_empty "$model: the kernel complains of nothing else" "$(comm -23 "$dir/said" "$dir/may")"
@@ -76,6 +77,7 @@ boot first boot --pt=host --snapshot="$dir/s.vps" --snapshot-at=700000000 -o "$d
 tap_run "a snapshot is taken" test "$status" -eq 0 -a -s "$dir/s.vps"
 "$VPT" restore -q -o "$dir/rest.vpt" --console="$dir/rest.con" "$dir/s.vps" 2>"$dir/rest.err"
 tap_run "the resumed run writes the same file" cmp "$dir/whole.vpt" "$dir/rest.vpt"
+# The console has the identity of the host bridge, which init reads after the snapshot.
 tap_run "and the same console" sh -c "cat '$dir/first.con' '$dir/rest.con' | cmp - '$dir/whole.con'"
 
 # A shell that gets commands from a pipe, and the replay of the session without the pipe. The guest
