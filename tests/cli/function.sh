@@ -67,6 +67,25 @@ tap_run "an address space without a call is not shown" \
 "$VPT" dump "$dir/names.vpt" >"$dir/names" && "$VPT" dump "$dir/elf.vpt" >"$dir/elf"
 tap_run "a filter by a file's symbol and by the guest's: the same trace" cmp "$dir/names" "$dir/elf"
 tap_run "which is not empty" test "$(grep -c "TIP.PGE" "$dir/names")" -gt 1
+# Code with several names has one of them in a tree. A filter and --function take all of them.
+grep " kernel_task_start$" "$dir/kallsyms" | sed 's/kernel_task_start/zz_another/' >"$dir/another"
+cat "$dir/kallsyms" "$dir/another" >"$dir/aliases"
+for name in kernel_task_start zz_another; do
+	"$VPT" run -q --engine=soft --pt=host --filter=$name -S "$dir/aliases" -o "$dir/$name.vpt" \
+		"$dir/stripped.elf" >/dev/null 2>&1
+	"$VPT" dump "$dir/$name.vpt" >"$dir/$name.dump"
+	"$VPT" decode -t -a -S "$dir/aliases" -f $name "$dir/p.vpt" >"$dir/$name.calls"
+done
+tap_run "a filter by another name of the code" cmp "$dir/kernel_task_start.dump" "$dir/zz_another.dump"
+tap_run "has a trace" grep -q "TIP.PGE" "$dir/zz_another.dump"
+tap_run "its calls by another name" cmp "$dir/kernel_task_start.calls" "$dir/zz_another.calls"
+tap_run "are in a tree" grep -q "1x  kernel_task_start  " "$dir/zz_another.calls"
+{ cat "$dir/kallsyms" && sed 's/kernel_task_start/kernel_program/' "$dir/another"; echo "1 t kernel_program"; } >"$dir/twice"
+refuses "a name of two places" "$USAGE" "several places are named 'kernel_program'" \
+	run --engine=soft --pt=host -o "$dir/no.vpt" --filter=kernel_program -S "$dir/twice" "$dir/stripped.elf"
+objcopy --redefine-sym program=task_start "$GUEST/processes.elf" "$dir/twice.elf"
+refuses "a name of two places of the guest" "$USAGE" "several places are named 'task_start'" \
+	run --engine=soft --pt=host -o "$dir/no.vpt" --filter=task_start "$dir/twice.elf"
 refuses "a symbol that no file has" "$USAGE" "filter=nothing: there is no symbol 'nothing'" \
 	run --engine=soft --pt=host -o "$dir/no.vpt" --filter=nothing -S "$dir/kallsyms" "$dir/stripped.elf"
 refuses "no symbols at all" "$INPUT" "the guest has no symbols: give addresses or --symbols=FILE" \

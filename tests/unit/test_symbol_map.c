@@ -112,6 +112,57 @@ START_TEST(other_ends)
 END_TEST
 
 static const struct {
+	const char *name;
+	unsigned int places;
+	uint64_t start, end;
+} places[] = {
+	{"_text", 1, 0xffffffff81000000, 0xffffffff81000040},
+	/* The other name of the same code. */
+	{"startup_64", 1, 0xffffffff81000000, 0xffffffff81000040},
+	{"ext4_write", 1, 0xffffffffc0001080, 0xffffffffc0001800},
+	{"startup", 0, 0, 0},
+	{"startup_64_", 0, 0, 0},
+	{"data", 0, 0, 0},
+	/* The name of two functions, and one that is also another name of a third function. */
+	{"twice", 2, 0x1000, 0x1100},
+	{"third", 2, 0x3000, 0x3100},
+};
+
+START_TEST(by_name)
+{
+	static const char more[] = "1000 t twice\n1100 t between\n1200 t twice\n1300 t end\n"
+				   "2000 t an_alias\n2000 t third\n2100 t end_2\n"
+				   "3000 t third\n3100 t end_3\n";
+	char path[] = "/tmp/vpt-test-XXXXXX", why[128];
+	const struct debug_symbol *symbol;
+	struct debug_symbols *symbols;
+	struct trace_reader *r;
+	struct synth s;
+	int fd = mkstemp(path);
+
+	ck_assert_int_eq(write(fd, more, strlen(more)), (ssize_t)strlen(more));
+	close(fd);
+	symbols = symbols_of(&s, &r, kernel, strlen(kernel), 0, why, 0);
+	/* The names of one place in two files are of one place. */
+	ck_assert_int_eq(debug_symbols_add(symbols, path, 0, why, sizeof(why)), 0);
+	ck_assert_int_eq(debug_symbols_add(symbols, path, 0, why, sizeof(why)), 0);
+	unlink(path);
+	ck_assert_uint_eq(
+		debug_symbols_named(symbols, places[_i].name, strlen(places[_i].name), &symbol),
+		places[_i].places);
+	ck_assert_int_eq(symbol != NULL, places[_i].places > 0);
+	if (symbol) {
+		ck_assert_uint_eq(symbol->start, places[_i].start);
+		ck_assert_uint_eq(symbol->end, places[_i].end);
+	}
+	/* Only the part of the text that the caller selects is the name. */
+	ck_assert_uint_eq(debug_symbols_named(symbols, "helper..weak", 6, &symbol), 1);
+	ck_assert_str_eq(symbol->name, "helper");
+	done(&s, r, symbols);
+}
+END_TEST
+
+static const struct {
 	const char *text, *why;
 } wrong[] = {
 	{"", "it has no address of code"},
@@ -220,6 +271,7 @@ Suite *test_suite(void)
 
 	tcase_add_loop_test(tc, names, 0, 3);
 	tcase_add_loop_test(tc, other_ends, 0, 3);
+	tcase_add_loop_test(tc, by_name, 0, COUNT(places));
 	tcase_add_loop_test(tc, refused, 0, COUNT(wrong));
 	tcase_add_test(tc, no_file);
 	tcase_add_test(tc, elf_file);

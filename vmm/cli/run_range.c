@@ -22,9 +22,11 @@ static uint64_t guess_end(const struct debug *s, uint64_t start)
 	return end == UINT64_MAX ? start : end;
 }
 
-static bool find(const struct debug *s, const char *wanted, size_t len, uint64_t *first,
-		 uint64_t *last)
+/* Find a symbol of the guest. Returns 0, 1, or 2 if more than one place has the name. */
+static unsigned int find_in_guest(const struct debug *s, const char *wanted, size_t len,
+				  uint64_t *first, uint64_t *last)
 {
+	const struct debug_elf_symbol *found = NULL;
 	size_t i;
 
 	for (i = 0; i < s->nsymbols; i++) {
@@ -32,14 +34,30 @@ static bool find(const struct debug *s, const char *wanted, size_t len, uint64_t
 
 		if (!symbol->defined || strncmp(symbol->name, wanted, len) || symbol->name[len])
 			continue;
-		*first = symbol->value;
-		if (symbol->size)
-			*last = symbol->value + (symbol->size - 1);
-		else
-			*last = guess_end(s, symbol->value);
-		return *last >= *first;
+		if (found && symbol->value != found->value)
+			return 2;
+		if (!found)
+			found = symbol;
 	}
-	return false;
+	if (!found)
+		return 0;
+	*first = found->value;
+	*last = found->size ? found->value + (found->size - 1) : guess_end(s, found->value);
+	return *last >= *first;
+}
+
+/* Likewise in the files of --symbols. */
+static unsigned int find_in_files(const struct debug_symbols *s, const char *wanted, size_t len,
+				  uint64_t *first, uint64_t *last)
+{
+	const struct debug_symbol *symbol;
+	unsigned int places = debug_symbols_named(s, wanted, len, &symbol);
+
+	if (places) {
+		*first = symbol->start;
+		*last = symbol->end - 1;
+	}
+	return places;
 }
 
 static const char *option_name(const struct cli_run_range *r)
@@ -63,29 +81,21 @@ struct names {
 	struct debug_symbols *files; /* NULL if there are none */
 };
 
-static bool find_in_files(const struct debug_symbols *s, const char *wanted, size_t len,
-			  uint64_t *first, uint64_t *last)
+static int find_name(const struct cli_run_range *r, const struct names *s, const char *wanted,
+		     size_t len, uint64_t *first, uint64_t *last)
 {
-	const struct debug_symbol *all;
-	size_t n, i;
+	unsigned int places = find_in_guest(&s->guest, wanted, len, first, last);
 
-	all = debug_symbols_all(s, &n);
-	for (i = 0; i < n; i++) {
-		if (strncmp(all[i].name, wanted, len) || all[i].name[len])
-			continue;
-		*first = all[i].start;
-		*last = all[i].end > all[i].start ? all[i].end - 1 : all[i].start;
-		return true;
-	}
-	return false;
-}
-
-static bool find_name(const struct names *s, const char *wanted, size_t len, uint64_t *first,
-		      uint64_t *last)
-{
-	if (find(&s->guest, wanted, len, first, last))
-		return true;
-	return s->files && find_in_files(s->files, wanted, len, first, last);
+	if (!places && s->files)
+		places = find_in_files(s->files, wanted, len, first, last);
+	if (!places)
+		return cli_fail(CLI_EXIT_USAGE, "run: --%s=%s: there is no symbol '%.*s'",
+				option_name(r), r->text, (int)len, wanted);
+	if (places > 1)
+		return cli_fail(CLI_EXIT_USAGE,
+				"run: --%s=%s: several places are named '%.*s': give addresses",
+				option_name(r), r->text, (int)len, wanted);
+	return CLI_EXIT_OK;
 }
 
 static int by_symbol(struct cli_run_range *r, const struct names *s)
@@ -93,19 +103,17 @@ static int by_symbol(struct cli_run_range *r, const struct names *s)
 	const char *dots = strstr(r->text, "..");
 	size_t len = dots ? (size_t)(dots - r->text) : strlen(r->text);
 	uint64_t unused;
+	int status;
 
 	if (!s->guest.nsymbols && !s->files)
 		return cli_fail(CLI_EXIT_INPUT,
 				"run: --%s=%s: the guest has no symbols: give addresses or "
 				"--symbols=FILE",
 				option_name(r), r->text);
-	if (!find_name(s, r->text, len, &r->first, &r->last))
-		return cli_fail(CLI_EXIT_USAGE, "run: --%s=%s: there is no symbol '%.*s'",
-				option_name(r), r->text, (int)len, r->text);
-	if (dots && !find_name(s, dots + 2, strlen(dots + 2), &unused, &r->last))
-		return cli_fail(CLI_EXIT_USAGE, "run: --%s=%s: there is no symbol '%s'",
-				option_name(r), r->text, dots + 2);
-	return CLI_EXIT_OK;
+	status = find_name(r, s, r->text, len, &r->first, &r->last);
+	if (!status && dots)
+		status = find_name(r, s, dots + 2, strlen(dots + 2), &unused, &r->last);
+	return status;
 }
 
 static int resolve(struct cli_run_options *o, const struct names *s)

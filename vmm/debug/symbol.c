@@ -41,6 +41,10 @@ struct debug_symbols {
 		size_t n, room;
 	} symbols;
 	struct {
+		struct debug_symbol *at;
+		size_t n, room;
+	} aliases; /* other names of places in `symbols`; only `start` and `name` are valid */
+	struct {
 		struct debug_line *at;
 		size_t n, room;
 	} lines;
@@ -99,22 +103,32 @@ static int by_start(const void *a, const void *b)
 	return strcmp(x->module, y->module);
 }
 
+static int add_alias(struct debug_symbols *s, const struct debug_symbol *alias)
+{
+	if (!trace_vec_room(&s->aliases))
+		return -ENOMEM;
+	s->aliases.at[s->aliases.n++] = *alias;
+	return 0;
+}
+
 /*
  * Keep one symbol per place, and end each at the next one at most. Do this first for the symbols of
- * one image, from `first` on, and then for all.
+ * one image, from `first` on, and then for all. Returns 0 or -ENOMEM.
  */
-static void tidy(struct debug_symbols *s, size_t first)
+static int tidy(struct debug_symbols *s, size_t first)
 {
 	size_t all = s->symbols.n - first, i, n = 0;
 	struct debug_symbol *at;
 
 	if (!all)
-		return;
+		return 0;
 	at = s->symbols.at + first;
 	qsort(at, all, sizeof(*at), by_start);
 	for (i = 0; i < all; i++) {
 		if (!n || at[n - 1].start != at[i].start)
 			at[n++] = at[i];
+		else if (strcmp(at[n - 1].name, at[i].name) && add_alias(s, &at[i]))
+			return -ENOMEM;
 	}
 	for (i = 0; i < n; i++) {
 		uint64_t next = i + 1 < n ? at[i + 1].start : UINT64_MAX;
@@ -125,6 +139,7 @@ static void tidy(struct debug_symbols *s, size_t first)
 			at[i].end = next;
 	}
 	s->symbols.n = first + n;
+	return 0;
 }
 
 /*
@@ -164,9 +179,7 @@ static int add_image(struct debug_symbols *s, const void *bytes, size_t len, con
 		return err;
 	s->images.n++;
 	err = add_symbols(s, image);
-	if (!err)
-		tidy(s, first);
-	return err;
+	return err ? err : tidy(s, first);
 }
 
 static int add_recorded(struct debug_symbols *s, const struct trace_elf_file *file)
@@ -201,7 +214,10 @@ static int open_recorded(const struct trace_reader *reader, bool lines,
 			return -ENOMEM;
 		}
 	}
-	tidy(s, 0);
+	if (tidy(s, 0)) {
+		debug_symbols_close(s);
+		return -ENOMEM;
+	}
 	*symbols = s;
 	return 0;
 }
@@ -228,13 +244,14 @@ int debug_symbols_open_elf(const void *bytes, size_t len, const char *name,
 		return -ENOMEM;
 	text_copy(as.name, sizeof(as.name), name, strlen(name));
 	err = add_image(s, bytes, len, &as, &problem);
+	if (!err)
+		err = tidy(s, 0);
 	if (err) {
 		debug_symbols_close(s);
 		return err;
 	}
 	if (problem)
 		note(s, &as, problem);
-	tidy(s, 0);
 	*symbols = s;
 	return 0;
 }
@@ -314,10 +331,10 @@ int debug_symbols_add(struct debug_symbols *s, const char *path, uint64_t bias, 
 
 	*why = 0;
 	err = add_file(s, path, bias, why, size);
+	if (!err)
+		err = tidy(s, 0);
 	if (err && !*why)
 		snprintf(why, size, "%s", strerror(-err));
-	if (!err)
-		tidy(s, 0);
 	return err;
 }
 
@@ -339,6 +356,7 @@ void debug_symbols_close(struct debug_symbols *s)
 	free(s->inputs.at);
 	free(s->maps.at);
 	free(s->symbols.at);
+	free(s->aliases.at);
 	free(s->lines.at);
 	free(s);
 }
@@ -354,6 +372,37 @@ const struct debug_symbol *debug_symbols_find(const struct debug_symbols *s, uin
 	size_t n = s ? trace_vec_before(s->symbols.at, s->symbols.n, e, e->start <= addr) : 0;
 
 	return n && addr < s->symbols.at[n - 1].end ? &s->symbols.at[n - 1] : NULL;
+}
+
+/*
+ * Look for a name in @n symbols. @count is how many places of it are known, of which the first is
+ * @first. Returns the new count: 0, 1, or 2 for more.
+ */
+static unsigned int count_places(const struct debug_symbol *from, size_t n, const char *name,
+				 size_t len, unsigned int count, uint64_t *first)
+{
+	size_t i;
+
+	for (i = 0; i < n && count < 2; i++) {
+		if (strncmp(from[i].name, name, len) || from[i].name[len])
+			continue;
+		if (!count)
+			*first = from[i].start;
+		if (!count || from[i].start != *first)
+			count++;
+	}
+	return count;
+}
+
+unsigned int debug_symbols_named(const struct debug_symbols *s, const char *name, size_t len,
+				 const struct debug_symbol **symbol)
+{
+	uint64_t first = 0;
+	unsigned int count = count_places(s->symbols.at, s->symbols.n, name, len, 0, &first);
+
+	count = count_places(s->aliases.at, s->aliases.n, name, len, count, &first);
+	*symbol = count ? debug_symbols_find(s, first) : NULL;
+	return *symbol ? count : 0;
 }
 
 const char *debug_symbols_problem(const struct debug_symbols *s)

@@ -43,7 +43,15 @@ int debug_symbols_add(struct debug_symbols *symbols, const char *path, uint64_t 
 /* Return the symbol that contains an address, or NULL. `symbols` may be NULL. */
 const struct debug_symbol *debug_symbols_find(const struct debug_symbols *symbols, uint64_t addr);
 
-/* Return all symbols of code, sorted by address. */
+/*
+ * Find the symbol of a name of @len characters. The symbol has another name if its code has several.
+ * Returns 0 with @symbol NULL if there is none, 1, or 2 if more than one place has this name; @symbol
+ * is then one of them.
+ */
+unsigned int debug_symbols_named(const struct debug_symbols *symbols, const char *name, size_t len,
+				 const struct debug_symbol **symbol);
+
+/* Return all symbols of code, sorted by address. Code with several names has one of them here. */
 const struct debug_symbol *debug_symbols_all(const struct debug_symbols *symbols, size_t *count);
 
 /*
