@@ -94,7 +94,7 @@ CHECKS_LOCKSTEP := $(foreach part,0 1 2 3,'tests/run/lockstep.sh $(part) 4')
 CHECKS_KVM := 'tests/run/matrix.sh guest skl kvm' 'tests/run/matrix.sh host spr kvm' \
 	'tests/run/matrix.sh guest airmont kvm' 'tests/run/matrix.sh host airmont kvm' \
 	'tests/run/random.sh 1 $(RANDOM_PART_SIZE) kvm' 'tests/run/engine.sh 1 4 kvm' \
-	'tests/run/kvm.sh test_kvm' 'tests/run/kvm.sh test_switch' 'tests/cli/late.sh kvm' \
+	'tests/run/kvm.sh test_kvm' 'tests/run/kvm.sh test_switch' 'tests/cli/late.sh kvm' 'tests/cli/part.sh kvm' \
 	'tests/run/matrix.sh guest skl kvm,soft' 'tests/run/matrix.sh host spr kvm,soft'
 # A slice of `make soak`, and hostile guests for so many seconds.
 SOAK_INSNS ?= 1000000000

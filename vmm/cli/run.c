@@ -26,9 +26,12 @@ struct run {
 	struct engine_probe probe;
 };
 
-static bool starts_trace(const struct cli_run_options *o)
+/* Returns true if a host's trace begins with the guest, or is on at a reset. */
+static bool starts_trace(const struct cli_run_machine *m)
 {
-	return o->owner == TRACE_OWNER_HOST && !o->trace_later;
+	if (m->o.owner != TRACE_OWNER_HOST || m->o.trace_later)
+		return false;
+	return m->part.state == CLI_RUN_PART_NONE || m->part.state == CLI_RUN_PART_DURING;
 }
 
 /* Load the guest once more after a reset. A guest's own trace is off. */
@@ -38,7 +41,7 @@ static int restart(struct cli_run_machine *m)
 	int status = cli_run_guest_load(&r->guest, &m->o, &m->vm);
 	unsigned int i;
 
-	for (i = 0; !status && starts_trace(&m->o) && i < m->vm.cpus; i++)
+	for (i = 0; !status && starts_trace(m) && i < m->vm.cpus; i++)
 		status = cli_run_start_host(&m->o, m->vm.cpu[i]);
 	return status;
 }
@@ -231,7 +234,7 @@ static int record(struct run *r, struct core_vcpu *v, const struct vpt_caps *cap
 		return status;
 	if (r->m.o.usage.given)
 		return cli_run_start_usage(&r->m.o, v);
-	return starts_trace(&r->m.o) ? cli_run_start_host(&r->m.o, v) : CLI_EXIT_OK;
+	return starts_trace(&r->m) ? cli_run_start_host(&r->m.o, v) : CLI_EXIT_OK;
 }
 
 static int start_trace(struct run *r)
@@ -247,7 +250,9 @@ static int start_trace(struct run *r)
 				r->m.o.verify ? "verify" : "oracle-blocks", v->engine->name);
 	if (r->m.o.owner == TRACE_OWNER_HOST || r->m.o.usage.given)
 		caps = cli_run_host_caps(&r->m.o);
-	status = open_output(r, &caps);
+	status = cli_run_part_begin(&r->m);
+	if (!status)
+		status = open_output(r, &caps);
 	if (status)
 		return status;
 	for (i = 0; !status && i < r->m.vm.cpus; i++)

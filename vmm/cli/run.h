@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "cli/option.h"
+#include "cli/run_trigger.h"
 #include "cli/parts.h"
 #include "cli/post_mortem.h"
 #include "cli/raw.h"
@@ -34,6 +35,7 @@ struct trace_writer;
 /* The value of a range option. */
 struct cli_run_range {
 	const char *text;
+	const char *option;   /* the name of the option; NULL for --stop and --filter */
 	bool stop;	      /* set for --stop, clear for --filter */
 	uint64_t first, last; /* inclusive bounds, after cli_run_resolve() */
 };
@@ -160,7 +162,8 @@ struct cli_run_options {
 	uint64_t max_bytes;  /* limit of the trace file */
 	struct cli_run_range range[VPT_MAX_RANGES];
 	size_t ranges;
-	struct cli_symbols symbols; /* for the ranges */
+	struct cli_symbols symbols; /* for the ranges and triggers */
+	struct cli_run_part part;
 	bool user, kernel;
 	bool has_cr3;
 	uint64_t cr3;
@@ -375,7 +378,9 @@ struct cli_run_machine {
 	struct trace_file_info info; /* INFO block of the trace file */
 	struct cli_run_report report;
 	struct cli_run_verify verify;
+	struct cli_run_part_run part;
 	uint64_t snapshots;	       /* taken */
+	uint64_t snapshot_next;	       /* the count of instructions of the next one */
 	bool at_reached;	       /* --snapshot-at */
 	const struct trace_input *elf; /* file of the guest; NULL if it is not available */
 	FILE *console;		       /* console of the guest */

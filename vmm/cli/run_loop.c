@@ -83,6 +83,7 @@ static void console(void *opaque, char c)
 {
 	struct cli_run_machine *m = opaque;
 
+	cli_run_part_printed(m, c);
 	/* Ignore the error of a write that the end interrupted. */
 	if (!ending && !m->silent && !cli_terminal_put(&m->terminal, (uint8_t)c) && ending)
 		clearerr(m->console);
@@ -224,20 +225,45 @@ static uint64_t next_snapshot(const struct cli_run_machine *m, uint64_t retired)
 	return next;
 }
 
-static uint64_t pause_machine(void *opaque)
+/* Take a snapshot if it is due. Returns the count of the next one. */
+static uint64_t snapshot_pause(struct cli_run_machine *m)
 {
-	struct cli_run_machine *m = opaque;
 	uint64_t retired = core_vm_retired(&m->vm);
 
-	if (m->o.verify)
-		return cli_run_verify_pause(m);
-	if (!cli_run_take_snapshot(m))
+	if (retired < m->snapshot_next || !cli_run_take_snapshot(m))
 		return next_snapshot(m, retired);
 	if (m->o.has_snapshot_at && retired >= m->o.snapshot_at) {
 		m->at_reached = true;
 		core_vm_stop(&m->vm, TRACE_STOP_SNAPSHOT, "%s", "");
 	}
 	return next_snapshot(m, retired);
+}
+
+static uint64_t pause_machine(void *opaque)
+{
+	struct cli_run_machine *m = opaque;
+	uint64_t part = cli_run_part_pause(m), other;
+
+	if (m->o.verify)
+		other = cli_run_verify_pause(m);
+	else
+		other = m->snapshot_next = snapshot_pause(m);
+	return part < other ? part : other;
+}
+
+static void marked(void *opaque, const char *text, size_t len)
+{
+	cli_run_part_marked(opaque, text, len);
+}
+
+static bool reached(void *opaque, uint64_t ip)
+{
+	return cli_run_part_reached(opaque, ip);
+}
+
+static void change(void *opaque)
+{
+	cli_run_part_change(opaque);
 }
 
 static size_t share(void *opaque, const uint8_t *request, size_t bytes, uint8_t *reply, size_t room)
@@ -267,6 +293,9 @@ struct core_vm_hooks cli_run_hooks(struct cli_run_machine *m)
 		.disk = disk,
 		.tick = tick,
 		.pause = pause_machine,
+		.marked = marked,
+		.reached = reached,
+		.asked = change,
 		.opaque = m,
 	};
 }
@@ -464,8 +493,9 @@ void cli_run_loop(struct cli_run_machine *m)
 		v->deadline = core_now() + m->o.timeout.ns;
 		set_timer(TIMER_ABSTIME, v->deadline);
 	}
-	m->vm.pause_at = m->o.verify ? retired + 1 : next_snapshot(m, retired);
-	core_vcpu_pause(v);
+	m->snapshot_next = next_snapshot(m, retired);
+	m->vm.pause_at = m->o.verify ? retired + 1 : m->snapshot_next;
+	core_vm_pause(&m->vm, cli_run_part_next(m));
 	cli_run_input_skip(&m->input, v->input.bytes);
 	if (m->input.fd >= 0 || m->o.realtime || m->o.share.given || m->o.monitor || m->o.net.given)
 		core_input_live(v, m->o.realtime || m->input.kind == CLI_RUN_INPUT_TERMINAL);
@@ -539,6 +569,8 @@ int cli_run_finish(struct cli_run_machine *m, int status)
 	end_output(m, ran);
 	if (ran)
 		status = cli_run_verify_report(m, cli_run_report_end(&m->report));
+	if (ran)
+		status = cli_run_part_report(m, status);
 	if (ran && !status && m->o.has_snapshot_at && !m->at_reached)
 		status = cli_fail(CLI_EXIT_FAIL,
 				  "%s: %s: the guest ended at %" PRIu64

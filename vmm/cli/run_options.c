@@ -131,6 +131,14 @@ static const struct cli_option rows[] = {
 	{.text = "Options of a host's trace (--pt=host, or --usage):"},
 	{0, "trace-later", NULL, "begin with the monitor's trace-start", cli_take_flag,
 	 AT(trace_later), OF_HOST},
+	{0, "trace-from", "=EVENT",
+	 "begin when execution reaches this SYMBOL or address, when the guest has printed TEXT "
+	 "(console:TEXT) or marked it (mark:TEXT), or after N instructions (insns:N)",
+	 cli_run_take_from, AT(part), OF_HOST},
+	{0, "trace-until", "=EVENT", "end the trace at such an event", cli_run_take_until, AT(part),
+	 OF_HOST},
+	{0, "trace-for", "=N", "end the trace N instructions after its begin", cli_run_take_for,
+	 AT(part), OF_HOST},
 	{0, "filter", "=RANGE", "trace only this code; can be repeated for several filters",
 	 take_range, OF_HOST},
 	{0, "stop", "=RANGE", "end the trace when execution enters this code", take_range, OF_HOST},
@@ -350,6 +358,8 @@ int cli_run_parse(struct cli_run_options *o, int argc, char **argv)
 		status = find_model(o);
 	if (!status)
 		status = cli_run_check_usage(o);
+	if (!status)
+		status = cli_run_check_part(o);
 	if (!status)
 		status = cli_run_check_verify(o);
 	if (!status)

@@ -62,6 +62,8 @@ static unsigned int find_in_files(const struct debug_symbols *s, const char *wan
 
 static const char *option_name(const struct cli_run_range *r)
 {
+	if (r->option)
+		return r->option;
 	return r->stop ? "stop" : "filter";
 }
 
@@ -135,6 +137,26 @@ static int resolve(struct cli_run_options *o, const struct names *s)
 	return status;
 }
 
+/* Replace the symbol of a trigger by its address. */
+static int resolve_trigger(struct cli_run_trigger *t, const char *option, const struct names *s)
+{
+	struct cli_run_range r = {.text = t->text, .option = option};
+	int status;
+
+	if (t->kind != CLI_RUN_TRIGGER_SYMBOL)
+		return CLI_EXIT_OK;
+	status = by_symbol(&r, s);
+	t->kind = CLI_RUN_TRIGGER_ADDRESS;
+	t->value = r.first;
+	return status;
+}
+
+static bool has_symbols(const struct cli_run_options *o)
+{
+	return o->ranges || o->part.from.kind == CLI_RUN_TRIGGER_SYMBOL ||
+	       o->part.until.kind == CLI_RUN_TRIGGER_SYMBOL;
+}
+
 int cli_run_resolve(struct cli_run_options *o, const void *elf, size_t len)
 {
 	unsigned int have = core_system_ranges(o->system, &o->caps);
@@ -142,10 +164,11 @@ int cli_run_resolve(struct cli_run_options *o, const void *elf, size_t len)
 	int status = CLI_EXIT_OK;
 	const char *problem;
 
-	if (o->symbols.n && !o->ranges && !o->monitor && !o->trace_later)
-		return cli_fail(CLI_EXIT_USAGE,
-				"run: --symbols: requires --filter, --stop or --monitor");
-	if (!o->ranges)
+	if (o->symbols.n && !has_symbols(o) && !o->monitor && !o->trace_later)
+		return cli_fail(
+			CLI_EXIT_USAGE,
+			"run: --symbols: requires --filter, --stop, --trace-from or --monitor");
+	if (!has_symbols(o))
 		return CLI_EXIT_OK;
 	if (o->ranges > have)
 		return cli_fail(CLI_EXIT_USAGE,
@@ -160,6 +183,10 @@ int cli_run_resolve(struct cli_run_options *o, const void *elf, size_t len)
 		status = cli_symbols_whole("run", o->guest, s.files);
 	if (!status)
 		status = resolve(o, &s);
+	if (!status)
+		status = resolve_trigger(&o->part.from, "trace-from", &s);
+	if (!status)
+		status = resolve_trigger(&o->part.until, "trace-until", &s);
 	debug_symbols_close(s.files);
 	debug_free(&s.guest);
 	return status;

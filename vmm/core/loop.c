@@ -161,6 +161,11 @@ bool core_loop_is_due(struct core_loop *l)
 /* Run a part of the guest. Returns true if the caller must call core_loop_poll(). */
 static bool run_part(struct core_vcpu *v, enum way way, struct core_loop *l)
 {
+	if (vpt_unlikely(v->vm->asked)) {
+		v->vm->asked = false;
+		v->vm->hooks.asked(v->vm->hooks.opaque);
+		return false;
+	}
 	switch (way) {
 	case WAY_BATCH:
 		sync_at_times(v);

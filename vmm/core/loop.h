@@ -55,6 +55,9 @@ void core_loop_halted(struct core_vcpu *v);
 /* The same for one of several vCPUs, whose wait must end now. */
 void core_loop_wait(struct core_vcpu *v);
 
+/* A watched instruction is next. Returns true if it must not be executed yet. */
+bool core_loop_reached(struct core_vcpu *v);
+
 /* Handle an exit of the engine's run() other than an access to ports, memory or MSRs. */
 void core_loop_exit(struct core_vcpu *v, struct engine_exit *exit);
 

@@ -87,6 +87,10 @@ static void exact_exit(struct core_vcpu *v, struct engine_exit *exit)
 	case ENGINE_EXIT_CORE:
 		one_exactly(v);
 		break;
+	case ENGINE_EXIT_WATCH:
+		if (!core_loop_reached(v))
+			one_exactly(v);
+		break;
 	case ENGINE_EXIT_FAULT:
 		core_exec_fault(v, &exit->fault, v->regs->rip);
 		v->ev->retired++;

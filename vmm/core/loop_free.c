@@ -43,6 +43,13 @@ static void deliver_fault(struct core_vcpu *v, struct engine_exception *e)
 		core_exec_fault(v, e, v->regs->rip);
 }
 
+bool core_loop_reached(struct core_vcpu *v)
+{
+	const struct core_vm_hooks *hooks = &v->vm->hooks;
+
+	return hooks->reached && hooks->reached(hooks->opaque, v->regs->rip);
+}
+
 void core_loop_exit(struct core_vcpu *v, struct engine_exit *exit)
 {
 	switch (exit->kind) {
@@ -63,9 +70,12 @@ void core_loop_exit(struct core_vcpu *v, struct engine_exit *exit)
 	case ENGINE_EXIT_FAULT:
 		deliver_fault(v, &exit->fault);
 		break;
+	case ENGINE_EXIT_WATCH:
+		if (!core_loop_reached(v))
+			core_exec_one(v);
+		break;
 	case ENGINE_EXIT_SYSCALL:
 	case ENGINE_EXIT_UNABLE:
-	case ENGINE_EXIT_WATCH:
 		core_exec_one(v);
 		break;
 	case ENGINE_EXIT_SHUTDOWN:

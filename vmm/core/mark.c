@@ -36,6 +36,8 @@ void core_mark_write(struct core_vcpu *v, uint8_t byte)
 	if (marks->count < CORE_MARK_MOST) {
 		marks->count++;
 		core_mark_put(v, CORE_MARK_BY_GUEST, marks->text, marks->len);
+		if (v->vm->hooks.marked)
+			v->vm->hooks.marked(v->vm->hooks.opaque, marks->text, marks->len);
 	}
 	marks->len = 0;
 }

@@ -192,6 +192,19 @@ uint64_t core_vm_retired(const struct core_vm *vm)
 	return sum;
 }
 
+void core_vm_ask(struct core_vm *vm)
+{
+	vm->asked = true;
+	vm->current->ev->attention = true;
+}
+
+void core_vm_pause(struct core_vm *vm, uint64_t retired)
+{
+	if (retired < vm->pause_at)
+		vm->pause_at = retired;
+	core_vcpu_pause(vm->current);
+}
+
 void core_vm_stop(struct core_vm *vm, enum trace_stop_kind kind, const char *fmt, ...)
 {
 	va_list args;

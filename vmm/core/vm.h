@@ -75,6 +75,15 @@ struct core_vm_hooks {
 	 * number.
 	 */
 	uint64_t (*pause)(void *opaque);
+	/* The guest has made a mark (abi/boot.h). */
+	void (*marked)(void *opaque, const char *text, size_t len);
+	/*
+	 * Execution has reached an instruction of core_vcpu_watch(). Returns true if the loop must
+	 * look at the machine again before the instruction, and false to execute it.
+	 */
+	bool (*reached)(void *opaque, uint64_t ip);
+	/* Called between two instructions of each vCPU, after core_vm_ask(). */
+	void (*asked)(void *opaque);
 	void *opaque;
 };
 
@@ -145,6 +154,7 @@ struct core_vm {
 	unsigned int cpus;	   /* the number of vCPUs */
 	struct core_vcpu *current; /* the vCPU that runs, or ran last */
 	uint64_t pause_at;	   /* for core_vcpu_pause() */
+	bool asked;		   /* core_vm_hooks.asked is due */
 	struct core_stop stop;
 };
 
@@ -157,6 +167,11 @@ void core_vm_wrote_all(struct core_vm *vm);
 
 /* Returns the number of instructions that all vCPUs have retired. */
 uint64_t core_vm_retired(const struct core_vm *vm);
+
+/* Let core_vm_hooks.asked be called before the next instruction. */
+void core_vm_ask(struct core_vm *vm);
+/* Let core_vm_hooks.pause be called at this count of retired instructions, or earlier. */
+void core_vm_pause(struct core_vm *vm, uint64_t retired);
 
 /* Stop the guest for this reason, unless it has already stopped. */
 void core_vm_stop(struct core_vm *vm, enum trace_stop_kind kind, const char *fmt, ...)

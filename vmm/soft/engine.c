@@ -260,9 +260,15 @@ static void complete(struct engine_vcpu *ev, struct engine_exit *exit)
 
 static int watch(struct engine_vcpu *ev, const uint64_t *ips, size_t count)
 {
-	(void)ev;
-	(void)ips;
-	return count ? -ENOTSUP : 0;
+	struct soft *c = soft(ev);
+
+	if (count > SOFT_WATCHES)
+		return -E2BIG;
+	if (count)
+		memcpy(c->watch, ips, count * sizeof(*ips));
+	c->watches = (unsigned int)count;
+	/* Blocks have a micro-operation before each watched instruction. */
+	return vm_forget(&c->vm->base);
 }
 
 static int kick_after(struct engine_vcpu *ev, uint64_t ns)

@@ -240,6 +240,8 @@ enum soft_call {
 	SOFT_LEFT = 1 << 2,	/* a micro-operation has set what the call returns in `exit` */
 };
 
+#define SOFT_WATCHES 4u
+
 struct soft {
 	struct engine_vcpu base;
 	union {
@@ -301,6 +303,8 @@ struct soft {
 	uint32_t set;	   /* the current enum soft_tlb_set */
 	uint64_t gens;	   /* the newest generation */
 	struct soft_pages pages;
+	uint64_t watch[SOFT_WATCHES]; /* run() ends before an instruction with such a RIP */
+	unsigned int watches;
 };
 
 static inline struct soft *soft(struct engine_vcpu *ev)

@@ -10,7 +10,7 @@
 #include "x86/insn.h"
 
 /* The maximum number of micro-operations of one instruction. */
-#define UOPS_OF_ONE 24u
+#define UOPS_OF_ONE 25u
 #define INSN_MAX    15u
 
 /* Rows name translators by number, because pointers would need a relocation for each mnemonic. */
@@ -242,12 +242,33 @@ static uint8_t refused(const struct soft_translation *t)
 	return 0;
 }
 
+SOFT_UOP(watched)
+{
+	if (!(c->call & SOFT_STEP))
+		return soft_leave(c, u, false, ENGINE_EXIT_WATCH);
+	return SOFT_NEXT(c, u);
+}
+
+static bool is_watched(const struct soft_translation *t)
+{
+	unsigned int i;
+
+	for (i = 0; i < t->c->watches; i++)
+		if (t->c->watch[i] == t->ip)
+			return true;
+	return false;
+}
+
 static void translate(struct soft_translation *t)
 {
 	const struct row *row = &rows[t->insn->mnemonic];
 	uint16_t uops = t->block->uops;
 	uint8_t vector = refused(t);
 
+	if (vpt_unlikely(t->c->watches) && is_watched(t)) {
+		soft_tr_emit(t, watched);
+		uops++;
+	}
 	t->arg = row->arg;
 	t->size = t->insn->operand_count ? (uint8_t)(t->op[0].size / 8) : 0;
 	if (!vector && (!row->translator || !translators[row->translator](t))) {

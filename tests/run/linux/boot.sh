@@ -150,6 +150,22 @@ tap_run "and the trace of each vCPU" test "$(jq -c \
 tap_run "its replay writes the same marks" cmp "$dir/marks.vpt" "$dir/replayed.vpt"
 rm -f "$dir/marks.vpt" "$dir/replayed.vpt"
 
+# A part of the run: from a mark on, 10 million instructions of both vCPUs.
+cat >"$dir/part" <<-'END'
+	/vpt-mark go; ls -lR /proc/sys >/dev/null; poweroff -f
+END
+for run in part part2; do
+	boot $run shell --pt=host --cpus=2 --trace-from=mark:go --trace-for=10000000 --input="$dir/part" \
+		--oracle-blocks -o "$dir/$run.vpt"
+done
+tap_run "from a mark: the guest powers off" test "$status" -eq 0
+tap_run "from a mark: what is decoded is what ran" "$VPT" verify -q "$dir/part.vpt"
+# Instructions that fault count and are not in the trace.
+tap_run "from a mark: as many instructions as were asked for" test "$(insns "$dir/part.vpt")" -le 10000000 -a \
+	"$(insns "$dir/part.vpt")" -gt 9990000
+tap_run "from a mark: the same file again" cmp "$dir/part.vpt" "$dir/part2.vpt"
+rm -f "$dir/part.vpt" "$dir/part2.vpt"
+
 # The monitor types a command, and traces one function of the kernel on both vCPUs while it runs.
 ask() {
 	timeout 60 "$VPT" monitor "$dir/sock" "$@" >/dev/null

@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A host's trace of a part of the run: events that begin and end it, on the software CPU, and on KVM
+# until the trace begins. Both trace the same instructions.
+# usage: part.sh [kvm]
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/cli.sh
+. tests/lib/roundtrip.sh
+elf=$GUEST/quicksort.elf
+
+# run NAME ARG...: trace a part with the oracle. Sets $insns.
+run() {
+	name=$1
+	shift
+	"$VPT" run --engine="$engine" --pt=host --oracle -o "$dir/$name.vpt" "$@" >"$dir/$name.out" 2>"$dir/$name.err"
+	status=$?
+	insns=$("$VPT" info -j "$dir/$name.vpt" | jq '[.vcpus[].sessions[].insns] | add // 0')
+}
+
+listed() { # FILE: its instructions
+	"$VPT" decode -i "$1" | grep -E '^[0-9a-f]{16}'
+}
+
+first() { # FILE: the address of its first instruction
+	listed "$1" | sed -n '1s/^0*\([0-9a-f]*\).*/0x\1/p'
+}
+
+# The whole run, for comparison.
+engine=soft
+run whole "$elf"
+all=$insns
+
+engines=soft
+if [ "${1:-}" = kvm ]; then
+	need_kvm
+	engines="soft kvm,soft"
+fi
+for engine in $engines; do
+	run from --trace-from=partition "$elf"
+	tap_run "$engine: from a symbol: the guest passes" test "$status" -eq 0
+	tap_run "$engine: a part is traced" test "$insns" -gt 1000 -a "$insns" -lt "$all"
+	tap_run "$engine: it is what ran" "$VPT" verify -q "$dir/from.vpt"
+	start=$(first "$dir/from.vpt")
+	tap_run "$engine: it begins at the symbol" test "$(listed "$dir/from.vpt" | awk 'NR == 1 { print $2 }')" = partition
+	tap_run "$engine: vpt run says where it begins" grep -q "the trace begins at $start" "$dir/from.err"
+	run count --trace-from="$start" --trace-for=1234 "$elf"
+	tap_run "$engine: an address, and a number of instructions" test "$insns" -eq 1234
+	tap_run "$engine: it is what ran" "$VPT" verify -q "$dir/count.vpt"
+	run until --trace-from=insertion_sort --trace-until=guest_exit "$elf"
+	tap_run "$engine: until a symbol" "$VPT" verify -q "$dir/until.vpt"
+	tap_run "$engine: which is not in it" test "$insns" -gt 1000 -a \
+		"$(listed "$dir/until.vpt" | awk '$2 == "guest_exit"' | wc -l)" -eq 0
+	run console --trace-from=console:PASS "$elf"
+	tap_run "$engine: from a text of the console" "$VPT" verify -q "$dir/console.vpt"
+	tap_run "$engine: a part is traced" test "$insns" -gt 100 -a "$insns" -lt 20000
+	run mark --trace-from=mark:xyz --trace-until=mark:end "$GUEST/marks.elf"
+	tap_run "$engine: from a mark to a mark" "$VPT" verify -q "$dir/mark.vpt"
+	tap_run "$engine: the marks between them are in it" test "$("$VPT" info -j "$dir/mark.vpt" |
+		jq '[.vcpus[].mark_list[] | select(.insns > 0)] | length')" -ge 2
+	run never --trace-from=console:never "$elf"
+	tap_run "$engine: an event that does not happen is a failure" test "$status" -eq 1
+	tap_run "$engine: with the event" grep -q -- "--trace-from=console:never: it did not happen" "$dir/never.err"
+	for name in from count until console mark; do
+		listed "$dir/$name.vpt" | md5sum >>"$dir/sums-$engine"
+	done
+done
+# Both engines trace the same instructions.
+if [ "${1:-}" = kvm ]; then
+	tap_run "the same instructions with both engines" cmp "$dir/sums-soft" "$dir/sums-kvm,soft"
+	tap_run "of five traces" test "$(wc -l <"$dir/sums-soft")" -eq 5
+	tap_end
+fi
+
+engine=soft
+run insns --trace-from=insns:50000 --trace-for=700 "$elf"
+tap_run "from a count of instructions" test "$insns" -eq 700
+tap_run "it is what ran" "$VPT" verify -q "$dir/insns.vpt"
+cp "$dir/insns.vpt" "$dir/once.vpt"
+run insns --trace-from=insns:50000 --trace-for=700 "$elf"
+tap_run "the same file again" cmp "$dir/once.vpt" "$dir/insns.vpt"
+run begin --trace-for=100 "$elf"
+tap_run "--trace-for alone: from the begin" test "$insns" -eq 100
+run stop --trace-until=partition "$elf"
+tap_run "--trace-until alone: from the begin" test "$insns" -gt 10 -a "$insns" -lt "$all"
+"$VPT" run --engine=soft --pt=host --trace-from=partition --trace-for=50000 --verify "$elf" >/dev/null 2>"$dir/err"
+tap_run "--verify compares the part" grep -q "^verify: 50000 retired, 50000 decoded, 0 mismatches" "$dir/err"
+printf 'hello\n' >"$dir/input"
+"$VPT" run -q --pt=host --trace-from=console:h --input="$dir/input" -o "$dir/typed.vpt" "$GUEST/echo.elf" >/dev/null
+"$VPT" replay -q -o "$dir/again.vpt" "$dir/typed.vpt" >/dev/null
+tap_run "a replay repeats the part" cmp "$dir/typed.vpt" "$dir/again.vpt"
+tap_run "and it has instructions" test "$("$VPT" info -j "$dir/again.vpt" |
+	jq '[.vcpus[].sessions[].insns] | add')" -gt 100
+
+refused() { # WHAT WORDS ARG...
+	what=$1
+	words=$2
+	shift 2
+	"$VPT" run -q --pt=host -o "$dir/no.vpt" "$@" "$elf" >/dev/null 2>"$dir/err"
+	status=$?
+	tap_run "refused: $what" test "$status" -ne 0 -a "$(wc -l <"$dir/err")" -eq 1
+	tap_run "with a reason: $what" grep -q -- "$words" "$dir/err"
+}
+refused "a symbol that is not there" "there is no symbol 'nowhere'" --trace-from=nowhere
+refused "no text" "console:TEXT" --trace-from=console:
+refused "no number" "insns: and a number" --trace-from=insns:many
+refused "no instructions" "above 0" --trace-for=0
+refused "with the monitor's trace" "not with --trace-from" --trace-from=main --trace-later --monitor="$dir/socket"
+tap_end

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt run: begins and ends a host's trace at events of the guest. */
+#include "cli/run_trigger.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/run.h"
+#include "core/vcpu.h"
+
+static int take(const struct cli_given *g, struct cli_run_trigger *t)
+{
+	static const struct {
+		const char *prefix;
+		enum cli_run_trigger_kind kind;
+	} kinds[] = {
+		{"console:", CLI_RUN_TRIGGER_CONSOLE},
+		{"mark:", CLI_RUN_TRIGGER_MARK},
+		{"insns:", CLI_RUN_TRIGGER_INSNS},
+	};
+	size_t i;
+
+	*t = (struct cli_run_trigger){.kind = CLI_RUN_TRIGGER_SYMBOL, .text = g->value};
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		const size_t len = strlen(kinds[i].prefix);
+
+		if (strncmp(g->value, kinds[i].prefix, len) != 0)
+			continue;
+		t->kind = kinds[i].kind;
+		t->text = g->value + len;
+	}
+	if (!*t->text || strlen(t->text) > CLI_RUN_TRIGGER_TEXT)
+		return cli_option_wrong(g,
+					"a symbol, an address, console:TEXT, mark:TEXT or insns:N");
+	if (t->kind == CLI_RUN_TRIGGER_INSNS && !cli_is_number(t->text, &t->value))
+		return cli_option_wrong(g, "insns: and a number");
+	if (t->kind == CLI_RUN_TRIGGER_SYMBOL && cli_is_number(t->text, &t->value))
+		t->kind = CLI_RUN_TRIGGER_ADDRESS;
+	return CLI_EXIT_OK;
+}
+
+int cli_run_take_from(const struct cli_given *g)
+{
+	return take(g, &((struct cli_run_part *)g->field)->from);
+}
+
+int cli_run_take_until(const struct cli_given *g)
+{
+	return take(g, &((struct cli_run_part *)g->field)->until);
+}
+
+int cli_run_take_for(const struct cli_given *g)
+{
+	struct cli_run_part *part = g->field;
+
+	if (!cli_is_number(g->value, &part->insns) || !part->insns)
+		return cli_option_wrong(g, "a number of instructions above 0");
+	return CLI_EXIT_OK;
+}
+
+int cli_run_check_part(const struct cli_run_options *o)
+{
+	const struct cli_run_part *part = &o->part;
+
+	if (!part->from.kind && !part->until.kind && !part->insns)
+		return CLI_EXIT_OK;
+	if (o->system != TRACER_SYSTEM_PT || o->usage.given)
+		return cli_fail(CLI_EXIT_USAGE,
+				"run: --trace-from, --trace-until, --trace-for: not with %s",
+				o->usage.given ? "--usage" : "RTIT");
+	if (o->trace_later)
+		return cli_fail(CLI_EXIT_USAGE,
+				"run: --trace-later: not with --trace-from, --trace-until and "
+				"--trace-for");
+	return CLI_EXIT_OK;
+}
+
+/* Let the engine stop at the address of the trigger that is waited for. */
+static int watch(struct cli_run_machine *m)
+{
+	const struct cli_run_part *part = &m->o.part;
+	const struct cli_run_trigger *t = m->part.state == CLI_RUN_PART_BEFORE	 ? &part->from
+					  : m->part.state == CLI_RUN_PART_DURING ? &part->until
+										 : NULL;
+	const size_t count = t && t->kind == CLI_RUN_TRIGGER_ADDRESS;
+	unsigned int i;
+	int error = 0;
+
+	for (i = 0; !error && i < m->vm.cpus; i++)
+		error = core_vcpu_watch(m->vm.cpu[i], count ? &t->value : NULL, count);
+	return error;
+}
+
+int cli_run_part_begin(struct cli_run_machine *m)
+{
+	const struct cli_run_part *part = &m->o.part;
+
+	if (!part->from.kind && !part->until.kind && !part->insns)
+		return CLI_EXIT_OK;
+	if (part->from.kind == CLI_RUN_TRIGGER_INSNS && !(m->vm.engine->can & ENGINE_COUNTS))
+		return cli_fail(CLI_EXIT_USAGE,
+				"run: --trace-from=insns:%s: engine %s does not count instructions",
+				part->from.text, m->vm.engine->name);
+	m->part.state = m->part.wanted =
+		part->from.kind ? CLI_RUN_PART_BEFORE : CLI_RUN_PART_DURING;
+	m->part.ends = part->from.kind || !part->insns ? UINT64_MAX : part->insns;
+	if (watch(m))
+		return cli_fail(CLI_EXIT_HOST, "run: the engine cannot watch an address");
+	return CLI_EXIT_OK;
+}
+
+static void want(struct cli_run_machine *m, enum cli_run_part_state state)
+{
+	m->part.wanted = state;
+	core_vm_ask(&m->vm);
+}
+
+/* Returns the trigger of this kind that is waited for, or NULL. */
+static const struct cli_run_trigger *awaited(const struct cli_run_machine *m,
+					     enum cli_run_trigger_kind kind)
+{
+	const struct cli_run_trigger *t = NULL;
+
+	if (m->part.state != m->part.wanted)
+		return NULL;
+	if (m->part.state == CLI_RUN_PART_BEFORE)
+		t = &m->o.part.from;
+	else if (m->part.state == CLI_RUN_PART_DURING)
+		t = &m->o.part.until;
+	return t && t->kind == kind ? t : NULL;
+}
+
+static void happened(struct cli_run_machine *m)
+{
+	want(m, m->part.state + 1);
+}
+
+void cli_run_part_printed(struct cli_run_machine *m, char c)
+{
+	const struct cli_run_trigger *t = awaited(m, CLI_RUN_TRIGGER_CONSOLE);
+	size_t len;
+
+	if (!t)
+		return;
+	len = strlen(t->text);
+	memmove(m->part.tail, m->part.tail + 1, len - 1);
+	m->part.tail[len - 1] = c;
+	if (memcmp(m->part.tail, t->text, len) != 0)
+		return;
+	memset(m->part.tail, 0, sizeof(m->part.tail));
+	happened(m);
+}
+
+void cli_run_part_marked(struct cli_run_machine *m, const char *text, size_t len)
+{
+	const struct cli_run_trigger *t = awaited(m, CLI_RUN_TRIGGER_MARK);
+
+	if (t && strlen(t->text) == len && !memcmp(t->text, text, len))
+		happened(m);
+}
+
+bool cli_run_part_reached(struct cli_run_machine *m, uint64_t ip)
+{
+	const struct cli_run_trigger *t = awaited(m, CLI_RUN_TRIGGER_ADDRESS);
+
+	if (!t || t->value != ip)
+		return false;
+	happened(m);
+	return true;
+}
+
+static void report(const struct cli_run_machine *m, const char *what)
+{
+	if (!m->o.quiet && !m->o.json)
+		fprintf(stderr, "vpt run: the trace %s at %#" PRIx64 "\n", what,
+			m->vm.current->regs->rip);
+}
+
+static void begin(struct cli_run_machine *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->vm.cpus; i++)
+		if (cli_run_start_host(&m->o, m->vm.cpu[i]))
+			core_vm_stop(&m->vm, TRACE_STOP_HOST, "the trace could not begin");
+	if (m->o.part.insns) {
+		m->part.ends = core_vm_retired(&m->vm) + m->o.part.insns;
+		core_vm_pause(&m->vm, m->part.ends);
+	}
+	report(m, "begins");
+}
+
+static void end(struct cli_run_machine *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->vm.cpus; i++) {
+		struct core_vcpu *v = m->vm.cpu[i];
+
+		(void)tracer_host_write(&v->tracer, VPT_MSR_CTL, 0, v->regs->rip);
+	}
+	m->part.ends = UINT64_MAX;
+	report(m, "ends");
+}
+
+void cli_run_part_change(struct cli_run_machine *m)
+{
+	if (m->part.state == m->part.wanted)
+		return;
+	m->part.state = m->part.wanted;
+	if (m->part.state == CLI_RUN_PART_DURING)
+		begin(m);
+	else if (m->part.state == CLI_RUN_PART_AFTER)
+		end(m);
+	(void)watch(m);
+}
+
+uint64_t cli_run_part_next(const struct cli_run_machine *m)
+{
+	const struct cli_run_trigger *from = &m->o.part.from;
+
+	if (m->part.state == CLI_RUN_PART_BEFORE && from->kind == CLI_RUN_TRIGGER_INSNS)
+		return from->value;
+	return m->part.state == CLI_RUN_PART_DURING ? m->part.ends : UINT64_MAX;
+}
+
+uint64_t cli_run_part_pause(struct cli_run_machine *m)
+{
+	if (core_vm_retired(&m->vm) >= cli_run_part_next(m)) {
+		m->part.wanted = m->part.state + 1;
+		cli_run_part_change(m);
+	}
+	return cli_run_part_next(m);
+}
+
+int cli_run_part_report(const struct cli_run_machine *m, int status)
+{
+	const struct cli_run_trigger *t = &m->o.part.from;
+
+	if (status || m->part.state != CLI_RUN_PART_BEFORE)
+		return status;
+	return cli_fail(CLI_EXIT_FAIL,
+			"%s: --trace-from=%s%s: it did not happen: nothing was traced", m->o.verb,
+			t->kind == CLI_RUN_TRIGGER_CONSOLE ? "console:"
+			: t->kind == CLI_RUN_TRIGGER_MARK  ? "mark:"
+			: t->kind == CLI_RUN_TRIGGER_INSNS ? "insns:"
+							   : "",
+			t->text);
+}
