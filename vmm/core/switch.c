@@ -83,6 +83,7 @@ static void exchange(struct core_vcpu *v)
 	sigset_t all, before;
 
 	change->ev->bus = ev->bus;
+	core_put_bit(&change->ev->state, ENGINE_BRANCHES, ev->state & ENGINE_BRANCHES);
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	v->engine = v->vm->engine = change->other;
@@ -109,6 +110,8 @@ int core_switch(struct core_vm *vm)
 		error = change->other->load(change->ev, m.bytes, m.count);
 	if (!error) {
 		exchange(v);
+		/* Each engine has a count of branches of its own. */
+		core_perfmon_skip(v);
 		core_vcpu_load(v);
 		adapt(v, &m);
 	}
