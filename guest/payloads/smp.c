@@ -2,7 +2,7 @@
 /*
  * Several processors: start-up, locks, one clock, code that another processor changes, IPIs that
  * wake HLT, MONITOR, and an INIT in the middle of a program. With one processor there is nothing to
- * start.
+ * start. --arg: number of changes of the code
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -20,6 +20,7 @@ PAYLOAD("several processors: start-up, locks, clocks, changed code, IPIs");
 #define RET	 0xc3u
 
 static unsigned int count;
+static uint32_t patches = PATCHES;
 static volatile uint32_t lock;
 static volatile uint64_t guarded, last_tsc, backwards, added, ready, wrong, woken, stored, passed;
 static volatile uint64_t phase;
@@ -96,9 +97,9 @@ static void patch(uint32_t number)
 
 static void follow_patches(void)
 {
-	unsigned int i;
+	uint32_t i;
 
-	for (i = 1; i <= PATCHES; i++) {
+	for (i = 1; i <= patches; i++) {
 		wait_until(&phase, i);
 		(void)cpuid(0, 0);
 		if (call_patched() != i)
@@ -159,7 +160,7 @@ static void after_init(unsigned int id)
 
 static void run_first(void)
 {
-	unsigned int i;
+	uint32_t i;
 
 	add(&ready);
 	wait_until(&ready, count);
@@ -167,7 +168,7 @@ static void run_first(void)
 	wait_until(&added, (uint64_t)count * ROUNDS);
 	report_equal(guarded, (uint64_t)count * ROUNDS, "the lock guards its number");
 	report_equal(backwards, 0, "no processor reads a clock that is behind");
-	for (i = 1; i <= PATCHES; i++) {
+	for (i = 1; i <= patches; i++) {
 		patch(i);
 		phase = i;
 		wait_until(&passed, (uint64_t)i * (count - 1));
@@ -222,6 +223,8 @@ void payload(void)
 	count = start_cpu_count();
 	if (count > START_CPU_MAX)
 		count = START_CPU_MAX;
+	if (boot->arg[0])
+		patches = (uint32_t)boot->arg[0];
 	report_note("processors: %u", count);
 	trace_simple(&t, work);
 }

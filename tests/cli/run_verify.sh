@@ -24,7 +24,8 @@ same() {
 	tap_run "$name: the same counts in JSON" test "$(jq -r '.verify |
 		"verify: \(.retired) retired, \(.decoded) decoded, \(.mismatches) mismatches"' \
 		"$dir/b.json")" = "$want"
-	parts=$((parts + $(jq .verify.parts "$dir/b.json")))
+	own=$(jq .verify.parts "$dir/b.json")
+	parts=$((parts + own))
 }
 
 for guest in bytecode calls jit kernelmix legacy processes quicksort selfmod strings; do
@@ -40,6 +41,16 @@ same "lost bytes" --pt=host --buffer=256:8 "$GUEST/ring3.elf"
 same "many parts" --pt=host --psb=0 --arg=500 "$GUEST/quicksort.elf"
 tap_run "these were more than 40 parts ($parts)" test "$parts" -gt 40
 
+# Several vCPUs, each with parts of its own. The first one changes code that the others execute.
+for cpus in 2 4 8; do
+	same "$cpus vCPUs" --pt=host --cpus=$cpus --psb=0 --tsc --mtc --cyc --arg=300 "$GUEST/smp.elf"
+	tap_run "$cpus vCPUs: at least five parts each ($own)" test "$own" -ge $((5 * cpus))
+done
+same "64 vCPUs" --pt=host --cpus=64 --psb=0 "$GUEST/smp.elf"
+same "3 vCPUs, guest" --pt=guest --model=icx --cpus=3 --arg=1000 "$GUEST/smp.elf"
+same "3 vCPUs, rtit" --pt=host --model=airmont --cpus=3 "$GUEST/smp.elf"
+same "3 vCPUs, lost bytes" --pt=host --cpus=3 --buffer=256:8 --tsc --mtc --arg=300 "$GUEST/smp.elf"
+
 # ends STATUS TEXT OPTION...: the exit status, and a pattern of grep in what is said.
 ends() {
 	want=$1 text=$2
@@ -54,6 +65,9 @@ soft="--engine=soft --verify"
 	ends 1 "^verify: [1-9].* [1-9][0-9]* mismatches" $soft --pt=host --trace=rtit --errata=E8 --psb=0 \
 		"$GUEST/kernelmix.elf"
 	tap_run "the first difference is shown" grep -q "ran, and should be in the trace" "$dir/err"
+	ends 1 "^verify: [1-9].* 3 mismatches" $soft --pt=host --trace=rtit --errata=E8 --psb=0 --cpus=3 \
+		--arg=2000 "$GUEST/smp.elf"
+	tap_run "3 vCPUs: the first difference is shown" grep -q "ran, and should be in the trace" "$dir/err"
 	ends 1 "no instruction that ran should be in the trace" $soft --pt=host --cr3=0x123000 \
 		"$GUEST/demo.elf"
 	ends 1 "max-insns=20000 reached" $soft --pt=host --max-insns=20000 "$GUEST/quicksort.elf"
@@ -61,6 +75,11 @@ soft="--engine=soft --verify"
 		"$dir/err"
 	ends 1 "timeout=0.3 reached" $soft --pt=host --timeout=0.3 --arg=1000000 "$GUEST/quicksort.elf"
 	tap_run "a timeout: what ran is compared" grep -q "verify: [1-9].*, 0 mismatches" "$dir/err"
+	ends 1 "max-insns=20000 reached" $soft --pt=host --cpus=3 --max-insns=20000 --arg=1000 "$GUEST/smp.elf"
+	tap_run "3 vCPUs, a limit: what ran is compared" grep -q "verify: [2-5]....  *retired, .* 0 mismatches" \
+		"$dir/err"
+	# No part of a vCPU is as large.
+	ends 1 "max-bytes=16777216 reached" $soft --pt=host --cpus=4 --max-bytes=16M --arg=2000 "$GUEST/smp.elf"
 	ends 1 "max-bytes=2097152 reached" $soft --pt=host --max-bytes=2M --arg=400 "$GUEST/quicksort.elf"
 	ends 2 "no --output and no --snapshot" $soft --pt=host -o "$dir/t.vpt" "$GUEST/demo.elf"
 	ends 2 "no --output and no --snapshot" $soft --pt=host --snapshot="$dir/t.vps" "$GUEST/demo.elf"

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Verifies the parts of a run in another process, which reads them in its own sandbox. Two files in
- * memory take turns. A pipe has the number of each file that is ready, and another pipe has the
- * results.
+ * Verifies the parts of a run in another process, which reads them in its own sandbox. Each part is
+ * in one of several files in memory. A pipe has the number of each file that is ready, and another
+ * pipe has the results, in the same order.
  */
 #include "cli/parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,20 +22,33 @@
 #include "cli/verify.h"
 #include "oracle/targets.h"
 
-#define FILES 2u
-
 struct result {
+	uint32_t file;
 	int error; /* 0 or -errno */
 	struct cli_parts_sum sum;
+};
+
+enum file_state {
+	FILE_FREE,   /* empty */
+	FILE_TAKEN,  /* a part is being written to it */
+	FILE_WAITING /* a part without a result */
+};
+
+struct file {
+	int fd;
+	enum file_state state;
+	uint64_t bytes; /* its size while it is waiting */
 };
 
 struct cli_parts {
 	pid_t pid;
 	/* The other end of `ask` stays open here too, so that a write never raises SIGPIPE. */
 	int ask, asked, answer;
-	int file[FILES];
-	unsigned int next;    /* index of the file of the next cli_parts_next() */
-	unsigned int waiting; /* parts without a result */
+	struct file *file;
+	unsigned int files;
+	unsigned int waiting; /* files without a result */
+	uint64_t bytes;	      /* their size */
+	uint64_t most;	      /* the limit of `bytes` and the next part together */
 	int error;	      /* the first error */
 	struct cli_parts_sum sum;
 };
@@ -43,7 +58,8 @@ struct worker {
 	const char *verb;
 	bool quiet;
 	int ask, answer;
-	const int *file;
+	const struct file *file;
+	unsigned int files;
 	bool shown; /* a mismatch has been shown */
 };
 
@@ -89,7 +105,7 @@ static int compare(struct worker *w, struct trace_reader *reader, struct cli_par
 }
 
 /* Read the part as standard input, because no file can be opened by its name here. */
-static int verify(struct worker *w, unsigned int file, struct cli_parts_sum *sum)
+static int verify(struct worker *w, int fd, struct cli_parts_sum *sum)
 {
 	struct trace_reader *reader;
 	char why[256];
@@ -97,7 +113,7 @@ static int verify(struct worker *w, unsigned int file, struct cli_parts_sum *sum
 
 	/* The lowest free descriptor is that of standard input. */
 	close(STDIN_FILENO);
-	if (fcntl(w->file[file], F_DUPFD, STDIN_FILENO) != STDIN_FILENO)
+	if (fcntl(fd, F_DUPFD, STDIN_FILENO) != STDIN_FILENO)
 		return -EBADF;
 	err = trace_reader_open_as("-", TRACE_READER_CODE_IN_PLACE, &reader, why, sizeof(why));
 	if (err) {
@@ -119,10 +135,13 @@ static void work(struct worker *w)
 
 	if (cli_confine_reader(w->verb))
 		_exit(CLI_EXIT_HOST);
-	while (read(w->ask, &file, 1) == 1) {
-		struct result result = {.error = 0};
+	while (read(w->ask, &file, 1) == 1 && file < w->files) {
+		struct result result = {.file = file};
 
-		result.error = verify(w, file, &result.sum);
+		result.error = verify(w, w->file[file].fd, &result.sum);
+		/* Free the memory now, as the next part may be in another file. */
+		if (ftruncate(w->file[file].fd, 0) && !result.error)
+			result.error = -errno;
 		if (write(w->answer, &result, sizeof(result)) != sizeof(result))
 			break;
 	}
@@ -133,9 +152,12 @@ static int open_files(struct cli_parts *p)
 {
 	unsigned int i;
 
-	for (i = 0; i < FILES; i++) {
-		p->file[i] = memfd_create("vpt-part", MFD_CLOEXEC);
-		if (p->file[i] < 0)
+	p->file = calloc(p->files, sizeof(*p->file));
+	if (!p->file)
+		return -ENOMEM;
+	for (i = 0; i < p->files; i++) {
+		p->file[i].fd = memfd_create("vpt-part", MFD_CLOEXEC);
+		if (p->file[i].fd < 0)
 			return -errno;
 	}
 	return 0;
@@ -156,6 +178,7 @@ static int fork_worker(struct cli_parts *p, struct worker *w)
 		w->ask = ask[0];
 		w->answer = answer[1];
 		w->file = p->file;
+		w->files = p->files;
 		/* An interrupt ends the run, and then the last part is verified. */
 		signal(SIGINT, SIG_IGN);
 		signal(SIGTERM, SIG_IGN);
@@ -169,17 +192,24 @@ static int fork_worker(struct cli_parts *p, struct worker *w)
 	return 0;
 }
 
-struct cli_parts *cli_parts_start(const char *verb, bool quiet, int *status)
+struct cli_parts *cli_parts_start(const struct cli_parts_config *config, int *status)
 {
 	struct cli_parts *p = calloc(1, sizeof(*p));
-	struct worker w = {.verb = verb, .quiet = quiet};
-	int err = p ? open_files(p) : -ENOMEM;
+	struct worker w = {.verb = config->verb, .quiet = config->quiet};
+	int err = p ? 0 : -ENOMEM;
 
+	if (p) {
+		p->files = 2 * config->most;
+		p->most = config->bytes;
+		err = open_files(p);
+	}
 	if (!err)
 		err = fork_worker(p, &w);
 	if (!err)
 		return p;
-	*status = cli_fail(CLI_EXIT_HOST, "%s: --verify: %s", verb, cli_reason(-err));
+	*status = cli_fail(CLI_EXIT_HOST, "%s: --verify: %s", config->verb, cli_reason(-err));
+	if (p)
+		free(p->file);
 	free(p);
 	return NULL;
 }
@@ -202,40 +232,81 @@ static int read_result(struct cli_parts *p, struct result *result)
 	return result->error;
 }
 
-/* Wait for the result of a part. */
+/* Wait for the result of the part that has waited longest. */
 static void take_result(struct cli_parts *p)
 {
 	struct result result;
 	int err = read_result(p, &result);
+	struct file *file;
 
 	p->waiting--;
-	if (err)
+	/* The other process has read what a guest made. */
+	if (!err && (result.file >= p->files || p->file[result.file].state != FILE_WAITING))
+		err = -EPROTO;
+	if (err) {
 		p->error = p->error ? p->error : err;
-	else
-		add(&p->sum, &result.sum);
+		return;
+	}
+	file = &p->file[result.file];
+	file->state = FILE_FREE;
+	p->bytes -= file->bytes;
+	add(&p->sum, &result.sum);
 }
 
-int cli_parts_next(struct cli_parts *p, int *fd)
+static bool has_result(const struct cli_parts *p)
 {
-	while (p->waiting)
+	struct pollfd answer = {.fd = p->answer, .events = POLLIN};
+
+	return poll(&answer, 1, 0) > 0;
+}
+
+static struct file *find_free(struct cli_parts *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->files; i++)
+		if (p->file[i].state == FILE_FREE)
+			return &p->file[i];
+	return NULL;
+}
+
+int cli_parts_next(struct cli_parts *p, uint64_t bytes, int *fd)
+{
+	struct file *file;
+
+	while (p->waiting && !p->error &&
+	       (p->bytes + bytes > p->most || !find_free(p) || has_result(p)))
 		take_result(p);
 	if (p->error)
 		return p->error;
-	*fd = p->file[p->next];
-	p->next = (p->next + 1) % FILES;
-	return ftruncate(*fd, 0) || lseek(*fd, 0, SEEK_SET) ? -errno : 0;
+	file = find_free(p);
+	if (!file)
+		return -EMFILE;
+	if (lseek(file->fd, 0, SEEK_SET))
+		return -errno;
+	file->state = FILE_TAKEN;
+	*fd = file->fd;
+	return 0;
 }
 
 int cli_parts_verify(struct cli_parts *p, int fd)
 {
-	const unsigned char file = fd != p->file[0];
+	unsigned char number = 0;
+	struct stat st;
 	ssize_t n;
 
+	while (p->file[number].fd != fd)
+		number++;
+	if (fstat(fd, &st))
+		return -errno;
 	do {
-		n = write(p->ask, &file, 1);
+		n = write(p->ask, &number, 1);
 	} while (n < 0 && errno == EINTR);
 	if (n != 1)
 		return -errno;
+	p->file[number].state = FILE_WAITING;
+	p->file[number].bytes = (uint64_t)st.st_size;
+	p->bytes += (uint64_t)st.st_size;
 	p->waiting++;
 	return 0;
 }
@@ -254,10 +325,11 @@ int cli_parts_end(struct cli_parts *p, struct cli_parts_sum *sum)
 		;
 	close(p->asked);
 	close(p->answer);
-	for (i = 0; i < FILES; i++)
-		close(p->file[i]);
+	for (i = 0; i < p->files; i++)
+		close(p->file[i].fd);
 	*sum = p->sum;
 	err = p->error;
+	free(p->file);
 	free(p);
 	return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A process that verifies a run in parts, while the run goes on. A part is a .vpt file in memory,
- * with the oracle's log. One part is verified while the next one is written.
+ * with the oracle's log. Parts are verified one at a time, while the next ones are written.
  */
 #ifndef VMM_CLI_PARTS_H
 #define VMM_CLI_PARTS_H
@@ -21,18 +21,26 @@ struct cli_parts_sum {
 	uint64_t without_tnt;	/* parts with DisTNT, which were not compared */
 };
 
-/*
- * Start the process, before the guest has memory, and before the sandbox. It prints the first
- * mismatch to standard error unless @quiet is set. Returns NULL with an exit status in *status,
- * after one line.
- */
-struct cli_parts *cli_parts_start(const char *verb, bool quiet, int *status);
+struct cli_parts_config {
+	const char *verb;
+	bool quiet; /* print no mismatch */
+	unsigned int
+		most;	/* the maximum number of parts that are written at the same time, to 64 */
+	uint64_t bytes; /* the size of parts that may wait to be verified */
+};
 
 /*
- * Get the descriptor of the next part, an empty file that stays ours. There are two files, so this
- * function waits for the result of the part that used the file before. Returns 0 or -errno.
+ * Start the process, before the guest has memory, and before the sandbox. The process prints the
+ * first mismatch to standard error. Returns NULL with an exit status in *status, after one line.
  */
-int cli_parts_next(struct cli_parts *p, int *fd);
+struct cli_parts *cli_parts_start(const struct cli_parts_config *config, int *status);
+
+/*
+ * Get the descriptor of the next part, an empty file that stays ours. @bytes: the size of the part
+ * that the caller will pass to cli_parts_verify() next. This function waits for results while that
+ * part and those that wait are too large together, or too many. Returns 0 or -errno.
+ */
+int cli_parts_next(struct cli_parts *p, uint64_t bytes, int *fd);
 /* Verify the part with a descriptor from cli_parts_next(). Returns 0 or -errno. */
 int cli_parts_verify(struct cli_parts *p, int fd);
 /*

@@ -31,7 +31,7 @@ static bool starts_trace(const struct cli_run_machine *m)
 {
 	if (m->o.owner != TRACE_OWNER_HOST || m->o.trace_later)
 		return false;
-	return m->part.state == CLI_RUN_PART_NONE || m->part.state == CLI_RUN_PART_DURING;
+	return m->window.state == CLI_RUN_WINDOW_NONE || m->window.state == CLI_RUN_WINDOW_DURING;
 }
 
 /* Load the guest once more after a reset. A guest's own trace is off. */
@@ -72,8 +72,6 @@ static int check_cpus(const struct cli_run_options *o, const struct engine *engi
 				engine->name);
 	if (o->usage.given)
 		other = "usage";
-	else if (o->verify)
-		other = "verify";
 	else if (o->trace.changes)
 		other = "cbr, with changes";
 	if (other)
@@ -225,9 +223,11 @@ static uint32_t oracle_of(const struct cli_run_options *o)
 
 static int record(struct run *r, struct core_vcpu *v, const struct vpt_caps *caps)
 {
+	struct trace_writer *writer =
+		r->m.o.verify ? r->m.verify.part[v->index].writer : r->m.writer;
 	int status;
 
-	if (core_vcpu_record(v, r->m.writer, oracle_of(&r->m.o), caps))
+	if (core_vcpu_record(v, writer, oracle_of(&r->m.o), caps))
 		return cli_fail(CLI_EXIT_HOST, "run: no memory");
 	status = cli_run_set_model(&r->m.o, v);
 	if (status)
@@ -250,7 +250,7 @@ static int start_trace(struct run *r)
 				r->m.o.verify ? "verify" : "oracle-blocks", v->engine->name);
 	if (r->m.o.owner == TRACE_OWNER_HOST || r->m.o.usage.given)
 		caps = cli_run_host_caps(&r->m.o);
-	status = cli_run_part_begin(&r->m);
+	status = cli_run_window_begin(&r->m);
 	if (!status)
 		status = open_output(r, &caps);
 	if (status)

@@ -163,7 +163,7 @@ struct cli_run_options {
 	struct cli_run_range range[VPT_MAX_RANGES];
 	size_t ranges;
 	struct cli_symbols symbols; /* for the ranges and triggers */
-	struct cli_run_part part;
+	struct cli_run_window window;
 	bool user, kernel;
 	bool has_cr3;
 	uint64_t cr3;
@@ -246,6 +246,15 @@ int cli_run_start_atom(const struct cli_run_options *o, struct core_vcpu *v);
 /* run_root.c: write the symbols of the VMM model. Returns 0 or -errno. */
 int cli_run_write_root(struct trace_writer *writer);
 
+/* run_part.c: the part of one vCPU that is being recorded. */
+struct cli_run_part {
+	struct trace_writer *writer;
+	int fd;
+	uint64_t least;		 /* a part with fewer bytes does not end */
+	uint64_t retired, insns; /* the counts at the last stop in search of a PSB */
+	uint32_t tries;		 /* the number of such stops */
+};
+
 /* run_verify.c: the verification of a run that is not stored. */
 struct cli_run_verify {
 	struct cli_parts *parts;  /* NULL without --verify */
@@ -253,21 +262,18 @@ struct cli_run_verify {
 	int error;		  /* 0, or -errno if a part could not be verified */
 	/* Write what precedes the trace in a part. Returns 0 or -errno. */
 	int (*head)(struct cli_run_machine *m, struct trace_writer *writer);
-	int fd;			 /* the file of the present part */
-	uint64_t bytes;		 /* size at which the present part ends at the next PSB */
-	uint64_t retired, insns; /* the counts at the last stop in search of a PSB */
-	uint32_t tries;		 /* the number of such stops */
+	struct cli_run_part part[DEV_PLATFORM_CPUS];
 };
 
 cli_option_take cli_run_take_verify;
 int cli_run_check_verify(const struct cli_run_options *o);
 /* Start the other process, before the VM exists. Returns an exit status. */
 int cli_run_verify_start(struct cli_run_machine *m);
-/* Set m->writer to that of the first part. Returns an exit status. */
+/* Begin the first part of each vCPU. Returns an exit status. */
 int cli_run_verify_open(struct cli_run_machine *m);
-/* The hook `pause` of the VM. Returns the next count of retired instructions to call it at. */
-uint64_t cli_run_verify_pause(struct cli_run_machine *m);
-/* Close the last part, and wait for all results. @ran: the guest ran. */
+/* The hook `visit` of the VM, in run_part.c. */
+uint64_t cli_run_verify_visit(struct cli_run_machine *m, struct core_vcpu *v);
+/* Close the last parts, and wait for all results. @ran: the guest ran. */
 void cli_run_verify_end(struct cli_run_machine *m, bool ran);
 void cli_run_verify_json(const struct cli_run_verify *r);
 /* Print the result. @status: the status so far. Returns the exit status of the run. */
@@ -374,11 +380,11 @@ struct cli_run_machine {
 	struct cli_run_options o;
 	struct core_vm vm;
 	struct trace_outfile output; /* the trace file, if there is one */
-	struct trace_writer *writer; /* NULL without a trace file */
+	struct trace_writer *writer; /* NULL without a trace file, and with --verify */
 	struct trace_file_info info; /* INFO block of the trace file */
 	struct cli_run_report report;
 	struct cli_run_verify verify;
-	struct cli_run_part_run part;
+	struct cli_run_window_run window;
 	uint64_t snapshots;	       /* taken */
 	uint64_t snapshot_next;	       /* the count of instructions of the next one */
 	bool at_reached;	       /* --snapshot-at */

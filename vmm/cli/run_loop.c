@@ -83,7 +83,7 @@ static void console(void *opaque, char c)
 {
 	struct cli_run_machine *m = opaque;
 
-	cli_run_part_printed(m, c);
+	cli_run_window_printed(m, c);
 	/* Ignore the error of a write that the end interrupted. */
 	if (!ending && !m->silent && !cli_terminal_put(&m->terminal, (uint8_t)c) && ending)
 		clearerr(m->console);
@@ -242,28 +242,30 @@ static uint64_t snapshot_pause(struct cli_run_machine *m)
 static uint64_t pause_machine(void *opaque)
 {
 	struct cli_run_machine *m = opaque;
-	uint64_t part = cli_run_part_pause(m), other;
+	uint64_t window = cli_run_window_pause(m);
 
-	if (m->o.verify)
-		other = cli_run_verify_pause(m);
-	else
-		other = m->snapshot_next = snapshot_pause(m);
-	return part < other ? part : other;
+	m->snapshot_next = snapshot_pause(m);
+	return window < m->snapshot_next ? window : m->snapshot_next;
+}
+
+static uint64_t visit(void *opaque, struct core_vcpu *v)
+{
+	return cli_run_verify_visit(opaque, v);
 }
 
 static void marked(void *opaque, const char *text, size_t len)
 {
-	cli_run_part_marked(opaque, text, len);
+	cli_run_window_marked(opaque, text, len);
 }
 
 static bool reached(void *opaque, uint64_t ip)
 {
-	return cli_run_part_reached(opaque, ip);
+	return cli_run_window_reached(opaque, ip);
 }
 
 static void change(void *opaque)
 {
-	cli_run_part_change(opaque);
+	cli_run_window_change(opaque);
 }
 
 static size_t share(void *opaque, const uint8_t *request, size_t bytes, uint8_t *reply, size_t room)
@@ -293,6 +295,7 @@ struct core_vm_hooks cli_run_hooks(struct cli_run_machine *m)
 		.disk = disk,
 		.tick = tick,
 		.pause = pause_machine,
+		.visit = visit,
 		.marked = marked,
 		.reached = reached,
 		.asked = change,
@@ -487,15 +490,16 @@ void cli_run_loop(struct cli_run_machine *m)
 	catch_signals(m->o.snapshot);
 	cli_run_report_begin(&m->report, &m->o, &m->vm, &m->output);
 	m->report.verify = m->o.verify ? &m->verify : NULL;
-	for (i = 0; i < m->vm.cpus; i++)
+	for (i = 0; i < m->vm.cpus; i++) {
 		m->vm.cpu[i]->max_insns = m->o.max_insns;
+		m->vm.cpu[i]->visit_at = m->o.verify ? m->vm.cpu[i]->ev->retired + 1 : UINT64_MAX;
+	}
 	if (m->o.timeout.ns) {
 		v->deadline = core_now() + m->o.timeout.ns;
 		set_timer(TIMER_ABSTIME, v->deadline);
 	}
-	m->snapshot_next = next_snapshot(m, retired);
-	m->vm.pause_at = m->o.verify ? retired + 1 : m->snapshot_next;
-	core_vm_pause(&m->vm, cli_run_part_next(m));
+	m->snapshot_next = m->vm.pause_at = next_snapshot(m, retired);
+	core_vm_pause(&m->vm, cli_run_window_next(m));
 	cli_run_input_skip(&m->input, v->input.bytes);
 	if (m->input.fd >= 0 || m->o.realtime || m->o.share.given || m->o.monitor || m->o.net.given)
 		core_input_live(v, m->o.realtime || m->input.kind == CLI_RUN_INPUT_TERMINAL);
@@ -570,7 +574,7 @@ int cli_run_finish(struct cli_run_machine *m, int status)
 	if (ran)
 		status = cli_run_verify_report(m, cli_run_report_end(&m->report));
 	if (ran)
-		status = cli_run_part_report(m, status);
+		status = cli_run_window_report(m, status);
 	if (ran && !status && m->o.has_snapshot_at && !m->at_reached)
 		status = cli_fail(CLI_EXIT_FAIL,
 				  "%s: %s: the guest ended at %" PRIu64

@@ -93,7 +93,8 @@ static const struct cli_option rows[] = {
 	 cli_take_flag, AT(oracle_blocks)},
 	{0, "verify", "[=SIZE]",
 	 "compare the trace with the instructions that ran, while the guest runs, and store "
-	 "nothing; in parts of SIZE bytes of memory (default 96M); only --engine=soft",
+	 "nothing; in parts of SIZE bytes of memory (default 96M), which the vCPUs share; only "
+	 "--engine=soft",
 	 cli_run_take_verify, AT(verify)},
 	{0, "seed", "=N", "the seed of the guest's random numbers", cli_take_number, AT(seed)},
 	{0, "arg", "=N", "the next argument in the boot information; at most four", cli_take_arg,
@@ -134,11 +135,11 @@ static const struct cli_option rows[] = {
 	{0, "trace-from", "=EVENT",
 	 "begin when execution reaches this SYMBOL or address, when the guest has printed TEXT "
 	 "(console:TEXT) or marked it (mark:TEXT), or after N instructions (insns:N)",
-	 cli_run_take_from, AT(part), OF_HOST},
-	{0, "trace-until", "=EVENT", "end the trace at such an event", cli_run_take_until, AT(part),
-	 OF_HOST},
+	 cli_run_take_from, AT(window), OF_HOST},
+	{0, "trace-until", "=EVENT", "end the trace at such an event", cli_run_take_until,
+	 AT(window), OF_HOST},
 	{0, "trace-for", "=N", "end the trace N instructions after its begin", cli_run_take_for,
-	 AT(part), OF_HOST},
+	 AT(window), OF_HOST},
 	{0, "filter", "=RANGE", "trace only this code; can be repeated for several filters",
 	 take_range, OF_HOST},
 	{0, "stop", "=RANGE", "end the trace when execution enters this code", take_range, OF_HOST},
@@ -359,7 +360,7 @@ int cli_run_parse(struct cli_run_options *o, int argc, char **argv)
 	if (!status)
 		status = cli_run_check_usage(o);
 	if (!status)
-		status = cli_run_check_part(o);
+		status = cli_run_check_window(o);
 	if (!status)
 		status = cli_run_check_verify(o);
 	if (!status)

@@ -153,8 +153,8 @@ static int resolve_trigger(struct cli_run_trigger *t, const char *option, const 
 
 static bool has_symbols(const struct cli_run_options *o)
 {
-	return o->ranges || o->part.from.kind == CLI_RUN_TRIGGER_SYMBOL ||
-	       o->part.until.kind == CLI_RUN_TRIGGER_SYMBOL;
+	return o->ranges || o->window.from.kind == CLI_RUN_TRIGGER_SYMBOL ||
+	       o->window.until.kind == CLI_RUN_TRIGGER_SYMBOL;
 }
 
 int cli_run_resolve(struct cli_run_options *o, const void *elf, size_t len)
@@ -184,9 +184,9 @@ int cli_run_resolve(struct cli_run_options *o, const void *elf, size_t len)
 	if (!status)
 		status = resolve(o, &s);
 	if (!status)
-		status = resolve_trigger(&o->part.from, "trace-from", &s);
+		status = resolve_trigger(&o->window.from, "trace-from", &s);
 	if (!status)
-		status = resolve_trigger(&o->part.until, "trace-until", &s);
+		status = resolve_trigger(&o->window.until, "trace-until", &s);
 	debug_symbols_close(s.files);
 	debug_free(&s.guest);
 	return status;

@@ -43,28 +43,28 @@ static int take(const struct cli_given *g, struct cli_run_trigger *t)
 
 int cli_run_take_from(const struct cli_given *g)
 {
-	return take(g, &((struct cli_run_part *)g->field)->from);
+	return take(g, &((struct cli_run_window *)g->field)->from);
 }
 
 int cli_run_take_until(const struct cli_given *g)
 {
-	return take(g, &((struct cli_run_part *)g->field)->until);
+	return take(g, &((struct cli_run_window *)g->field)->until);
 }
 
 int cli_run_take_for(const struct cli_given *g)
 {
-	struct cli_run_part *part = g->field;
+	struct cli_run_window *window = g->field;
 
-	if (!cli_is_number(g->value, &part->insns) || !part->insns)
+	if (!cli_is_number(g->value, &window->insns) || !window->insns)
 		return cli_option_wrong(g, "a number of instructions above 0");
 	return CLI_EXIT_OK;
 }
 
-int cli_run_check_part(const struct cli_run_options *o)
+int cli_run_check_window(const struct cli_run_options *o)
 {
-	const struct cli_run_part *part = &o->part;
+	const struct cli_run_window *window = &o->window;
 
-	if (!part->from.kind && !part->until.kind && !part->insns)
+	if (!window->from.kind && !window->until.kind && !window->insns)
 		return CLI_EXIT_OK;
 	if (o->system != TRACER_SYSTEM_PT || o->usage.given)
 		return cli_fail(CLI_EXIT_USAGE,
@@ -80,10 +80,11 @@ int cli_run_check_part(const struct cli_run_options *o)
 /* Let the engine stop at the address of the trigger that is waited for. */
 static int watch(struct cli_run_machine *m)
 {
-	const struct cli_run_part *part = &m->o.part;
-	const struct cli_run_trigger *t = m->part.state == CLI_RUN_PART_BEFORE	 ? &part->from
-					  : m->part.state == CLI_RUN_PART_DURING ? &part->until
-										 : NULL;
+	const struct cli_run_window *window = &m->o.window;
+	const struct cli_run_trigger *t = m->window.state == CLI_RUN_WINDOW_BEFORE ? &window->from
+					  : m->window.state == CLI_RUN_WINDOW_DURING
+						  ? &window->until
+						  : NULL;
 	const size_t count = t && t->kind == CLI_RUN_TRIGGER_ADDRESS;
 	unsigned int i;
 	int error = 0;
@@ -93,27 +94,27 @@ static int watch(struct cli_run_machine *m)
 	return error;
 }
 
-int cli_run_part_begin(struct cli_run_machine *m)
+int cli_run_window_begin(struct cli_run_machine *m)
 {
-	const struct cli_run_part *part = &m->o.part;
+	const struct cli_run_window *window = &m->o.window;
 
-	if (!part->from.kind && !part->until.kind && !part->insns)
+	if (!window->from.kind && !window->until.kind && !window->insns)
 		return CLI_EXIT_OK;
-	if (part->from.kind == CLI_RUN_TRIGGER_INSNS && !(m->vm.engine->can & ENGINE_COUNTS))
+	if (window->from.kind == CLI_RUN_TRIGGER_INSNS && !(m->vm.engine->can & ENGINE_COUNTS))
 		return cli_fail(CLI_EXIT_USAGE,
 				"run: --trace-from=insns:%s: engine %s does not count instructions",
-				part->from.text, m->vm.engine->name);
-	m->part.state = m->part.wanted =
-		part->from.kind ? CLI_RUN_PART_BEFORE : CLI_RUN_PART_DURING;
-	m->part.ends = part->from.kind || !part->insns ? UINT64_MAX : part->insns;
+				window->from.text, m->vm.engine->name);
+	m->window.state = m->window.wanted =
+		window->from.kind ? CLI_RUN_WINDOW_BEFORE : CLI_RUN_WINDOW_DURING;
+	m->window.ends = window->from.kind || !window->insns ? UINT64_MAX : window->insns;
 	if (watch(m))
 		return cli_fail(CLI_EXIT_HOST, "run: the engine cannot watch an address");
 	return CLI_EXIT_OK;
 }
 
-static void want(struct cli_run_machine *m, enum cli_run_part_state state)
+static void want(struct cli_run_machine *m, enum cli_run_window_state state)
 {
-	m->part.wanted = state;
+	m->window.wanted = state;
 	core_vm_ask(&m->vm);
 }
 
@@ -123,21 +124,21 @@ static const struct cli_run_trigger *awaited(const struct cli_run_machine *m,
 {
 	const struct cli_run_trigger *t = NULL;
 
-	if (m->part.state != m->part.wanted)
+	if (m->window.state != m->window.wanted)
 		return NULL;
-	if (m->part.state == CLI_RUN_PART_BEFORE)
-		t = &m->o.part.from;
-	else if (m->part.state == CLI_RUN_PART_DURING)
-		t = &m->o.part.until;
+	if (m->window.state == CLI_RUN_WINDOW_BEFORE)
+		t = &m->o.window.from;
+	else if (m->window.state == CLI_RUN_WINDOW_DURING)
+		t = &m->o.window.until;
 	return t && t->kind == kind ? t : NULL;
 }
 
 static void happened(struct cli_run_machine *m)
 {
-	want(m, m->part.state + 1);
+	want(m, m->window.state + 1);
 }
 
-void cli_run_part_printed(struct cli_run_machine *m, char c)
+void cli_run_window_printed(struct cli_run_machine *m, char c)
 {
 	const struct cli_run_trigger *t = awaited(m, CLI_RUN_TRIGGER_CONSOLE);
 	size_t len;
@@ -145,15 +146,15 @@ void cli_run_part_printed(struct cli_run_machine *m, char c)
 	if (!t)
 		return;
 	len = strlen(t->text);
-	memmove(m->part.tail, m->part.tail + 1, len - 1);
-	m->part.tail[len - 1] = c;
-	if (memcmp(m->part.tail, t->text, len) != 0)
+	memmove(m->window.tail, m->window.tail + 1, len - 1);
+	m->window.tail[len - 1] = c;
+	if (memcmp(m->window.tail, t->text, len) != 0)
 		return;
-	memset(m->part.tail, 0, sizeof(m->part.tail));
+	memset(m->window.tail, 0, sizeof(m->window.tail));
 	happened(m);
 }
 
-void cli_run_part_marked(struct cli_run_machine *m, const char *text, size_t len)
+void cli_run_window_marked(struct cli_run_machine *m, const char *text, size_t len)
 {
 	const struct cli_run_trigger *t = awaited(m, CLI_RUN_TRIGGER_MARK);
 
@@ -161,7 +162,7 @@ void cli_run_part_marked(struct cli_run_machine *m, const char *text, size_t len
 		happened(m);
 }
 
-bool cli_run_part_reached(struct cli_run_machine *m, uint64_t ip)
+bool cli_run_window_reached(struct cli_run_machine *m, uint64_t ip)
 {
 	const struct cli_run_trigger *t = awaited(m, CLI_RUN_TRIGGER_ADDRESS);
 
@@ -185,9 +186,9 @@ static void begin(struct cli_run_machine *m)
 	for (i = 0; i < m->vm.cpus; i++)
 		if (cli_run_start_host(&m->o, m->vm.cpu[i]))
 			core_vm_stop(&m->vm, TRACE_STOP_HOST, "the trace could not begin");
-	if (m->o.part.insns) {
-		m->part.ends = core_vm_retired(&m->vm) + m->o.part.insns;
-		core_vm_pause(&m->vm, m->part.ends);
+	if (m->o.window.insns) {
+		m->window.ends = core_vm_retired(&m->vm) + m->o.window.insns;
+		core_vm_pause(&m->vm, m->window.ends);
 	}
 	report(m, "begins");
 }
@@ -201,45 +202,45 @@ static void end(struct cli_run_machine *m)
 
 		(void)tracer_host_write(&v->tracer, VPT_MSR_CTL, 0, v->regs->rip);
 	}
-	m->part.ends = UINT64_MAX;
+	m->window.ends = UINT64_MAX;
 	report(m, "ends");
 }
 
-void cli_run_part_change(struct cli_run_machine *m)
+void cli_run_window_change(struct cli_run_machine *m)
 {
-	if (m->part.state == m->part.wanted)
+	if (m->window.state == m->window.wanted)
 		return;
-	m->part.state = m->part.wanted;
-	if (m->part.state == CLI_RUN_PART_DURING)
+	m->window.state = m->window.wanted;
+	if (m->window.state == CLI_RUN_WINDOW_DURING)
 		begin(m);
-	else if (m->part.state == CLI_RUN_PART_AFTER)
+	else if (m->window.state == CLI_RUN_WINDOW_AFTER)
 		end(m);
 	(void)watch(m);
 }
 
-uint64_t cli_run_part_next(const struct cli_run_machine *m)
+uint64_t cli_run_window_next(const struct cli_run_machine *m)
 {
-	const struct cli_run_trigger *from = &m->o.part.from;
+	const struct cli_run_trigger *from = &m->o.window.from;
 
-	if (m->part.state == CLI_RUN_PART_BEFORE && from->kind == CLI_RUN_TRIGGER_INSNS)
+	if (m->window.state == CLI_RUN_WINDOW_BEFORE && from->kind == CLI_RUN_TRIGGER_INSNS)
 		return from->value;
-	return m->part.state == CLI_RUN_PART_DURING ? m->part.ends : UINT64_MAX;
+	return m->window.state == CLI_RUN_WINDOW_DURING ? m->window.ends : UINT64_MAX;
 }
 
-uint64_t cli_run_part_pause(struct cli_run_machine *m)
+uint64_t cli_run_window_pause(struct cli_run_machine *m)
 {
-	if (core_vm_retired(&m->vm) >= cli_run_part_next(m)) {
-		m->part.wanted = m->part.state + 1;
-		cli_run_part_change(m);
+	if (core_vm_retired(&m->vm) >= cli_run_window_next(m)) {
+		m->window.wanted = m->window.state + 1;
+		cli_run_window_change(m);
 	}
-	return cli_run_part_next(m);
+	return cli_run_window_next(m);
 }
 
-int cli_run_part_report(const struct cli_run_machine *m, int status)
+int cli_run_window_report(const struct cli_run_machine *m, int status)
 {
-	const struct cli_run_trigger *t = &m->o.part.from;
+	const struct cli_run_trigger *t = &m->o.window.from;
 
-	if (status || m->part.state != CLI_RUN_PART_BEFORE)
+	if (status || m->window.state != CLI_RUN_WINDOW_BEFORE)
 		return status;
 	return cli_fail(CLI_EXIT_FAIL,
 			"%s: --trace-from=%s%s: it did not happen: nothing was traced", m->o.verb,

@@ -31,43 +31,43 @@ struct cli_run_trigger {
 };
 
 /* The options. */
-struct cli_run_part {
+struct cli_run_window {
 	struct cli_run_trigger from, until;
 	uint64_t insns; /* --trace-for, or 0 */
 };
 
 /* The progress of a run. */
-enum cli_run_part_state {
-	CLI_RUN_PART_NONE, /* there is no such option */
-	CLI_RUN_PART_BEFORE,
-	CLI_RUN_PART_DURING,
-	CLI_RUN_PART_AFTER,
+enum cli_run_window_state {
+	CLI_RUN_WINDOW_NONE, /* there is no such option */
+	CLI_RUN_WINDOW_BEFORE,
+	CLI_RUN_WINDOW_DURING,
+	CLI_RUN_WINDOW_AFTER,
 };
 
-struct cli_run_part_run {
-	enum cli_run_part_state state, wanted;
+struct cli_run_window_run {
+	enum cli_run_window_state state, wanted;
 	uint64_t ends; /* the count of instructions at which --trace-for ends the trace */
 	char tail[CLI_RUN_TRIGGER_TEXT]; /* the last characters of the console */
 };
 
-/* Parse the options; the field is a struct cli_run_part. Return an exit status. */
+/* Parse the options; the field is a struct cli_run_window. Return an exit status. */
 cli_option_take cli_run_take_from, cli_run_take_until, cli_run_take_for;
-int cli_run_check_part(const struct cli_run_options *o);
+int cli_run_check_window(const struct cli_run_options *o);
 
 /* Prepare the run, after the symbols are resolved. Returns an exit status. */
-int cli_run_part_begin(struct cli_run_machine *m);
+int cli_run_window_begin(struct cli_run_machine *m);
 /* The guest has printed a character or made a mark. */
-void cli_run_part_printed(struct cli_run_machine *m, char c);
-void cli_run_part_marked(struct cli_run_machine *m, const char *text, size_t len);
+void cli_run_window_printed(struct cli_run_machine *m, char c);
+void cli_run_window_marked(struct cli_run_machine *m, const char *text, size_t len);
 /* Execution has reached a watched instruction. Returns true if it was waited for. */
-bool cli_run_part_reached(struct cli_run_machine *m, uint64_t ip);
+bool cli_run_window_reached(struct cli_run_machine *m, uint64_t ip);
 /* Called between two instructions, after core_vm_ask(). Begins or ends the trace. */
-void cli_run_part_change(struct cli_run_machine *m);
-/* Returns the next count of instructions for cli_run_part_pause(), or UINT64_MAX. */
-uint64_t cli_run_part_next(const struct cli_run_machine *m);
+void cli_run_window_change(struct cli_run_machine *m);
+/* Returns the next count of instructions for cli_run_window_pause(), or UINT64_MAX. */
+uint64_t cli_run_window_next(const struct cli_run_machine *m);
 /* Act at a count of instructions. Returns the next such count, or UINT64_MAX. */
-uint64_t cli_run_part_pause(struct cli_run_machine *m);
+uint64_t cli_run_window_pause(struct cli_run_machine *m);
 /* Report an event that did not happen. Returns the exit status of the run. */
-int cli_run_part_report(const struct cli_run_machine *m, int status);
+int cli_run_window_report(const struct cli_run_machine *m, int status);
 
 #endif /* VMM_CLI_RUN_TRIGGER_H */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * vpt run --verify: records the run in parts, in memory, and has another process verify each. The
- * places between two parts depend on counts of instructions and on PSBs. The guest and its trace
- * are the same as without --verify.
+ * guest and its trace are the same as without --verify.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,22 +10,10 @@
 #include "cli/cli.h"
 #include "cli/option.h"
 #include "cli/run.h"
-#include "pt/tracer_part.h"
 #include "trace/writer.h"
 
 #define DEFAULT_BYTES (96ull << 20)
 #define MIN_BYTES     (64ull << 10)
-
-/* No instruction adds more bytes to a part, on average. A new page of code takes 4 KiB. */
-#define INSN_BYTES 64u
-#define MOST_INSNS (1ull << 22)
-/* An instruction, its event and the reports in between send fewer bytes of trace. */
-#define CLOSE_BYTES 1024u
-#define SENT_BYTES  16u
-/* The distance of two stops between two sessions. */
-#define IDLE_INSNS 256u
-/* The number of stops in search of a PSB, after which the part grows. */
-#define TRIES 100000u
 
 int cli_run_take_verify(const struct cli_given *g)
 {
@@ -64,125 +51,36 @@ int cli_run_check_verify(const struct cli_run_options *o)
 
 int cli_run_verify_start(struct cli_run_machine *m)
 {
+	const struct cli_parts_config config = {
+		.verb = m->o.verb,
+		.quiet = m->o.quiet || m->o.json,
+		.most = m->o.cpus ? (unsigned int)m->o.cpus : 1,
+		.bytes = m->o.verify,
+	};
 	int status = CLI_EXIT_OK;
 
 	if (m->o.verify)
-		m->verify.parts = cli_parts_start(m->o.verb, m->o.quiet || m->o.json, &status);
-	m->verify.bytes = m->o.verify;
+		m->verify.parts = cli_parts_start(&config, &status);
 	return status;
-}
-
-static int new_part(struct cli_run_machine *m, int *fd, struct trace_writer **writer)
-{
-	struct cli_run_verify *r = &m->verify;
-	int err = cli_parts_next(r->parts, fd);
-
-	if (err)
-		return err;
-	err = trace_writer_start(*fd, &m->info, writer);
-	if (err)
-		return err;
-	trace_writer_limit(*writer, m->o.max_bytes);
-	err = r->head(m, *writer);
-	if (err)
-		trace_writer_drop(*writer);
-	return err;
-}
-
-int cli_run_verify_open(struct cli_run_machine *m)
-{
-	int err = new_part(m, &m->verify.fd, &m->writer);
-
-	if (!err)
-		return CLI_EXIT_OK;
-	m->writer = NULL;
-	return cli_fail(CLI_EXIT_HOST, "run: --verify: %s", cli_reason(-err));
-}
-
-/* End the part before the next instruction, and begin another. */
-static int turn(struct cli_run_machine *m)
-{
-	struct core_vcpu *v = m->vm.vcpu;
-	struct trace_writer *next, *old = m->writer;
-	int fd, err = new_part(m, &fd, &next);
-
-	if (err)
-		return err;
-	err = tracer_part_begin(&v->tracer, next, v->regs->rip);
-	if (err) {
-		trace_writer_drop(next);
-		return err;
-	}
-	m->writer = next;
-	trace_writer_drop(old);
-	err = cli_parts_verify(m->verify.parts, m->verify.fd);
-	m->verify.fd = fd;
-	/* The new file has no code yet, so the engine must report all code again. */
-	core_vm_wrote_all(&m->vm);
-	return err;
-}
-
-/* Return the number of instructions up to the next stop in search of a PSB. */
-static uint64_t search(struct cli_run_machine *m)
-{
-	struct cli_run_verify *r = &m->verify;
-	uint64_t distance = tracer_part_distance(&m->vm.vcpu->tracer);
-
-	if (++r->tries == TRIES) {
-		r->tries = 0;
-		r->bytes += m->o.verify;
-	}
-	if (distance == UINT64_MAX)
-		return MOST_INSNS;
-	if (!distance)
-		return IDLE_INSNS;
-	return distance > CLOSE_BYTES ? (distance - CLOSE_BYTES) / SENT_BYTES + 1 : 1;
-}
-
-uint64_t cli_run_verify_pause(struct cli_run_machine *m)
-{
-	struct cli_run_verify *r = &m->verify;
-	struct tracer *t = &m->vm.vcpu->tracer;
-	const uint64_t retired = m->vm.vcpu->ev->retired,
-		       bytes = trace_writer_file_bytes(m->writer);
-	uint64_t most = MOST_INSNS;
-	int err;
-
-	if (bytes >= r->bytes) {
-		const bool stepped = retired == r->retired + 1 && t->recorder.insns == r->insns + 1;
-		const uint32_t flags = (stepped ? TRACER_PART_RETIRED : 0u) |
-				       (r->tries > TRIES / 2 ? TRACER_PART_ANYWHERE : 0u);
-
-		if (!tracer_part_fits(t, m->vm.vcpu->regs->rip, flags)) {
-			r->retired = retired;
-			r->insns = t->recorder.insns;
-			return retired + search(m);
-		}
-		err = turn(m);
-		if (err) {
-			m->vm.stop.error = err;
-			core_vm_stop(&m->vm, TRACE_STOP_WRITER, "%s", "");
-		}
-		r->tries = 0;
-		r->bytes = m->o.verify;
-	} else if ((r->bytes - bytes) / INSN_BYTES < most) {
-		most = (r->bytes - bytes) / INSN_BYTES;
-	}
-	return retired + (most ? most : 1);
 }
 
 void cli_run_verify_end(struct cli_run_machine *m, bool ran)
 {
 	struct cli_run_verify *r = &m->verify;
+	unsigned int i;
 	int err = 0;
 
 	if (!r->parts)
 		return;
-	if (m->writer)
-		err = trace_writer_close(m->writer, m->vm.stop.exit_status);
-	if (!err && m->writer && ran)
-		err = cli_parts_verify(r->parts, r->fd);
-	m->writer = NULL;
+	for (i = 0; i < m->vm.cpus; i++) {
+		struct cli_run_part *p = &r->part[i];
+		int late = p->writer ? trace_writer_close(p->writer, m->vm.stop.exit_status) : 0;
+
+		if (!late && p->writer && ran && !err)
+			late = cli_parts_verify(r->parts, p->fd);
+		p->writer = NULL;
+		err = err ? err : late;
+	}
 	r->error = cli_parts_end(r->parts, &r->sum);
 	if (err && !r->error)
 		r->error = err;

@@ -44,6 +44,8 @@ static uint64_t budget(const struct core_vcpu *v)
 		most = v->sync_at - v->ev->retired;
 	if (most > v->pause_at - v->ev->retired)
 		most = v->pause_at - v->ev->retired;
+	if (most > v->visit_at - v->ev->retired)
+		most = v->visit_at - v->ev->retired;
 	if (most > v->input.at - v->ev->retired)
 		most = v->input.at - v->ev->retired;
 	if (v->turn_end != UINT64_MAX && most > turn_left(v))
@@ -151,12 +153,26 @@ static void pause_here(struct core_vcpu *v)
 	core_vcpu_pause(v);
 }
 
+/* Call the visit hook in the same way. */
+static void visit_here(struct core_vcpu *v)
+{
+	const struct core_vm_hooks *hooks = &v->vm->hooks;
+
+	v->visit_at = hooks->visit ? hooks->visit(hooks->opaque, v) : UINT64_MAX;
+	if (v->visit_at <= v->ev->retired)
+		v->visit_at = UINT64_MAX;
+}
+
 bool core_loop_batch(struct core_vcpu *v, struct core_loop *l)
 {
 	uint64_t before = v->ev->retired;
 
 	if (before >= v->pause_at) {
 		pause_here(v);
+		return false;
+	}
+	if (before >= v->visit_at) {
+		visit_here(v);
 		return false;
 	}
 	run_batch(v);

@@ -109,6 +109,7 @@ struct core_vcpu {
 	uint64_t max_insns;  /* the limit of traced instructions, 0: no limit */
 	uint64_t turn_end;   /* the TSC at which the turn ends; UINT64_MAX if there are no turns */
 	uint64_t pause_at;   /* retired instructions at which the guest pauses (ENGINE_COUNTS) */
+	uint64_t visit_at;   /* retired instructions at which core_vm_hooks.visit is called */
 	uint64_t deadline;   /* ns of CLOCK_MONOTONIC, 0: no time limit */
 	/* enum core_vcpu_urged; a signal handler sets it while the loop changes other state */
 	volatile int urged;

@@ -84,6 +84,11 @@ struct core_vm_hooks {
 	bool (*reached)(void *opaque, uint64_t ip);
 	/* Called between two instructions of each vCPU, after core_vm_ask(). */
 	void (*asked)(void *opaque);
+	/*
+	 * Called between two instructions of a vCPU that has retired core_vcpu.visit_at. Returns
+	 * the next such number of this vCPU. The engine must have ENGINE_REPORTS.
+	 */
+	uint64_t (*visit)(void *opaque, struct core_vcpu *v);
 	void *opaque;
 };
 

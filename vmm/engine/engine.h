@@ -366,6 +366,11 @@ struct engine {
 	 * code without invalidating it can observe the place where run() ended.
 	 */
 	void (*interrupt)(struct engine_vcpu *vcpu);
+	/*
+	 * With ENGINE_REPORTS, between two run()s: report all code of this vCPU again before it next
+	 * runs, and pass each block to stretch() again. The guest does not observe this.
+	 */
+	void (*report_again)(struct engine_vcpu *vcpu);
 
 	/*
 	 * Save and load the state of a vCPU between two run()s, with `retired` and ENGINE_SHADOW,

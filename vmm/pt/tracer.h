@@ -61,6 +61,7 @@ struct tracer_config {
 enum tracer_flags {
 	TRACER_CLOSING = 1 << 0,   /* the trace ends because the guest or the file has ended */
 	TRACER_DISABLING = 1 << 1, /* RTIT: during a write to RTIT_CTL that clears TriggerEn */
+	TRACER_RESUMES = 1 << 2,   /* PT: a session has begun without a PSB */
 };
 
 /* Bits of tracer.happened: the changes of TriggerEn during an event or MSR write. */

@@ -64,7 +64,8 @@ bool tracer_part_fits(struct tracer *t, uint64_t ip, uint32_t flags)
 
 	if (!is_open(t))
 		return flags & TRACER_PART_ANYWHERE || t->config.system != TRACER_SYSTEM_PT ||
-		       !VPT_STATUS_GET(t->pt.rtit.status, PACKET_BYTE_CNT);
+		       !(t->state & TRACER_RESUMES ||
+			 VPT_STATUS_GET(t->pt.rtit.status, PACKET_BYTE_CNT));
 	if (!(flags & TRACER_PART_RETIRED) || t->config.system != TRACER_SYSTEM_PT ||
 	    t->acting->psb_bytes > TRACER_RECORDER_TAIL)
 		return false;

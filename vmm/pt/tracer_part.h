@@ -27,8 +27,9 @@ enum tracer_part_flags {
 /*
  * Returns true if a part can end before the instruction at @ip. In a session the trace must end
  * with a PSB+ whose address is @ip, and @flags must have RETIRED. Between two sessions
- * PacketByteCnt must be 0, so that the next one begins with a PSB, unless @flags has ANYWHERE. A
- * session without a PSB cannot be decoded before its first PSB.
+ * PacketByteCnt must be 0, so that the next one begins with a PSB. No session may have begun
+ * without a PSB before, because the guest restores PacketByteCnt. A session without a PSB cannot be
+ * decoded before its first PSB. With ANYWHERE these two conditions are waived.
  */
 bool tracer_part_fits(struct tracer *t, uint64_t ip, uint32_t flags);
 

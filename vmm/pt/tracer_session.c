@@ -24,6 +24,8 @@ void tracer_session_rise(struct tracer *t)
 		return;
 	}
 	fill_session(t, &s, TRACE_SESSION_START);
+	if (t->config.system == TRACER_SYSTEM_PT && VPT_STATUS_GET(s.status, PACKET_BYTE_CNT))
+		t->state |= TRACER_RESUMES;
 	tracer_recorder_session(rec, &s);
 	t->happened |= TRACER_HAPPENED_RISE;
 }

@@ -293,6 +293,11 @@ static void empty(struct soft *c)
 	soft_unlink(c);
 }
 
+void soft_drop_blocks(struct soft *c)
+{
+	empty(c);
+}
+
 /* Drop the blocks of a page if the page has no room for one more. */
 static void make_page_room(struct soft *c, uint64_t gpa)
 {

@@ -290,6 +290,11 @@ static void interrupt(struct engine_vcpu *ev)
 	*(volatile uint64_t *)&c->gen ^= 1ull << 63;
 }
 
+static void report_again(struct engine_vcpu *ev)
+{
+	soft_drop_blocks(soft(ev));
+}
+
 const struct engine soft_engine = {
 	.name = "soft",
 	.can = ENGINE_COUNTS | ENGINE_REPORTS | ENGINE_MODES | ENGINE_DEBUG | ENGINE_NEAR |
@@ -318,6 +323,7 @@ const struct engine soft_engine = {
 	.watch = watch,
 	.kick_after = kick_after,
 	.interrupt = interrupt,
+	.report_again = report_again,
 	.save = soft_save,
 	.load = soft_load,
 };

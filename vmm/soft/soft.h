@@ -463,6 +463,8 @@ bool soft_has_code(const struct soft *c, uint64_t gpa);
  * of its instruction still runs.
  */
 void soft_wrote(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint64_t len);
+/* Drop all blocks, between two run()s. */
+void soft_drop_blocks(struct soft *c);
 
 /* mmu.c. Accesses fault with #PF, #GP, #SS or #AC. */
 /*

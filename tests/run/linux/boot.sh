@@ -219,6 +219,13 @@ done
 tap_run "4 vCPUs: all instructions are what ran" "$VPT" verify -q "$dir/smp.vpt"
 tap_run "4 vCPUs: each of them ran" test "$("$VPT" info -j "$dir/smp.vpt" |
 	jq '[.vcpus[].sessions[].insns | select(. > 1000000)] | length')" -ge 4
+# The same while it runs. Each vCPU has parts of its own.
+mv "$dir/smp.con" "$dir/smp.stored.con"
+boot smp shell --pt=host --cpus=4 --verify=16M --input="$dir/cpus"
+tap_run "4 vCPUs, verified while they run: status 0" test "$status" -eq 0
+tap_run "4 vCPUs: all instructions are compared" grep -q \
+	"^verify: $(insns "$dir/smp.vpt") retired, $(insns "$dir/smp.vpt") decoded, 0 mismatches" "$dir/smp.err"
+tap_run "4 vCPUs: the guest prints the same" cmp "$dir/smp.stored.con" "$dir/smp.con"
 # A signal may cut the log of blocks elsewhere (docs/limits.md), so the replay is of a run without it.
 boot smp shell --pt=host --cpus=4 --input="$dir/cpus" -o "$dir/smp.vpt"
 "$VPT" replay -q -o "$dir/replayed.vpt" --console="$dir/replayed.con" "$dir/smp.vpt" \
@@ -233,6 +240,9 @@ tap_run "perf -a: both vCPUs were traced" test "$("$VPT" info -j "$dir/all.vpt" 
 	jq '[.vcpus[] | select([.sessions[].insns] | add > 1000)] | length')" -eq 2
 tap_run "perf -a: perf decodes each instruction" \
 	grep -qa "^perf: $(insns "$dir/all.vpt") instructions" "$dir/all.con"
+boot live perf-all --pt=guest --cpus=2 --verify=1M
+tap_run "perf -a, verified while it runs: status 0" test "$status" -eq 0
+tap_run "perf -a: all instructions are compared" grep -q "^verify: $(insns "$dir/all.vpt") retired" "$dir/live.err"
 tap_run "perf -a: without an error" grep -qa "^perf: 0 errors" "$dir/all.con"
 rm -f "$dir/all.vpt"
 boot 64 boot --pt=off --cpus=64
