@@ -107,7 +107,7 @@ START_TEST(boot_timer_counts_instructions)
 {
 	ev.retired = 500;
 	out(VPT_PORT_TIMER, 4, 0x61u << 24 | 7);
-	ck_assert(ev.attention);
+	ck_assert(ev.state & ENGINE_ATTENTION);
 	/* The OUT itself and seven more. */
 	ck_assert_uint_eq(core_irq_next(&v), 8);
 	run(7);
@@ -127,7 +127,7 @@ START_TEST(apic_timer_to_the_instruction)
 	uint64_t next;
 
 	start_apic_timer(0x40, 10);
-	ck_assert(ev.attention);
+	ck_assert(ev.state & ENGINE_ATTENTION);
 	/* 416.7 ns, which is 417. */
 	next = core_irq_next(&v);
 	ck_assert_uint_eq(next, 10 * RATIO + 2);
@@ -218,21 +218,21 @@ END_TEST
 START_TEST(an_access_may_bring_the_next_event_nearer)
 {
 	start_apic_timer(0x40, 1000);
-	ev.attention = false;
+	ev.state &= ~(uint32_t)ENGINE_ATTENTION;
 	ck_assert_uint_eq(in(0x71, 1), 0);
-	ck_assert(!ev.attention);
+	ck_assert(!(ev.state & ENGINE_ATTENTION));
 	apic(0x380, 2000);
-	ck_assert(!ev.attention);
+	ck_assert(!(ev.state & ENGINE_ATTENTION));
 	apic(0x380, 10);
-	ck_assert(ev.attention);
+	ck_assert(ev.state & ENGINE_ATTENTION);
 	/* An interrupt there and then, and one that CR8 lets through. */
-	ev.attention = false;
+	ev.state &= ~(uint32_t)ENGINE_ATTENTION;
 	ev.bus.set_cr8(ev.bus.opaque, 5);
 	apic(0x300, 0x40041);
-	ck_assert(!ev.attention);
+	ck_assert(!(ev.state & ENGINE_ATTENTION));
 	ck_assert_uint_eq(ev.bus.get_cr8(ev.bus.opaque), 5);
 	ev.bus.set_cr8(ev.bus.opaque, 3);
-	ck_assert(ev.attention && core_irq_pending(&v));
+	ck_assert(ev.state & ENGINE_ATTENTION && core_irq_pending(&v));
 }
 END_TEST
 
@@ -275,7 +275,7 @@ START_TEST(ports)
 	ck_assert_uint_eq(in(0x3fd, 1), 0x60);
 	out(0xcf9, 1, 0x06);
 	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_EXIT);
-	ck_assert(ev.attention);
+	ck_assert(ev.state & ENGINE_ATTENTION);
 	ck_assert_str_eq(vm.stop.text, "reset by the guest");
 }
 END_TEST

@@ -279,7 +279,7 @@ START_TEST(due_now)
 	ck_assert(x86_mem_write(&vm.mem, CODE, code, sizeof(code)));
 	core_irq_advance(vm.vcpu);
 	core_irq_set_timer(vm.vcpu, 0x20u << 24 | 10);
-	vm.vcpu->ev->attention = false;
+	vm.vcpu->ev->state &= ~(uint32_t)ENGINE_ATTENTION;
 	vm.vcpu->ev->budget = 11;
 	vm.engine->run(vm.vcpu->ev, false, &exit);
 	core_vcpu_load(vm.vcpu);

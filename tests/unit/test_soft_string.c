@@ -202,7 +202,7 @@ static void io(void *opaque, uint16_t port, uint8_t size, bool in, uint32_t coun
 		out_sum += value;
 	}
 	if (io_calls == attention_at)
-		beside_vcpu->attention = true;
+		beside_vcpu->state |= ENGINE_ATTENTION;
 }
 
 START_TEST(ports)

@@ -514,7 +514,8 @@ static void io(void *opaque, uint16_t port, uint8_t size, bool in, uint32_t coun
 		memset(data, 0xa5, size);
 	else
 		memcpy(&io_value, data, size);
-	beside_vcpu->attention = io_attention;
+	beside_vcpu->state &= ~(uint32_t)ENGINE_ATTENTION;
+	beside_vcpu->state |= io_attention ? ENGINE_ATTENTION : 0;
 }
 
 START_TEST(ports)

@@ -248,12 +248,12 @@ void core_devices_touched(struct core_vcpu *v)
 		v->pending &= ~CORE_VCPU_KICK_ARMED;
 	if (v->vm->cpus > 1 && dev_platform_take_sent(&v->vm->platform)) {
 		v->pending |= CORE_VCPU_YIELDS;
-		v->ev->attention = true;
+		v->ev->state |= ENGINE_ATTENTION;
 	}
 	if (v->vm->cpus > 1 && next < v->irq.next)
 		v->pending |= CORE_VCPU_YIELDS;
 	if (next < v->irq.next || core_irq_pending(v) || v->vm->stop.kind)
-		v->ev->attention = true;
+		v->ev->state |= ENGINE_ATTENTION;
 	v->irq.next = next;
 }
 

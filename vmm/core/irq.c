@@ -40,7 +40,7 @@ void core_irq_set_timer(struct core_vcpu *v, uint32_t value)
 	irq->timer_left = v->way & CORE_WAY_UNTRACED ? n : n + 1;
 	irq->timer_set = core_now();
 	v->pending &= ~CORE_VCPU_KICK_ARMED;
-	v->ev->attention = true;
+	v->ev->state |= ENGINE_ATTENTION;
 }
 
 static void due(struct core_irq *irq)
@@ -57,7 +57,7 @@ void core_irq_pmi(struct core_vcpu *v)
 	core_put_bit(&v->irq.pending, CORE_IRQ_PMI_DUE, v->irq.pmi_vector);
 	if (!v->irq.pmi_vector)
 		dev_platform_pmi(&v->vm->platform, v->index);
-	v->ev->attention = true;
+	v->ev->state |= ENGINE_ATTENTION;
 }
 
 void core_irq_retired(struct core_vcpu *v)

@@ -34,7 +34,7 @@ static void aim(struct core_vcpu *v)
 
 	v->observer.gate = tracer_on(&v->tracer) ? every ? &closed : v->tracer.unit.gate : NULL;
 	if (v->observer.wants != wants(v) || tracer_is_full(&v->tracer))
-		v->ev->attention = true;
+		v->ev->state |= ENGINE_ATTENTION;
 }
 
 /* Complete the report of one instruction with what only the core knows. */

@@ -209,7 +209,7 @@ void core_perfmon_advance(struct core_vcpu *v)
 	if (pmi) {
 		freeze(v);
 		dev_platform_pmi(&v->vm->platform, v->index);
-		v->ev->attention = true;
+		v->ev->state |= ENGINE_ATTENTION;
 	}
 }
 

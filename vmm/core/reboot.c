@@ -76,7 +76,7 @@ static int reset_cpu(const struct core_reboot_cpu *c, struct core_vcpu *v)
 	state.steps = v->steps;
 	v->pending = 0;
 	v->faults = 0;
-	v->ev->attention = false;
+	v->ev->state &= ~(uint32_t)ENGINE_ATTENTION;
 	memset(&v->irq, 0, sizeof(v->irq));
 	if (!core_vcpu_restore(v, &state))
 		return -EINVAL;

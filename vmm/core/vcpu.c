@@ -82,7 +82,7 @@ static void pmi(void *opaque)
 	struct core_vcpu *v = opaque;
 
 	core_irq_pmi(v);
-	v->ev->attention = true;
+	v->ev->state |= ENGINE_ATTENTION;
 }
 
 /* Report PT's output to the engine, because the guest may direct it to its own code. */

@@ -195,7 +195,7 @@ uint64_t core_vm_retired(const struct core_vm *vm)
 void core_vm_ask(struct core_vm *vm)
 {
 	vm->asked = true;
-	vm->current->ev->attention = true;
+	vm->current->ev->state |= ENGINE_ATTENTION;
 }
 
 void core_vm_pause(struct core_vm *vm, uint64_t retired)

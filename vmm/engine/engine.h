@@ -114,7 +114,7 @@ enum engine_observer_wants {
 
 /*
  * The receiver of reports from run() of an engine with ENGINE_REPORTS, in program order. Everything
- * has been reported when run() returns. A function may request the return by setting `attention`.
+ * has been reported when run() returns. A function may request the return by ENGINE_ATTENTION.
  * It must not call any other function of the engine.
  */
 struct engine_observer {
@@ -180,6 +180,8 @@ enum engine_vcpu_state {
 	ENGINE_PTWRITE = 1 << 1,    /* the processor has PTWRITE; set before the first run() */
 	ENGINE_SHADOW = 1 << 2, /* no interrupt before one more instruction retires (STI, MOV SS) */
 	ENGINE_BRANCHES = 1 << 3, /* the caller requests `branches` */
+	/* A device or the observer makes run() end with KICK after the present instruction. */
+	ENGINE_ATTENTION = 1 << 4,
 };
 
 /* One vCPU. All calls for one vCPU come from one thread. */
@@ -197,11 +199,6 @@ struct engine_vcpu {
 	 * with PAUSE after a PAUSE. UINT64_MAX: for neither.
 	 */
 	uint64_t tsc_limit;
-	/*
-	 * Makes run() end with KICK as soon as possible. Not a bit of `state`, because interrupt()
-	 * sets it in a signal handler.
-	 */
-	volatile bool attention;
 	/* The engine sets the second group. */
 	uint64_t
 		retired; /* the retired instructions, also valid in a report or a call of the bus */

@@ -286,6 +286,7 @@ static void empty(struct soft *c)
 	}
 	memset(cache->hash, 0, sizeof(cache->hash));
 	cache->used = 0;
+	c->emptied++;
 	if (c->compiler)
 		soft_compiler_reset(c->compiler);
 	soft_native_reset(c->native);
@@ -413,7 +414,7 @@ struct soft_block *soft_block(struct soft *c, uint32_t mode)
 		soft_report_ran(c);
 		o->code(o->opaque, lin, b->bytes, b->gpa, b->gpa2);
 		/* An observer that has ended the trace has requested attention. */
-		if (vpt_unlikely(c->base.attention))
+		if (vpt_unlikely(c->base.state & ENGINE_ATTENTION))
 			soft_poll_observer(c);
 	}
 	return b;

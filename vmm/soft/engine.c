@@ -286,7 +286,7 @@ static void interrupt(struct engine_vcpu *ev)
 {
 	struct soft *c = soft(ev);
 
-	ev->attention = true;
+	c->interrupted = true;
 	*(volatile uint64_t *)&c->gen ^= 1ull << 63;
 }
 

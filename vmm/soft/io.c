@@ -73,7 +73,7 @@ static NOINLINE void do_out(struct soft *c, const struct soft_uop *u)
 SOFT_UOP(in)
 {
 	do_in(c, u);
-	if (vpt_unlikely(c->base.attention))
+	if (vpt_unlikely(c->base.state & ENGINE_ATTENTION))
 		return soft_resume(c, u);
 	return SOFT_NEXT(c, u);
 }
@@ -81,7 +81,7 @@ SOFT_UOP(in)
 SOFT_UOP(out)
 {
 	do_out(c, u);
-	if (vpt_unlikely(c->base.attention))
+	if (vpt_unlikely(c->base.state & ENGINE_ATTENTION))
 		return soft_resume(c, u);
 	return SOFT_NEXT(c, u);
 }

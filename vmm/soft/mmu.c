@@ -131,6 +131,8 @@ static void locate(struct soft *c, const struct soft_uop *u, uint64_t va, size_t
 	piece->host = host_of(c, piece->gpa, len);
 	if (piece->host)
 		fill(c, va, &page);
+	else
+		soft_isolate(c, u);
 }
 
 /* Translate all pieces of an access before any is accessed. */

@@ -3,9 +3,21 @@
 #include "soft/compile.h"
 #include "soft/state.h"
 
-__attribute__((noinline)) void soft_log_cut(struct soft *c, const struct soft_uop *u, bool done)
+/* The values of setjmp() in run(). */
+enum { ESCAPE_FAULT = 1, ESCAPE_ALONE };
+
+static void log_word(struct soft *c, uint32_t word)
 {
 	const struct engine_observer *o = c->base.observer;
+	struct engine_log *log = c->log;
+
+	if (log->at == log->end)
+		o->flush(o->opaque);
+	*log->at++ = word;
+}
+
+__attribute__((noinline)) void soft_log_cut(struct soft *c, const struct soft_uop *u, bool done)
+{
 	struct engine_log *log = c->log;
 	unsigned int retired;
 
@@ -14,13 +26,12 @@ __attribute__((noinline)) void soft_log_cut(struct soft *c, const struct soft_uo
 	retired = (unsigned int)c->logged->rest - u->rest + done;
 	if (retired == c->logged->rest)
 		return;
+	c->logged = NULL;
 	if (!retired && log->at > log->first) {
 		log->at--;
 		return;
 	}
-	if (log->at == log->end)
-		o->flush(o->opaque);
-	*log->at++ = ENGINE_LOG_CUT | retired;
+	log_word(c, ENGINE_LOG_CUT | retired);
 }
 
 _Noreturn void soft_fault(struct soft *c, const struct soft_uop *u,
@@ -36,7 +47,7 @@ _Noreturn void soft_fault(struct soft *c, const struct soft_uop *u,
 	c->missed = NULL;
 	c->exit->kind = ENGINE_EXIT_FAULT;
 	c->exit->fault = *e;
-	longjmp(c->escape, 1);
+	longjmp(c->escape, ESCAPE_FAULT);
 }
 
 _Noreturn void soft_raise(struct soft *c, const struct soft_uop *u, uint8_t vector)
@@ -144,6 +155,19 @@ const struct soft_uop *soft_resume(struct soft *c, const struct soft_uop *u)
 	return NULL;
 }
 
+void soft_isolate(struct soft *c, const struct soft_uop *u)
+{
+	if (!u || c->call & (SOFT_STEP | SOFT_ALONE) || (u->rest == 1 && c->logged != &c->part))
+		return;
+	soft_log_cut(c, u, false);
+	c->r[SOFT_R_RIP] = u->ip;
+	c->left += u->rest;
+	c->call |= SOFT_ALONE;
+	c->bounce_bytes = 0;
+	c->missed = NULL;
+	longjmp(c->escape, ESCAPE_ALONE);
+}
+
 void soft_call_attention(struct soft *c)
 {
 	/* With a budget of zero no further link is followed. */
@@ -153,7 +177,7 @@ void soft_call_attention(struct soft *c)
 
 static void note_attention(struct soft *c)
 {
-	if (c->base.attention && !c->stash)
+	if (c->base.state & ENGINE_ATTENTION && !c->stash)
 		soft_call_attention(c);
 }
 
@@ -280,7 +304,7 @@ static bool is_over(struct soft *c)
 	uint64_t rflags = c->r[SOFT_R_RFLAGS];
 
 	unstash(c);
-	if (c->base.attention || c->left <= 0)
+	if (c->base.state & ENGINE_ATTENTION || c->interrupted || c->left <= 0)
 		c->exit->kind = ENGINE_EXIT_KICK;
 	else if (rflags & X86_FL_TF || c->dr[7] & 0xff)
 		c->exit->kind = ENGINE_EXIT_CORE;
@@ -301,46 +325,78 @@ static void enter(struct soft *c, const struct soft_uop *u)
 #endif
 }
 
+static void run_single(struct soft *c, uint32_t mode)
+{
+	struct soft_block *b;
+
+	c->missed = NULL;
+	b = soft_block(c, mode | SOFT_BLOCK_SINGLE);
+	c->base.state &= ~ENGINE_SHADOW;
+	c->missed = NULL;
+	/* The link of this block must not be followed, so set the budget to zero. */
+	c->stash += c->left - b->insns;
+	c->left = 0;
+	enter(c, b->uop);
+	c->call &= (uint8_t)~SOFT_ALONE;
+}
+
+/*
+ * Run the start of a block that is longer than the budget, as single instructions. The log has the
+ * block, and how many of its instructions retired. A block that ends early for a fault or a device
+ * is in the log in the same way. So a budget up to that place does not change the log.
+ */
+static void run_part(struct soft *c, const struct soft_block *whole, uint32_t mode)
+{
+	const uint64_t emptied = c->emptied;
+
+	log_word(c, whole->uop->aux);
+	for (c->part.rest = 1;; c->part.rest++) {
+		c->logged = &c->part;
+		run_single(c, mode & ~(uint32_t)SOFT_BLOCK_LOGGED);
+		if (!c->log || c->logged != &c->part)
+			return;
+		unstash(c);
+		if (!c->missed || c->left <= 0 || c->emptied != emptied || whole->dead)
+			break;
+	}
+	log_word(c, ENGINE_LOG_CUT | c->part.rest);
+	c->logged = NULL;
+}
+
 /* Run one block, and the blocks that its links lead to. */
 static void run_from_here(struct soft *c)
 {
-	bool single = c->base.state & ENGINE_SHADOW;
-	uint32_t mode = c->mode | (reports_each(c) ? SOFT_BLOCK_EVERY : 0) |
-			(c->log ? SOFT_BLOCK_LOGGED : 0);
+	const uint32_t mode = c->mode | (reports_each(c) ? SOFT_BLOCK_EVERY : 0) |
+			      (c->log ? SOFT_BLOCK_LOGGED : 0);
 	struct soft_link *missed = c->missed;
-	const struct soft_uop *u;
 	struct soft_block *b;
 
-	if (!single) {
-		b = soft_block(c, mode);
-		single = b->insns > c->left;
+	if (c->base.state & ENGINE_SHADOW || c->call & SOFT_ALONE) {
+		run_single(c, mode);
+		return;
 	}
-	if (single) {
-		c->missed = NULL;
-		b = soft_block(c, mode | SOFT_BLOCK_SINGLE);
-		c->base.state &= ~ENGINE_SHADOW;
-	} else if (c->missed == missed && missed) {
+	b = soft_block(c, mode);
+	if (b->insns > c->left) {
+		if (c->log)
+			run_part(c, b, mode);
+		else
+			run_single(c, mode);
+		return;
+	}
+	if (c->missed == missed && missed) {
 		*missed = (struct soft_link){c->gen, b->uop, b->insns};
 		if (c->compiler && !b->compiled && !(b->mode & SOFT_BLOCK_EVERY))
 			soft_compile(c, b);
 	}
 	c->missed = NULL;
 	c->left -= b->insns;
-	u = b->uop;
-	if (single) {
-		int64_t rest = c->left;
-
-		/* The link of this block must not be followed, so set the budget to zero. */
-		c->left = 0;
-		c->stash += rest;
-	}
-	enter(c, u);
+	enter(c, b->uop);
 }
 
 static void loop(struct soft *c)
 {
 	c->call &= (uint8_t)~SOFT_LEFT;
-	if (setjmp(c->escape))
+	if (setjmp(c->escape) == ESCAPE_FAULT)
 		return;
 	/*
 	 * Check SOFT_LEFT before the budget, because a HLT may be the last instruction of the budget.
@@ -379,7 +435,8 @@ static void end(struct soft *c)
 	c->base.retired = c->begun + (uint64_t)(c->started - c->left);
 	ran_until(c, c->base.retired);
 	c->regs.rflags = soft_rflags(c);
-	c->base.attention = false;
+	c->base.state &= ~(uint32_t)ENGINE_ATTENTION;
+	c->interrupted = false;
 }
 
 void soft_run(struct engine_vcpu *ev, bool want_irq, struct engine_exit *exit)
@@ -400,7 +457,7 @@ void soft_step(struct engine_vcpu *ev, const struct engine_step_hint *hint,
 
 	(void)hint;
 	c->call = SOFT_STEP;
-	c->base.attention = false;
+	c->base.state &= ~(uint32_t)ENGINE_ATTENTION;
 	begin(c, exit, 1);
 	if (!setjmp(c->escape)) {
 		struct soft_block *b = soft_block(c, c->mode | SOFT_BLOCK_SINGLE);

@@ -238,6 +238,7 @@ enum soft_call {
 	SOFT_STEP = 1 << 0,	/* step(): execute instructions that run() leaves to the core */
 	SOFT_WANT_IRQ = 1 << 1, /* run(): return when RFLAGS.IF allows an interrupt */
 	SOFT_LEFT = 1 << 2,	/* a micro-operation has set what the call returns in `exit` */
+	SOFT_ALONE = 1 << 3,	/* run(): the next instruction has a block of its own */
 };
 
 #define SOFT_WATCHES 4u
@@ -278,6 +279,7 @@ struct soft {
 	struct engine_cpuid_entry *cpuid;
 	size_t cpuid_count;
 	struct soft_cache *cache;	/* block.c */
+	uint64_t emptied;		/* how often it has dropped all blocks */
 	void *decoder[3];		/* translate.c, by SOFT_BLOCK_BITS */
 	struct soft_native *native;	/* native.c */
 	struct soft_compiler *compiler; /* compile.c; NULL where micro-operations do not jump */
@@ -289,9 +291,19 @@ struct soft {
 	int64_t stash;		  /* the part removed from `left`: see soft_call_attention() */
 	uint64_t reported;	  /* instructions reported to the observer */
 	struct engine_log *log;	  /* the log of the observer; NULL if there is none, or no trace */
-	const struct soft_uop *logged; /* the first micro-operation of the last block in the log */
-	struct soft_link *missed;      /* the link to set when the next block is found */
-	uint64_t debug;		       /* DR6 bits of data breakpoints that were hit */
+	/*
+	 * The first micro-operation of the last block in the log, NULL if its cut is in the log, too.
+	 * `part` stands for it while a part of the block runs as single instructions.
+	 */
+	const struct soft_uop *logged;
+	struct soft_uop part;
+	/*
+	 * Makes run() end between two blocks. Not a bit of `base.state`, because interrupt() sets it
+	 * in a signal handler.
+	 */
+	volatile bool interrupted;
+	struct soft_link *missed; /* the link to set when the next block is found */
+	uint64_t debug;		  /* DR6 bits of data breakpoints that were hit */
 
 	/* An access that is not one piece of RAM: see soft_rmw(). */
 	uint8_t bounce[64] __attribute__((aligned(64)));
@@ -395,6 +407,12 @@ static inline bool soft_watches_if(const struct soft *c)
 void soft_derive(struct soft *c);
 /* Make run() end soon, because a device requested it during an access. */
 void soft_call_attention(struct soft *c);
+/*
+ * Execute the instruction of `u` in a block of its own, before any of its effects. An access to a
+ * device is such an instruction. The device may end run(), and then it ends after this instruction,
+ * wherever the block began. Returns if the instruction is alone, or the last of its block.
+ */
+void soft_isolate(struct soft *c, const struct soft_uop *u);
 /* Report a near branch that retired; `next` is the IP after the instruction. */
 void soft_report_branch(struct soft *c, const struct soft_uop *u, uint8_t kind, uint64_t next,
 			uint64_t to, bool taken);

@@ -353,7 +353,7 @@ static NOINLINE bool do_repeat(struct soft *c, const struct soft_uop *u)
 		add(c, SOFT_R_RCX, s.width, -n);
 		if (compares && !(fl & SOFT_F_ZF) == (s.rep != REPNE))
 			break;
-		if (count && (work < 0 || c->base.attention)) {
+		if (count && (work < 0 || c->base.state & ENGINE_ATTENTION)) {
 			c->fl = fl;
 			return false;
 		}
@@ -365,7 +365,7 @@ static NOINLINE bool do_repeat(struct soft *c, const struct soft_uop *u)
 /* Return true if a device requested the end of run() during an access. */
 static inline bool is_wanted(const struct soft *c)
 {
-	return vpt_unlikely(c->base.attention);
+	return vpt_unlikely(c->base.state & ENGINE_ATTENTION);
 }
 
 SOFT_UOP(string_once)

@@ -226,8 +226,6 @@ tap_run "4 vCPUs, verified while they run: status 0" test "$status" -eq 0
 tap_run "4 vCPUs: all instructions are compared" grep -q \
 	"^verify: $(insns "$dir/smp.vpt") retired, $(insns "$dir/smp.vpt") decoded, 0 mismatches" "$dir/smp.err"
 tap_run "4 vCPUs: the guest prints the same" cmp "$dir/smp.stored.con" "$dir/smp.con"
-# A signal may cut the log of blocks elsewhere (docs/limits.md), so the replay is of a run without it.
-boot smp shell --pt=host --cpus=4 --input="$dir/cpus" -o "$dir/smp.vpt"
 "$VPT" replay -q -o "$dir/replayed.vpt" --console="$dir/replayed.con" "$dir/smp.vpt" \
 	</dev/null 2>"$dir/replayed.err"
 tap_run "4 vCPUs: the replay writes the same file" cmp "$dir/smp.vpt" "$dir/replayed.vpt"
