@@ -90,7 +90,7 @@ refuses "a symbol that no file has" "$USAGE" "filter=nothing: there is no symbol
 	run --engine=soft --pt=host -o "$dir/no.vpt" --filter=nothing -S "$dir/kallsyms" "$dir/stripped.elf"
 refuses "no symbols at all" "$INPUT" "the guest has no symbols: give addresses or --symbols=FILE" \
 	run --engine=soft --pt=host -o "$dir/no.vpt" --filter=task_start "$dir/stripped.elf"
-refuses "symbols without a range" "$USAGE" "symbols: requires --filter, --stop or --monitor" \
+refuses "symbols without a range" "$USAGE" "symbols: requires --filter, --stop, --trace-from or --monitor" \
 	run --engine=soft --pt=host -o "$dir/no.vpt" -S "$dir/kallsyms" "$dir/stripped.elf"
 refuses "a missing file of symbols" "$INPUT" "symbols: .*nowhere" \
 	run --engine=soft --pt=host -o "$dir/no.vpt" --filter=task_start -S "$dir/nowhere" "$dir/stripped.elf"
