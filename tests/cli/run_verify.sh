@@ -46,6 +46,8 @@ for cpus in 2 4 8; do
 	same "$cpus vCPUs" --pt=host --cpus=$cpus --psb=0 --tsc --mtc --cyc --arg=300 "$GUEST/smp.elf"
 	tap_run "$cpus vCPUs: at least five parts each ($own)" test "$own" -ge $((5 * cpus))
 done
+same "vCPUs that do not start" --pt=host --cpus=4 "$GUEST/demo.elf"
+same "vCPUs that do not start, rtit" --pt=host --trace=rtit --cpus=4 "$GUEST/demo.elf"
 same "64 vCPUs" --pt=host --cpus=64 --psb=0 "$GUEST/smp.elf"
 same "3 vCPUs, guest" --pt=guest --model=icx --cpus=3 --arg=1000 "$GUEST/smp.elf"
 same "3 vCPUs, rtit" --pt=host --model=airmont --cpus=3 "$GUEST/smp.elf"

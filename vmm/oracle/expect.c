@@ -207,10 +207,13 @@ static void disabled_by_guest(struct oracle_expect *e)
 
 /*
  * A host cleared TraceEn between two instructions: the same packets, with the IP of the next
- * instruction.
+ * instruction. A processor that waits for a start-up IPI is not in context (33.2.6.3).
  */
-static void disabled_by_host(struct oracle_expect *e, struct oracle_point *p)
+static void disabled_by_host(struct oracle_expect *e, const struct trace_oracle_record *r,
+			     struct oracle_point *p)
 {
+	if (TRACE_ORACLE_AUX_FLAGS(r->aux) & TRACE_ORACLE_WAITS)
+		return;
 	p->arrived = p->arrived || is_far(e, p->ip);
 	if (goes_on_at(e, p) && e->packet_en)
 		report(e, e->system->off, p->ip, 0);
@@ -250,10 +253,10 @@ static void stop(struct oracle_expect *e, const struct trace_oracle_record *r)
 			disabled_by_guest(e);
 			break;
 		}
-		disabled_by_host(e, &p);
+		disabled_by_host(e, r, &p);
 		break;
 	case TRACE_END_CLOSED:
-		disabled_by_host(e, &p);
+		disabled_by_host(e, r, &p);
 		break;
 	case TRACE_END_TRACE_STOP:
 		trace_stop(e, &p);

@@ -75,6 +75,7 @@ static void note_start(struct tracer *t, uint64_t ip, const struct vpt_context *
 
 static void note_end(struct tracer *t, uint64_t ip, const struct vpt_context *ctx)
 {
+	const unsigned int flags = ctx->wait_for_sipi ? TRACE_ORACLE_WAITS : 0;
 	struct tracer_recorder *rec = &t->recorder;
 
 	t->end.insns = rec->insns;
@@ -82,7 +83,8 @@ static void note_end(struct tracer *t, uint64_t ip, const struct vpt_context *ct
 	if (rec->state & TRACER_RECORDER_REFUSED)
 		t->end.end = TRACE_END_LOST;
 	rec->state &= ~(uint32_t)TRACER_RECORDER_REFUSED;
-	tracer_session_oracle(t, TRACE_ORACLE_STOP, ip, ctx->cpl, (uint16_t)t->end.end);
+	tracer_session_oracle(t, TRACE_ORACLE_STOP, ip, ctx->cpl,
+			      TRACE_ORACLE_AUX(t->end.end, flags));
 	tracer_recorder_session(rec, &t->end);
 }
 

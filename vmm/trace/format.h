@@ -286,6 +286,7 @@ enum trace_oracle_insn_flags {
 	TRACE_ORACLE_SOFT_INT = 1 << 3,	 /* is INT n, INT3, INTO, INT1 that was taken */
 	TRACE_ORACLE_CR3_WRITE = 1 << 4, /* is a MOV to CR3 */
 	TRACE_ORACLE_VM_ENTRY = 1 << 5,	 /* is VMLAUNCH or VMRESUME and entered the guest */
+	TRACE_ORACLE_WAITS = 1 << 6,	 /* STOP: the processor waits for a start-up IPI */
 };
 
 struct trace_oracle_record {
