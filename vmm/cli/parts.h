@@ -23,10 +23,9 @@ struct cli_parts_sum {
 
 struct cli_parts_config {
 	const char *verb;
-	bool quiet; /* print no mismatch */
-	unsigned int
-		most;	/* the maximum number of parts that are written at the same time, to 64 */
-	uint64_t bytes; /* the size of parts that may wait to be verified */
+	bool quiet;	   /* print no mismatch */
+	unsigned int most; /* parts that are written at the same time, 1 to 64 */
+	uint64_t bytes;	   /* the size of parts that may wait to be verified */
 };
 
 /*
