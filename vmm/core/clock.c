@@ -123,6 +123,28 @@ void core_clock_stepped(struct core_vcpu *v, const struct core_insn *insn)
 		wrote(v, msr);
 }
 
+void core_clock_read(struct core_vcpu *v)
+{
+	if (vpt_likely(!tracer_needs_time(&v->tracer)))
+		return;
+	v->pending |= CORE_VCPU_READ_TIME;
+	core_clock_send(v, v->regs->rip);
+}
+
+/* [TIME-ASKED] */
+void core_clock_send(struct core_vcpu *v, uint64_t ip)
+{
+	struct vpt_context ctx;
+
+	if (vpt_likely(!(v->pending & CORE_VCPU_READ_TIME)))
+		return;
+	tracer_context(&v->tracer, &ctx);
+	if (tracer_needs_time(&v->tracer) && !vpt_context_en(&v->tracer.pt.rtit, &ctx))
+		return;
+	v->pending &= ~CORE_VCPU_READ_TIME;
+	tracer_timing(&v->tracer, ip);
+}
+
 static void change(struct core_vcpu *v, const struct core_cbr_change *to)
 {
 	uint64_t ip = v->hv ? core_hv_where(v) : v->regs->rip;

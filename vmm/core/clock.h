@@ -34,6 +34,17 @@ void core_clock_set_cbr(struct core_vcpu *v, uint8_t cbr);
 void core_clock_update(struct core_vcpu *v);
 /* Returns the number of instructions until the next change, or UINT64_MAX if there is none. */
 uint64_t core_clock_next(const struct core_vcpu *v);
+/*
+ * Software has read the TSC. Without MTC and CYC a decoder has no other time, and perf sorts its
+ * records of mappings and of processes among the packets. So the next packet of the guest's trace
+ * follows a TSC packet, if the guest has set TSCEn.
+ */
+void core_clock_read(struct core_vcpu *v);
+/*
+ * Send this TSC packet if the trace is or becomes in context. Call before the event is reported, with
+ * the new context. @ip: the address from which execution continued.
+ */
+void core_clock_send(struct core_vcpu *v, uint64_t ip);
 /* Update the vCPU's clock after a stepped instruction that reads the time (RDTSC and similar). */
 void core_clock_stepped(struct core_vcpu *v, const struct core_insn *insn);
 /*

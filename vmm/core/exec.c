@@ -99,6 +99,7 @@ static void raise(struct core_vcpu *v, struct engine_exception *e, uint64_t rip)
 		event.flags = VPT_EVF_PAGE_FAULT;
 		event.value = e->cr2;
 	}
+	core_clock_send(v, rip);
 	tracer_event_at(&v->tracer, &event, cpl, arrived);
 }
 
@@ -272,8 +273,14 @@ static void retired(struct core_vcpu *v, const struct step *s, uint64_t to)
 	/* A write of the trace unit's registers may begin the trace. */
 	if (traced || vpt_unlikely(v->report.flags & ENGINE_REPORT_WROTE)) {
 		describe_flow(v, s, to, kind);
+		/* A trace begins with a TSC packet. */
+		if (!traced)
+			v->pending &= ~CORE_VCPU_READ_TIME;
+		core_clock_send(v, s->ip);
 		tracer_report(&v->tracer, &v->report);
 	}
+	if (s->insn.cls == CORE_INSN_RDTSC)
+		core_clock_read(v);
 	core_irq_retired(v);
 	debug_trap(v, s);
 }

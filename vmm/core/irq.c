@@ -249,6 +249,7 @@ bool core_irq_deliver(struct core_vcpu *v)
 	v->pending |= CORE_VCPU_ARRIVED;
 	event.to = v->regs->rip;
 	event.vector = e.vector;
+	core_clock_send(v, event.from);
 	tracer_event_at(&v->tracer, &event, cpl, arrived);
 	return true;
 }

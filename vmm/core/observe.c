@@ -101,5 +101,6 @@ void core_observe(struct core_vcpu *v)
 		.opaque = v,
 	};
 	aim(v);
+	core_put_bit(&v->ev->state, ENGINE_CORE_RDTSC, tracer_needs_time(&v->tracer));
 	v->ev->observer = &v->observer;
 }

@@ -26,11 +26,12 @@ struct core_vcpu_hv;
  */
 enum core_vcpu_pending {
 	CORE_VCPU_HALTED = 1 << 0,
-	CORE_VCPU_ARRIVED = 1 << 2,   /* a taken branch or an event led to the next instruction */
-	CORE_VCPU_WAIT_SIPI = 1 << 8, /* INIT came, and the start-up IPI did not */
-	CORE_VCPU_WOKEN = 1 << 9,     /* its wait is over, and it has not run since (turns.c) */
-	CORE_VCPU_PENDING_SAVED =
-		CORE_VCPU_HALTED | CORE_VCPU_ARRIVED | CORE_VCPU_WAIT_SIPI | CORE_VCPU_WOKEN,
+	CORE_VCPU_ARRIVED = 1 << 2,    /* a taken branch or an event led to the next instruction */
+	CORE_VCPU_WAIT_SIPI = 1 << 8,  /* INIT came, and the start-up IPI did not */
+	CORE_VCPU_WOKEN = 1 << 9,      /* its wait is over, and it has not run since (turns.c) */
+	CORE_VCPU_READ_TIME = 1 << 10, /* core_clock_read(), and no packet since */
+	CORE_VCPU_PENDING_SAVED = CORE_VCPU_HALTED | CORE_VCPU_ARRIVED | CORE_VCPU_WAIT_SIPI |
+				  CORE_VCPU_WOKEN | CORE_VCPU_READ_TIME,
 	CORE_VCPU_TAKEN = 1 << 17, /* core_emulate() took the conditional branch */
 	CORE_VCPU_KICK_ARMED = 1 << 18,
 	CORE_VCPU_YIELDS = 1 << 19, /* the turn ends before its time (turns.h) */

@@ -10,7 +10,7 @@
 
 VPT_STATIC_ASSERT(sizeof(struct core_vcpu_state) == 40 + 14 * 8 + 88, "a part of a file format");
 
-VPT_STATIC_ASSERT(CORE_VCPU_FLAGS == (1 << 10) - 1, "a part of a file format");
+VPT_STATIC_ASSERT(CORE_VCPU_FLAGS == (1 << 11) - 1, "a part of a file format");
 
 /* Replace the bits of @mask by those of @from. */
 static void load_bits(uint32_t *word, uint32_t from, uint32_t mask)

@@ -182,6 +182,7 @@ enum engine_vcpu_state {
 	ENGINE_BRANCHES = 1 << 3, /* the caller requests `branches` */
 	/* A device or the observer makes run() end with KICK after the present instruction. */
 	ENGINE_ATTENTION = 1 << 4,
+	ENGINE_CORE_RDTSC = 1 << 5, /* run() leaves RDTSC and RDTSCP to the core */
 };
 
 /* One vCPU. All calls for one vCPU come from one thread. */

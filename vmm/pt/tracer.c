@@ -295,6 +295,24 @@ void tracer_tick(struct tracer *t, uint64_t ip)
 	finish(t, ip);
 }
 
+/* With RTIT the registers of `pt` are 0. */
+bool tracer_needs_time(const struct tracer *t)
+{
+	const uint64_t ctl = t->pt.rtit.ctl;
+
+	return t->config.owner == TRACE_OWNER_GUEST && !(t->config.flags & TRACER_CONFIG_VMX) &&
+	       t->unit.gate->state & VPT_GATE_TRIGGER_EN && VPT_CTL_GET(ctl, TSC_EN) &&
+	       !VPT_CTL_GET(ctl, MTC_EN) && !VPT_CTL_GET(ctl, CYC_EN);
+}
+
+void tracer_timing(struct tracer *t, uint64_t ip)
+{
+	if (!tracer_needs_time(t))
+		return;
+	vpt_pt_timing(&t->pt);
+	finish(t, ip);
+}
+
 void tracer_close(struct tracer *t, uint64_t ip)
 {
 	tracer_hardware_close(t);

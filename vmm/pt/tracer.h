@@ -171,6 +171,13 @@ static inline void tracer_event(struct tracer *t, const struct vpt_event *event,
 	tracer_event_at(t, event, cpl, false);
 }
 
+/*
+ * Returns true if the guest's trace has TSC packets and no other packet of time. Then report with
+ * tracer_timing() where software reads the TSC: see vpt_pt_timing(). Execution continues at `ip`.
+ */
+bool tracer_needs_time(const struct tracer *t);
+void tracer_timing(struct tracer *t, uint64_t ip);
+
 /* Report that time has passed without an event. `ip` is next: see vpt_pt_tick(). */
 void tracer_tick(struct tracer *t, uint64_t ip);
 

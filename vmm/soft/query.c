@@ -108,11 +108,19 @@ SOFT_UOP(cpuid)
 	return SOFT_NEXT(c, u);
 }
 
-/* Returns true if other vCPUs must run before this one may read its clock. */
-static inline bool is_ahead(const struct soft *c, const struct soft_uop *u)
+/*
+ * Return the exit with which run() ends before an RDTSC, or ENGINE_EXIT_NONE. Other vCPUs may have to
+ * run before this one reads its clock, or the core may have to execute the instruction.
+ */
+static inline enum engine_exit_kind exit_before(const struct soft *c, const struct soft_uop *u)
 {
-	return vpt_unlikely(c->base.tsc_limit != UINT64_MAX) && !(c->call & SOFT_STEP) &&
-	       engine_time_tsc(&c->base.time, soft_retired(c, u)) > c->base.tsc_limit;
+	if (c->call & SOFT_STEP)
+		return ENGINE_EXIT_NONE;
+	if (vpt_unlikely(c->base.tsc_limit != UINT64_MAX) &&
+	    engine_time_tsc(&c->base.time, soft_retired(c, u)) > c->base.tsc_limit)
+		return ENGINE_EXIT_TURN;
+	return vpt_unlikely(c->base.state & ENGINE_CORE_RDTSC) ? ENGINE_EXIT_CORE
+							       : ENGINE_EXIT_NONE;
 }
 
 static inline void to_edx_eax(struct soft *c, const struct soft_uop *u)
@@ -127,16 +135,20 @@ static inline void to_edx_eax(struct soft *c, const struct soft_uop *u)
 
 SOFT_UOP(rdtsc)
 {
-	if (is_ahead(c, u))
-		return soft_leave(c, u, false, ENGINE_EXIT_TURN);
+	const enum engine_exit_kind kind = exit_before(c, u);
+
+	if (vpt_unlikely(kind))
+		return soft_leave(c, u, false, kind);
 	to_edx_eax(c, u);
 	return SOFT_NEXT(c, u);
 }
 
 SOFT_UOP(rdtscp)
 {
-	if (is_ahead(c, u))
-		return soft_leave(c, u, false, ENGINE_EXIT_TURN);
+	const enum engine_exit_kind kind = exit_before(c, u);
+
+	if (vpt_unlikely(kind))
+		return soft_leave(c, u, false, kind);
 	to_edx_eax(c, u);
 	c->r[SOFT_R_RCX] = (uint32_t)c->msr.tsc_aux;
 	return SOFT_NEXT(c, u);
