@@ -20,16 +20,16 @@ value_of() { # DATA WHAT
 	sed -n "s/^$2 //p" "$1.steps"
 }
 
-# Print the number of instructions of steps(COUNT) without the one that can repeat. COUNT is a
-# multiple of 8.
-steps_length() { # COUNT
-	echo $((12 * $1 + $1 / 2 + 7))
+# Print the number of instructions of COUNT steps in PARTS without the one that can repeat. A part has
+# a multiple of 8 steps.
+steps_length() { # COUNT [PARTS]
+	echo $((12 * $1 + $1 / 2 + 7 * ${2:-1}))
 }
 
-# The trace is complete: each of THREADS made COUNT steps, without a missing or repeated one.
-steps_exact() { # DATA COUNT [THREADS]
+# The trace is complete: each of THREADS made COUNT steps in PARTS, without a missing or repeated one.
+steps_exact() { # DATA COUNT [THREADS [PARTS]]
 	[ "$(value_of "$1" errors) $(value_of "$1" gaps)" = "0 0" ]
-	value_of "$1" thread | awk -v count="$2" -v inside="$(steps_length "$2")" -v threads="${3:-1}" '
+	value_of "$1" thread | awk -v count="$2" -v inside="$(steps_length "$2" "${4:-1}")" -v threads="${3:-1}" '
 		$2 != count || $3 || $4 != inside { print "thread " $1 " is not complete"; bad = 1 }
 		END { exit bad || NR != threads }'
 	value_of "$1" instructions | sed 's/^/instructions /'

@@ -2,11 +2,12 @@
 /*
  * A program whose trace is known in advance.
  *
- * usage: steps COUNT WORK [alone]
+ * usage: steps COUNT WORK [alone | PARTS]
  *
  * The program calls the next of four functions COUNT times. Before each call it reads WORK
  * bytes with one instruction. With `alone` it stops its parent meanwhile, and waits until the
- * parent has stopped, because the signal takes effect with a delay on another CPU.
+ * parent has stopped, because the signal takes effect with a delay on another CPU. With PARTS it
+ * makes the steps in so many equal parts, and sleeps for 10 ms before each.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -59,14 +60,19 @@ int main(int argc, char **argv)
 	uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 0) : 0;
 	uint64_t work = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
 	bool alone = argc == 4 && !strcmp(argv[3], "alone");
+	uint64_t parts = argc == 4 && !alone ? strtoull(argv[3], NULL, 0) : 1, i;
 
-	if (!count || argc < 3 || argc > 3 + alone || work > WORK_MAX) {
-		fprintf(stderr, "usage: steps COUNT WORK [alone]\n");
+	if (!count || argc < 3 || argc > 4 || !parts || count % parts || work > WORK_MAX) {
+		fprintf(stderr, "usage: steps COUNT WORK [alone | PARTS]\n");
 		return 2;
 	}
 	if (alone)
 		stop(getppid());
-	steps(count, work, bytes);
+	for (i = 0; i < parts; i++) {
+		if (parts > 1)
+			usleep(10000);
+		steps(count / parts, work, bytes);
+	}
 	if (alone)
 		kill(getppid(), SIGCONT);
 	return 0;
