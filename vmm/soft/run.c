@@ -34,15 +34,20 @@ __attribute__((noinline)) void soft_log_cut(struct soft *c, const struct soft_uo
 	log_word(c, ENGINE_LOG_CUT | retired);
 }
 
+/* Leave the block before the instruction of `u`, of which a micro-operation may have run. */
+static void leave_before(struct soft *c, const struct soft_uop *u)
+{
+	soft_log_cut(c, u, false);
+	c->base.branches -= !!(u->flags & SOFT_UOP_COUNTED);
+	c->r[SOFT_R_RIP] = u->ip;
+	c->left += u->rest;
+}
+
 _Noreturn void soft_fault(struct soft *c, const struct soft_uop *u,
 			  const struct engine_exception *e)
 {
-	if (u) {
-		soft_log_cut(c, u, false);
-		c->base.branches -= !!(u->flags & SOFT_UOP_COUNTED);
-		c->r[SOFT_R_RIP] = u->ip;
-		c->left += u->rest;
-	}
+	if (u)
+		leave_before(c, u);
 	c->bounce_bytes = 0;
 	c->missed = NULL;
 	c->exit->kind = ENGINE_EXIT_FAULT;
@@ -159,9 +164,7 @@ void soft_isolate(struct soft *c, const struct soft_uop *u)
 {
 	if (!u || c->call & (SOFT_STEP | SOFT_ALONE) || (u->rest == 1 && c->logged != &c->part))
 		return;
-	soft_log_cut(c, u, false);
-	c->r[SOFT_R_RIP] = u->ip;
-	c->left += u->rest;
+	leave_before(c, u);
 	c->call |= SOFT_ALONE;
 	c->bounce_bytes = 0;
 	c->missed = NULL;
