@@ -93,6 +93,53 @@ at=$("$VPT" run -j --engine=soft "$dir/again1" 2>/dev/null | jq '.retired * 3 / 
 "$VPT" restore -q -o "$dir/rest.vpt" "$dir/s.vps" >/dev/null 2>&1
 tap_run "a snapshot in the second boot: the same file" cmp "$dir/oracle.vpt" "$dir/rest.vpt"
 
+# A snapshot of the first boot has the names of the kernel and the initrd, and the options. The reset
+# after vpt restore loads the files again, if they are the same.
+whole() { # FILE OPTION...
+	wh_file=$1
+	shift
+	"$VPT" run -q --engine=soft --pt=host --filter=0x1000000-0x2000000 --append=start --initrd="$dir/initrd" \
+		--console="$dir/$wh_file.con" -o "$dir/$wh_file.vpt" "$@" "$dir/again1" 2>/dev/null
+}
+# resume FILE SNAPSHOT OPTION...: the console follows that of the part.
+resume() {
+	re_file=$1
+	re_from=$2
+	shift 2
+	"$VPT" restore -q -j --console="$dir/rest.con" -o "$dir/$re_file.vpt" "$@" "$dir/$re_from.vps" \
+		>"$dir/out" 2>/dev/null
+	re_status=$?
+	cat "$dir/rest.con" >>"$dir/part.con"
+}
+whole all
+whole part --snapshot="$dir/s.vps" --snapshot-at=5
+resume rest s
+tap_run "a reset after vpt restore: the status" grep -q '"status": *9[,}]' "$dir/out"
+tap_run "a reset after vpt restore: the same file" cmp "$dir/all.vpt" "$dir/rest.vpt"
+tap_run "a reset after vpt restore: the same console" cmp "$dir/all.con" "$dir/part.con"
+tap_run "it has two sessions, each with the filter" test "$("$VPT" info -j "$dir/rest.vpt" |
+	jq '[.vcpus[].sessions[] | select(.addr[0] != "0x0")] | length')" -eq 2
+resume part s --snapshot="$dir/s2.vps" --snapshot-at=15
+resume rest s2
+tap_run "a reset after a second snapshot: the same file" cmp "$dir/all.vpt" "$dir/rest.vpt"
+whole part --no-reboot --snapshot="$dir/no.vps" --snapshot-at=5
+resume rest no
+tap_run "--no-reboot holds after vpt restore" test $re_status -eq 0 -a "$(cat "$dir/part.con")" = start
+mv "$dir/initrd" "$dir/away"
+refuses "a reset without the initrd" "$INPUT" "initrd: No such file" restore -q --console=none "$dir/s.vps"
+printf '\006initrd' >"$dir/initrd"
+refuses "a reset with another initrd" "$INPUT" "not the initrd of the snapshot" restore -q --console=none "$dir/s.vps"
+rm "$dir/initrd" && mkfifo "$dir/initrd"
+refuses "a reset with a pipe as its initrd" "$INPUT" "not a regular file" restore -q --console=none "$dir/s.vps"
+rm "$dir/initrd" && mv "$dir/away" "$dir/initrd"
+printf x >>"$dir/again1"
+"$VPT" restore -q --console=none -o "$dir/rest.vpt" "$dir/s.vps" 2>/dev/null
+tap_run "the trace up to the reset is not lost" "$VPT" decode -q "$dir/rest.vpt"
+refuses "a reset with another kernel" "$INPUT" "not the guest of the snapshot" restore -q --console=none "$dir/s.vps"
+truncate -s -1 "$dir/again1"
+resume rest s
+tap_run "a reset with the same kernel" test $re_status -eq 1
+
 printf abc >"$dir/typed"
 ends "two boots with input for the console" 1 "$twice" --pt=host --input="$dir/typed" \
 	-o "$dir/input.vpt" "$dir/again1"

@@ -106,4 +106,5 @@ refused "no text" "console:TEXT" --trace-from=console:
 refused "no number" "insns: and a number" --trace-from=insns:many
 refused "no instructions" "above 0" --trace-for=0
 refused "with the monitor's trace" "not with --trace-from" --trace-from=main --trace-later --monitor="$dir/socket"
+refused "with a snapshot" "a snapshot does not have these events" --trace-from=main --snapshot="$dir/s.vps" --snapshot-at=10
 tap_end

@@ -112,6 +112,7 @@ START_TEST(versions)
 	for (i = 0; i < 200; i++) {
 		page[1] = (uint8_t)i;
 		ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), TRACER_CODE_CHANGED);
+		ck_assert_int_eq(tracer_code_pages_forgot(pages), i >= TRACER_CODE_VERSIONS);
 	}
 	page[1] = 195;
 	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), TRACER_CODE_MAPPED);
@@ -131,7 +132,10 @@ START_TEST(mappings_are_bounded)
 		ck_assert_int_eq(note(0x1000, i << 12, 0x5000, 0, 5),
 				 i ? TRACER_CODE_MAPPED : TRACER_CODE_CHANGED);
 	ck_assert_int_eq(note(0x1000, 0, 0x5000, 0, 5), TRACER_CODE_KNOWN);
+	ck_assert(!tracer_code_pages_forgot(pages));
 	ck_assert_int_eq(note(0x1000, i << 12, 0x5000, 0, 5), TRACER_CODE_MAPPED);
+	ck_assert(tracer_code_pages_forgot(pages));
+	ck_assert(!tracer_code_pages_forgot(pages));
 	ck_assert_int_eq(note(0x1000, i << 12, 0x5000, 0, 5), TRACER_CODE_KNOWN);
 	ck_assert_int_eq(note(0x1000, 0, 0x5000, 0, 5), TRACER_CODE_MAPPED);
 	ck_assert_uint_eq(id, 1);
@@ -166,10 +170,13 @@ START_TEST(contents_are_bounded)
 	}
 	ck_assert_int_eq(tracer_code_pages_contents(pages, count_contents, &count), 0);
 	ck_assert_uint_eq(count, TRACER_CODE_VERSIONS);
+	(void)tracer_code_pages_forgot(pages);
 	for (; i < 1000 + TRACER_CODE_CONTENTS - TRACER_CODE_VERSIONS + 5; i++) {
 		memcpy(page, &i, sizeof(i));
 		ck_assert_int_eq(note(0x1000, i << 12, i << 12, 0, 8), TRACER_CODE_CHANGED);
 		ck_assert_uint_eq(id, i + 1);
+		ck_assert_int_eq(tracer_code_pages_forgot(pages),
+				 i == 1000 + TRACER_CODE_CONTENTS - TRACER_CODE_VERSIONS);
 		ck_assert_int_eq(note(0x1000, i << 12, i << 12, 0, 8), TRACER_CODE_KNOWN);
 	}
 	count = 0;

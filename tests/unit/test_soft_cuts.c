@@ -294,6 +294,54 @@ START_TEST(part_that_changes)
 }
 END_TEST
 
+static unsigned int codes_reported;
+
+static void count_code(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uint64_t gpa2)
+{
+	(void)opaque;
+	(void)len;
+	ck_assert_uint_eq(lin, gpa);
+	ck_assert_uint_eq(gpa2, 0);
+	codes_reported++;
+}
+
+/*
+ * Blocks that are linked to each other are not reported again, until the observer has forgotten them
+ * between two instructions. A snapshot has no links.
+ */
+START_TEST(code_again)
+{
+	static const struct engine_observer reports = {
+		.gate = &gate,
+		.wants = ENGINE_WANTS_CODE,
+		.report = report,
+		.code = count_code,
+	};
+	static const char code[] = "\x90\xeb\x00\x90\xeb\xfa"; /* 1: nop; jmp 2f; 2: nop; jmp 1b */
+	unsigned int before;
+
+	beside_put(BESIDE_CODE, code, sizeof(code));
+	beside_vcpu->observer = &reports;
+	beside_vcpu->regs->rip = BESIDE_CODE;
+	beside_vcpu->state |= ENGINE_REGS_DIRTY;
+	gate.state = VPT_GATE_OPEN;
+	codes_reported = 0;
+	run(400);
+	before = codes_reported;
+	ck_assert_uint_ge(before, 2);
+	ck_assert_uint_le(before, 8);
+	run(800);
+	/* Only the first block of run() has no link to it. */
+	ck_assert_uint_le(codes_reported, before + 1);
+	before = codes_reported;
+	beside_vcpu->state |= ENGINE_CODE_AGAIN;
+	run(1200);
+	ck_assert_uint_ge(codes_reported, before + 2);
+	ck_assert(!(beside_vcpu->state & ENGINE_CODE_AGAIN));
+	gate.state = 0;
+}
+END_TEST
+
 Suite *test_suite(void)
 {
 	const int rows = sizeof(codes) / sizeof(codes[0]);
@@ -306,6 +354,7 @@ Suite *test_suite(void)
 	tcase_add_loop_test(tc, log_without_budgets, 0, rows);
 	tcase_add_test(tc, part_of_a_block);
 	tcase_add_test(tc, part_that_changes);
+	tcase_add_test(tc, code_again);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -11,6 +12,7 @@
 #include "cli/open.h"
 #include "cli/option.h"
 #include "cli/run.h"
+#include "cli/run_start.h"
 #include "core/snapshot.h"
 #include "core/vcpu.h"
 #include "text/text.h"
@@ -19,7 +21,8 @@
 #define DEFAULT_MAX_MEM (1ull << 30)
 
 struct restore {
-	struct cli_run_machine m;
+	struct cli_run_machine m; /* must be the first member: see reopen() */
+	struct cli_run_restart start;
 	struct core_snapshot *s;
 	const char *path;
 	uint64_t max_mem;
@@ -88,6 +91,41 @@ static void take_info(struct restore *r)
 	o->pci = info->devices & CORE_SNAP_PCI;
 }
 
+static int reopen(struct cli_run_machine *m)
+{
+	return cli_run_restart_open(&((struct restore *)m)->start);
+}
+
+static int restart(struct cli_run_machine *m)
+{
+	const struct cli_run_restart *r = &((struct restore *)m)->start;
+
+	return cli_run_load_again(m, &r->guest, &r->o);
+}
+
+/* Keep what a reset needs, if a reset restarts the guest. */
+static int keep_power_on(struct restore *r)
+{
+	struct cli_run_start *start = &r->m.start;
+	size_t len;
+	const void *bytes = core_snapshot_start(r->s, &len);
+	int status;
+
+	if (!bytes)
+		return CLI_EXIT_OK;
+	status = cli_run_restart_read(&r->start, bytes, len, &r->m.o, r->path);
+	if (status)
+		return status;
+	start->bytes = malloc(len);
+	if (!start->bytes || core_reboot_keep(&r->m.reboot, &r->m.vm))
+		return cli_fail(CLI_EXIT_HOST, "restore: no memory");
+	memcpy(start->bytes, bytes, len);
+	start->len = len;
+	r->m.reopen = reopen;
+	r->m.restart = restart;
+	return CLI_EXIT_OK;
+}
+
 static int create(struct restore *r)
 {
 	const struct engine *engine = engine_find(r->m.o.engine);
@@ -118,6 +156,8 @@ static int create(struct restore *r)
 		return cli_fail(CLI_EXIT_HOST, "restore: cannot make a virtual machine: %s",
 				cli_reason(-error));
 	error = cli_run_add_devices(&r->m);
+	if (!error)
+		error = keep_power_on(r);
 	if (error)
 		return error;
 	error = core_snapshot_load(r->s, &r->m.vm, why, sizeof(why));
@@ -200,6 +240,7 @@ int cli_cmd_restore(int argc, char **argv)
 		status = resume(&r);
 	status = cli_run_finish(&r.m, status);
 	cli_run_disks_close(&r.m);
+	cli_run_restart_close(&r.start);
 	core_snapshot_close(r.s);
 	return status;
 }

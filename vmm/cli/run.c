@@ -13,6 +13,7 @@
 #include "cli/files.h"
 #include "cli/open.h"
 #include "cli/run_guest.h"
+#include "cli/run_start.h"
 #include "core/clock.h"
 #include "core/vcpu.h"
 #include "p9/p9.h"
@@ -27,23 +28,42 @@ struct run {
 };
 
 /* Returns true if a host's trace begins with the guest, or is on at a reset. */
-static bool starts_trace(const struct cli_run_machine *m)
+static bool starts_trace(const struct cli_run_machine *m, const struct cli_run_options *o)
 {
-	if (m->o.owner != TRACE_OWNER_HOST || m->o.trace_later)
+	if (o->owner != TRACE_OWNER_HOST || o->trace_later)
 		return false;
 	return m->window.state == CLI_RUN_WINDOW_NONE || m->window.state == CLI_RUN_WINDOW_DURING;
 }
 
-/* Load the guest once more after a reset. A guest's own trace is off. */
-static int restart(struct cli_run_machine *m)
+/* A guest's own trace is off after a reset. */
+int cli_run_load_again(struct cli_run_machine *m, const struct cli_run_guest *guest,
+		       const struct cli_run_options *o)
 {
-	struct run *r = (struct run *)m;
-	int status = cli_run_guest_load(&r->guest, &m->o, &m->vm);
+	int status = cli_run_guest_load(guest, o, &m->vm);
 	unsigned int i;
 
-	for (i = 0; !status && starts_trace(m) && i < m->vm.cpus; i++)
-		status = cli_run_start_host(&m->o, m->vm.cpu[i]);
+	for (i = 0; !status && starts_trace(m, o) && i < m->vm.cpus; i++)
+		status = cli_run_start_host(o, m->vm.cpu[i]);
 	return status;
+}
+
+static int restart(struct cli_run_machine *m)
+{
+	const struct run *r = (const struct run *)m;
+
+	return cli_run_load_again(m, &r->guest, &m->o);
+}
+
+/* Keep what a reset needs also after vpt restore. */
+static int keep_start(struct run *r)
+{
+	int err = 0;
+
+	if (r->m.o.snapshot)
+		err = cli_run_start_describe(&r->m.start, &r->m.o, &r->guest);
+	if (err == -E2BIG)
+		return cli_fail(CLI_EXIT_USAGE, "run: --snapshot: the other options are too long");
+	return err ? cli_fail(CLI_EXIT_HOST, "run: no memory") : CLI_EXIT_OK;
 }
 
 /* A reset restarts Linux. It ends a payload, because the end is the result of its test. */
@@ -57,7 +77,7 @@ static int keep_power_on(struct run *r)
 	if (err && err != -ENOTSUP)
 		return cli_fail(CLI_EXIT_HOST, "run: no memory");
 	r->m.restart = restart;
-	return CLI_EXIT_OK;
+	return keep_start(r);
 }
 
 /* Returns an exit status. */
@@ -234,7 +254,7 @@ static int record(struct run *r, struct core_vcpu *v, const struct vpt_caps *cap
 		return status;
 	if (r->m.o.usage.given)
 		return cli_run_start_usage(&r->m.o, v);
-	return starts_trace(&r->m) ? cli_run_start_host(&r->m.o, v) : CLI_EXIT_OK;
+	return starts_trace(&r->m, &r->m.o) ? cli_run_start_host(&r->m.o, v) : CLI_EXIT_OK;
 }
 
 static int start_trace(struct run *r)
@@ -308,7 +328,6 @@ static int finish(struct run *r, int status)
 {
 	status = cli_run_finish(&r->m, status);
 	cli_run_guest_close(&r->guest);
-	core_reboot_free(&r->m.reboot);
 	p9_destroy(r->m.share);
 	net_destroy(r->m.net);
 	cli_run_disks_close(&r->m);

@@ -305,7 +305,10 @@ struct cli_run_guest;
 void cli_run_see(const struct cli_given *g);
 /* Returns true if @text is an option of vpt run that a replay repeats, with its full name. */
 bool cli_run_replays(const char *text);
-/* Check that the files are those of the recording. Returns an exit status. */
+/* Return the identities of the files, without names. */
+struct trace_file_ref cli_run_guest_ref(const struct cli_run_guest *guest);
+struct trace_file_ref cli_run_initrd_ref(const struct cli_run_guest *guest);
+/* Check that the files are those of the recording or of the snapshot. Returns an exit status. */
 int cli_run_check_replay(const struct cli_run_options *o, const struct cli_run_guest *guest);
 /*
  * Write the options and the files to the trace file if input is attached or replayed. Returns 0 or
@@ -401,7 +404,15 @@ struct cli_run_machine {
 	struct trace_file_ref disk_ref[VIRTIO_DISKS]; /* their identities: size and time */
 	bool disk_failed;	   /* an access of the host failed, and the user has been told */
 	struct core_reboot reboot; /* zeroed if a reset ends the run */
-	/* Load the guest and start its trace after a reset. Returns an exit status. */
+	struct cli_run_start {
+		uint8_t *bytes;
+		size_t len;
+	} start; /* the guest's start in a snapshot (run_start.h); zeroed if a reset ends the run */
+	/*
+	 * Open the guest before a reset, if that is necessary, so that an error ends the run at the
+	 * reset. Load the guest and start its trace after a reset. Both return an exit status.
+	 */
+	int (*reopen)(struct cli_run_machine *m);
 	int (*restart)(struct cli_run_machine *m);
 	int restarted; /* the exit status of the last restart */
 };

@@ -20,11 +20,12 @@ static int open_bzimage(struct cli_run_guest *g, struct cli_run_options *o)
 	int err = trace_input_open(&g->file, o->guest);
 
 	if (err)
-		return cli_fail(cli_input_status(err), "run: %s: %s", o->guest, cli_reason(-err));
+		return cli_fail(cli_input_status(err), "%s: %s: %s", o->verb, o->guest,
+				cli_reason(-err));
 	g->kind = CLI_RUN_BZIMAGE;
 	error = boot_bzimage_parse(g->file.bytes, g->file.size, &g->bzimage);
 	if (error)
-		return cli_fail(CLI_EXIT_INPUT, "run: %s: %s", o->guest,
+		return cli_fail(CLI_EXIT_INPUT, "%s: %s: %s", o->verb, o->guest,
 				boot_bzimage_error_text(error));
 	return cli_run_resolve(o, g->file.bytes, g->file.size);
 }
@@ -44,7 +45,7 @@ static int open_elf(struct cli_run_guest *g, struct cli_run_options *o)
 		error = boot_elf_parse(g->file.bytes, g->file.size, low, &g->elf);
 	}
 	if (error)
-		return cli_fail(CLI_EXIT_INPUT, "run: %s: %s", o->guest,
+		return cli_fail(CLI_EXIT_INPUT, "%s: %s: %s", o->verb, o->guest,
 				boot_elf_error_text(error));
 	return cli_run_resolve(o, g->file.bytes, g->file.size);
 }
@@ -55,11 +56,12 @@ int cli_run_guest_open(struct cli_run_guest *g, struct cli_run_options *o)
 	int status;
 
 	if (err)
-		return cli_fail(cli_input_status(err), "run: %s: %s", o->guest, cli_reason(-err));
+		return cli_fail(cli_input_status(err), "%s: %s: %s", o->verb, o->guest,
+				cli_reason(-err));
 	if (o->initrd) {
 		err = trace_input_open(&g->initrd, o->initrd);
 		if (err)
-			return cli_fail(cli_input_status(err), "run: %s: %s", o->initrd,
+			return cli_fail(cli_input_status(err), "%s: %s: %s", o->verb, o->initrd,
 					cli_reason(-err));
 	}
 	if (boot_bzimage_is(g->file.bytes, g->file.size))
@@ -85,7 +87,7 @@ static int load_linux(const struct cli_run_guest *g, const struct cli_run_option
 	enum boot_bzimage_error error = boot_linux(vm, &config);
 
 	if (error)
-		return cli_fail(CLI_EXIT_INPUT, "run: %s: %s", o->guest,
+		return cli_fail(CLI_EXIT_INPUT, "%s: %s: %s", o->verb, o->guest,
 				boot_bzimage_error_text(error));
 	return CLI_EXIT_OK;
 }

@@ -13,6 +13,7 @@
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/run.h"
+#include "cli/run_start.h"
 #include "core/irq.h"
 #include "core/post_mortem.h"
 #include "core/snapshot.h"
@@ -109,6 +110,8 @@ bool cli_run_take_snapshot(struct cli_run_machine *m)
 		.devices = (m->o.virtio_console ? CORE_SNAP_CONSOLE : 0u) |
 			   (m->o.virtio_rng ? CORE_SNAP_RANDOM : 0u) |
 			   (m->o.pci ? CORE_SNAP_PCI : 0u),
+		.start = m->start.bytes,
+		.start_bytes = m->start.len,
 		.disk = disks,
 		.disks = cli_run_disks_describe(m, disks),
 		.save_disk = cli_run_disk_save,
@@ -453,6 +456,9 @@ static bool restarts(struct cli_run_machine *m)
 
 	if (ending || !core_reboot_is_due(&m->reboot, &m->vm))
 		return false;
+	m->restarted = m->reopen ? m->reopen(m) : CLI_EXIT_OK;
+	if (m->restarted)
+		return false;
 	error = core_reboot(&m->reboot, &m->vm);
 	if (error) {
 		m->vm.stop.error = error;
@@ -573,6 +579,8 @@ int cli_run_finish(struct cli_run_machine *m, int status)
 	end_output(m, ran);
 	if (ran)
 		status = cli_run_verify_report(m, cli_run_report_end(&m->report));
+	if (ran && !status)
+		status = m->restarted;
 	if (ran)
 		status = cli_run_window_report(m, status);
 	if (ran && !status && m->o.has_snapshot_at && !m->at_reached)
@@ -585,6 +593,8 @@ int cli_run_finish(struct cli_run_machine *m, int status)
 	cli_run_monitor_close(m);
 	cli_names_close(&m->report.names);
 	trace_outfile_free(&m->output);
+	cli_run_start_free(&m->start);
+	core_reboot_free(&m->reboot);
 	core_vm_destroy(&m->vm);
 	return status;
 }

@@ -84,10 +84,15 @@ static struct trace_file_ref ref_of(enum trace_file_ref_kind kind, const struct 
 	return ref;
 }
 
-static struct trace_file_ref guest_ref(const struct cli_run_guest *guest)
+struct trace_file_ref cli_run_guest_ref(const struct cli_run_guest *guest)
 {
 	return ref_of(guest->kind == CLI_RUN_PAYLOAD ? TRACE_REF_BINARY : TRACE_REF_KERNEL,
 		      &guest->file);
+}
+
+struct trace_file_ref cli_run_initrd_ref(const struct cli_run_guest *guest)
+{
+	return ref_of(TRACE_REF_INITRD, &guest->initrd);
 }
 
 static bool is_same(const struct trace_file_ref *a, const struct trace_file_ref *b)
@@ -98,8 +103,8 @@ static bool is_same(const struct trace_file_ref *a, const struct trace_file_ref 
 
 static int refuse(const struct cli_run_options *o, const char *path, const char *what)
 {
-	return cli_fail(CLI_EXIT_INPUT, "%s: %s: not the %s of the recording: its contents differ",
-			o->verb, path, what);
+	return cli_fail(CLI_EXIT_INPUT, "%s: %s: not the %s of the %s: its contents differ",
+			o->verb, path, what, o->replay->inputs ? "recording" : "snapshot");
 }
 
 int cli_run_check_replay(const struct cli_run_options *o, const struct cli_run_guest *guest)
@@ -108,12 +113,12 @@ int cli_run_check_replay(const struct cli_run_options *o, const struct cli_run_g
 
 	if (!o->replay)
 		return CLI_EXIT_OK;
-	is = guest_ref(guest);
+	is = cli_run_guest_ref(guest);
 	if (!is_same(&is, o->replay->guest))
 		return refuse(o, o->guest, "guest");
 	if (!o->replay->initrd)
 		return CLI_EXIT_OK;
-	is = ref_of(TRACE_REF_INITRD, &guest->initrd);
+	is = cli_run_initrd_ref(guest);
 	return is_same(&is, o->replay->initrd) ? CLI_EXIT_OK : refuse(o, o->initrd, "initrd");
 }
 
@@ -122,7 +127,7 @@ int cli_run_record(const struct cli_run_options *o, const struct cli_run_guest *
 {
 	const struct trace_run_options options = {o->given.count, o->given.len};
 	const struct cli_run_replay *replay = o->replay;
-	struct trace_file_ref ref = guest_ref(guest);
+	struct trace_file_ref ref = cli_run_guest_ref(guest);
 	int err;
 
 	if (!replay && !cli_run_has_input(o) && !o->realtime && !o->share.given && !o->monitor &&
@@ -135,6 +140,6 @@ int cli_run_record(const struct cli_run_options *o, const struct cli_run_guest *
 		err = trace_writer_ref(writer, 0, &ref, replay ? replay->guest_name : o->guest);
 	if (err || !o->initrd)
 		return err;
-	ref = ref_of(TRACE_REF_INITRD, &guest->initrd);
+	ref = cli_run_initrd_ref(guest);
 	return trace_writer_ref(writer, 0, &ref, replay ? replay->initrd_name : o->initrd);
 }

@@ -70,6 +70,10 @@ int cli_run_check_window(const struct cli_run_options *o)
 		return cli_fail(CLI_EXIT_USAGE,
 				"run: --trace-from, --trace-until, --trace-for: not with %s",
 				o->usage.given ? "--usage" : "RTIT");
+	if (o->snapshot)
+		return cli_fail(CLI_EXIT_USAGE,
+				"run: --snapshot: not with --trace-from, --trace-until and "
+				"--trace-for: a snapshot does not have these events");
 	if (o->trace_later)
 		return cli_fail(CLI_EXIT_USAGE,
 				"run: --trace-later: not with --trace-from, --trace-until and "

@@ -5,6 +5,7 @@
  */
 #include "core/exec.h"
 #include "core/vcpu.h"
+#include "pt/code_pages.h"
 
 /* A gate that is never open, so that the engine reports each branch. */
 static struct vpt_gate closed;
@@ -64,11 +65,21 @@ static void report(void *opaque, struct engine_report *r)
 		tracer_limit(&v->tracer, r->next);
 }
 
+/* The recorder's tables of code are bounded. */
+static void check_forgotten(struct core_vcpu *v)
+{
+	struct tracer_code_pages *pages = v->tracer.recorder.pages;
+
+	if (pages && vpt_unlikely(tracer_code_pages_forgot(pages)))
+		v->ev->state |= ENGINE_CODE_AGAIN;
+}
+
 static void code(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uint64_t gpa2)
 {
 	struct core_vcpu *v = opaque;
 
 	tracer_code(&v->tracer, v->s.cr3, lin, len, gpa, gpa2);
+	check_forgotten(v);
 	if (vpt_unlikely(tracer_recorder_at_limit(&v->tracer.recorder))) {
 		tracer_limit(&v->tracer, v->regs->rip);
 		aim(v);
@@ -102,5 +113,6 @@ void core_observe(struct core_vcpu *v)
 	};
 	aim(v);
 	core_put_bit(&v->ev->state, ENGINE_CORE_RDTSC, tracer_needs_time(&v->tracer));
+	check_forgotten(v);
 	v->ev->observer = &v->observer;
 }

@@ -293,6 +293,8 @@ static void put_all(struct out *o, struct core_vm *vm, const struct core_snap_or
 
 	put(o, &header, sizeof(header));
 	put_info(o, vm, origin);
+	if (origin->start)
+		put_block(o, CORE_SNAP_START, NULL, 0, origin->start, origin->start_bytes);
 	put_cpuid(o, vm);
 	put_ram(o, &vm->mem);
 	for (i = 0; i < vm->cpus; i++) {

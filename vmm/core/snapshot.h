@@ -3,12 +3,12 @@
  * Snapshots: write a machine and its unfinished trace to a file between two instructions, and load
  * both. A resumed run writes the same trace as an uninterrupted run (docs/adr/0008).
  *
- * A .vps file is a header and a sequence of blocks. The order is INFO, CPUID, RAM, DEVICES, DISK,
- * WRITER, FILE, END. The blocks OVERLAY of each disk follow its block DISK. The blocks ENGINE, VCPU, TRACER, CODE and MAPS of each vCPU, in this order, precede
- * DEVICES. Each has its length and a checksum. An
- * incomplete file, or one with blocks out of order, is refused by core_snapshot_open(). Each part
- * of the machine checks its own block. Integers are little-endian. Zeros pad a payload to a
- * multiple of 8, and `len` does not count them.
+ * A .vps file is a header and a sequence of blocks. The order is INFO, START, CPUID, RAM, DEVICES,
+ * DISK, WRITER, FILE, END. The blocks OVERLAY of each disk follow its block DISK. The blocks ENGINE,
+ * VCPU, TRACER, CODE and MAPS of each vCPU, in this order, precede DEVICES. Each has its length and
+ * a checksum. An incomplete file, or one with blocks out of order, is refused by
+ * core_snapshot_open(). Each part of the machine checks its own block. Integers are little-endian.
+ * Zeros pad a payload to a multiple of 8, and `len` does not count them.
  */
 #ifndef VMM_CORE_SNAPSHOT_H
 #define VMM_CORE_SNAPSHOT_H
@@ -22,7 +22,7 @@
 struct trace_writer;
 
 #define CORE_SNAP_MAGIC	      0x0a50414e53545056ull /* "VPTSNAP\n" */
-#define CORE_SNAP_VERSION     9
+#define CORE_SNAP_VERSION     10
 #define CORE_SNAP_BLOCK_MAGIC 0x4b4c4253u /* "SBLK" */
 
 struct core_snap_header {
@@ -47,6 +47,7 @@ enum core_snap_type {
 	CORE_SNAP_MAPS,	    /* at most one of a vCPU: struct tracer_code_map[] */
 	CORE_SNAP_DISK,	    /* struct core_snap_disk */
 	CORE_SNAP_OVERLAY,  /* any number of a disk: the bytes of its owner */
+	CORE_SNAP_START,    /* at most one: how a reset starts the guest; the bytes of its owner */
 	CORE_SNAP_TYPES
 };
 
@@ -115,7 +116,9 @@ struct core_snap_origin {
 	struct trace_writer *writer; /* NULL: no trace file */
 	/* Give up with -ECANCELED when this becomes true; NULL: never. */
 	const volatile int *give_up;
-	uint32_t devices; /* enum core_snap_devices */
+	uint32_t devices;  /* enum core_snap_devices */
+	const void *start; /* the bytes of START; NULL: a reset ends the guest */
+	size_t start_bytes;
 	const struct core_snap_disk *disk;
 	unsigned int disks;
 	/* Save disk @i with calls of put(to, ...). Returns 0 or -errno. */
@@ -146,6 +149,9 @@ const struct core_snap_info *core_snapshot_info(const struct core_snapshot *s);
 /* Returns the number of blocks of a type. *bytes is the sum of their payloads; it may be NULL. */
 size_t core_snapshot_count(const struct core_snapshot *s, enum core_snap_type type,
 			   uint64_t *bytes);
+
+/* Returns the bytes of START, which stay until the snapshot is closed, or NULL. */
+const void *core_snapshot_start(const struct core_snapshot *s, size_t *bytes);
 
 /* Load the state into a new machine that was created according to core_snapshot_info(). */
 int core_snapshot_load(const struct core_snapshot *s, struct core_vm *vm, char *why, size_t size);

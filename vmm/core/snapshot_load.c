@@ -78,6 +78,7 @@ static const struct {
 	uint32_t len;
 } types[CORE_SNAP_TYPES] = {
 	[CORE_SNAP_INFO] = {"info", true, sizeof(struct core_snap_info)},
+	[CORE_SNAP_START] = {"start", false, 0},
 	[CORE_SNAP_CPUID] = {"CPUID", true, 0},
 	[CORE_SNAP_RAM] = {"RAM", false, 0},
 	[CORE_SNAP_ENGINE] = {"engine", false, 0},
@@ -234,11 +235,11 @@ static int next_block(struct core_snapshot *s, uint64_t *where, const struct why
 static const struct place {
 	unsigned int rank, in_group;
 } places[CORE_SNAP_TYPES] = {
-	[CORE_SNAP_INFO] = {1, 0},   [CORE_SNAP_CPUID] = {2, 0},   [CORE_SNAP_RAM] = {3, 0},
-	[CORE_SNAP_ENGINE] = {4, 1}, [CORE_SNAP_VCPU] = {4, 2},	   [CORE_SNAP_TRACER] = {4, 3},
-	[CORE_SNAP_CODE] = {4, 4},   [CORE_SNAP_MAPS] = {4, 5},	   [CORE_SNAP_DEVICES] = {5, 0},
-	[CORE_SNAP_DISK] = {6, 0},   [CORE_SNAP_OVERLAY] = {6, 0}, [CORE_SNAP_WRITER] = {7, 0},
-	[CORE_SNAP_FILE] = {8, 0},   [CORE_SNAP_END] = {9, 0},
+	[CORE_SNAP_INFO] = {1, 0},    [CORE_SNAP_START] = {2, 0},  [CORE_SNAP_CPUID] = {3, 0},
+	[CORE_SNAP_RAM] = {4, 0},     [CORE_SNAP_ENGINE] = {5, 1}, [CORE_SNAP_VCPU] = {5, 2},
+	[CORE_SNAP_TRACER] = {5, 3},  [CORE_SNAP_CODE] = {5, 4},   [CORE_SNAP_MAPS] = {5, 5},
+	[CORE_SNAP_DEVICES] = {6, 0}, [CORE_SNAP_DISK] = {7, 0},   [CORE_SNAP_OVERLAY] = {7, 0},
+	[CORE_SNAP_WRITER] = {8, 0},  [CORE_SNAP_FILE] = {9, 0},   [CORE_SNAP_END] = {10, 0},
 };
 
 /*
@@ -278,7 +279,8 @@ static int check_order(const struct core_snapshot *s, const struct why *why)
 	for (type = 1; type < CORE_SNAP_TYPES; type++) {
 		size_t n = core_snapshot_count(s, (enum core_snap_type)type, NULL);
 
-		if (types[type].once && n != 1 && !(type == CORE_SNAP_WRITER && !n))
+		if ((types[type].once && n != 1 && !(type == CORE_SNAP_WRITER && !n)) ||
+		    (type == CORE_SNAP_START && n > 1))
 			return complain(why, -EINVAL, "%zu blocks of %s", n, types[type].name);
 	}
 	if (!has_file && (core_snapshot_count(s, CORE_SNAP_CODE, NULL) ||
@@ -563,6 +565,15 @@ int core_snapshot_load(const struct core_snapshot *s, struct core_vm *vm, char *
 	if (!error)
 		error = load_ram(s, &vm->mem, &why);
 	return error ? error : load_vcpus(s, vm, &why);
+}
+
+const void *core_snapshot_start(const struct core_snapshot *s, size_t *bytes)
+{
+	const struct block *b =
+		core_snapshot_count(s, CORE_SNAP_START, NULL) ? nth(s, CORE_SNAP_START, 0) : NULL;
+
+	*bytes = b ? b->len : 0;
+	return b ? b->bytes : NULL;
 }
 
 bool core_snapshot_disk(const struct core_snapshot *s, unsigned int i, struct core_snap_disk *disk)

@@ -133,7 +133,7 @@ struct engine_observer {
 	/*
 	 * Reports code at linear address `lin` that will run for the first time since its bytes or
 	 * its mapping changed; see tracer_code(). The function requests the return if it ends the
-	 * trace.
+	 * trace. It sets ENGINE_CODE_AGAIN if it has forgotten code that was reported before.
 	 */
 	void (*code)(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uint64_t gpa2);
 	/*
@@ -183,6 +183,8 @@ enum engine_vcpu_state {
 	/* A device or the observer makes run() end with KICK after the present instruction. */
 	ENGINE_ATTENTION = 1 << 4,
 	ENGINE_CORE_RDTSC = 1 << 5, /* run() leaves RDTSC and RDTSCP to the core */
+	/* The observer has forgotten code. The engine reports all code again before it runs. */
+	ENGINE_CODE_AGAIN = 1 << 6,
 };
 
 /* One vCPU. All calls for one vCPU come from one thread. */

@@ -40,6 +40,7 @@ struct tracer_code_pages {
 	struct map *map;
 	size_t slots, maps; /* slots: a power of two */
 	struct map *last;   /* the place that ran last, or NULL */
+	bool forgot;	    /* see tracer_code_pages_forgot() */
 };
 
 struct tracer_code_pages *tracer_code_pages_create(void)
@@ -108,6 +109,7 @@ static void forget_maps(struct tracer_code_pages *pages)
 {
 	memset(pages->map, 0, pages->slots * sizeof(*pages->map));
 	pages->maps = 0;
+	pages->forgot = true;
 }
 
 static int grow(struct tracer_code_pages *pages)
@@ -181,7 +183,9 @@ static uint32_t add_content(struct tracer_code_pages *pages, uint64_t gpa, const
 {
 	uint32_t *newest = find_frame(pages, gpa), content = take_oldest(pages, newest);
 
-	if (!content) {
+	if (content) {
+		pages->forgot = true;
+	} else {
 		if (pages->contents == TRACER_CODE_CONTENTS)
 			forget_all(pages);
 		newest = find_frame(pages, gpa);
@@ -229,6 +233,14 @@ int tracer_code_pages_note(struct tracer_code_pages *pages, uint64_t cr3, uint64
 	pages->last = map;
 	*id = pages->content[content - 1].id;
 	return news;
+}
+
+bool tracer_code_pages_forgot(struct tracer_code_pages *pages)
+{
+	const bool forgot = pages->forgot;
+
+	pages->forgot = false;
+	return forgot;
 }
 
 void tracer_code_pages_number(struct tracer_code_pages *pages, uint64_t id)

@@ -4,8 +4,9 @@
  * they are mapped.
  *
  * The guest determines the number of both, so both tables are bounded. A full table is emptied, and
- * code that is executed later is recorded again. The tables depend only on the executed code, so
- * that a guest produces the same file each time.
+ * code that is executed later is recorded again. The engine must then report all code again, also
+ * code that it has reported before. So the tables depend only on the executed code, and a guest
+ * produces the same file each time.
  */
 #ifndef VMM_PT_CODE_PAGES_H
 #define VMM_PT_CODE_PAGES_H
@@ -42,6 +43,11 @@ enum tracer_code_news {
 int tracer_code_pages_note(struct tracer_code_pages *pages, uint64_t cr3, uint64_t vaddr,
 			   uint64_t gpa, const uint8_t *now, size_t offset, size_t len,
 			   uint64_t *id);
+/*
+ * Returns true once after tracer_code_pages_note() has removed entries. The engine must then report
+ * all code again.
+ */
+bool tracer_code_pages_forgot(struct tracer_code_pages *pages);
 /* Set the number of the content that the last call of tracer_code_pages_note() added. */
 void tracer_code_pages_number(struct tracer_code_pages *pages, uint64_t id);
 /* Returns true if some content is recorded for the place. */

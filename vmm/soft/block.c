@@ -413,6 +413,7 @@ struct soft_block *soft_block(struct soft *c, uint32_t mode)
 	if (c->gate && o && o->wants & ENGINE_WANTS_CODE) {
 		soft_report_ran(c);
 		o->code(o->opaque, lin, b->bytes, b->gpa, b->gpa2);
+		soft_code_again(c);
 		/* An observer that has ended the trace has requested attention. */
 		if (vpt_unlikely(c->base.state & ENGINE_ATTENTION))
 			soft_poll_observer(c);

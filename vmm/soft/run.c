@@ -427,6 +427,7 @@ static void begin(struct soft *c, struct engine_exit *exit, uint64_t budget)
 	/* A new trace must record its code, so no link may skip the lookup of a block. */
 	if (gate != c->gate && gate)
 		soft_unlink(c);
+	soft_code_again(c);
 	aim(c);
 	/* AC and CPL select the TLB. The caller may have changed RFLAGS. */
 	soft_derive(c);

@@ -469,6 +469,14 @@ static inline void soft_unlink(struct soft *c)
 		c->space[i].gen = 0;
 	soft_new_gen(c);
 }
+/* Report all code again if the observer has forgotten code. Linked blocks are not reported. */
+static inline void soft_code_again(struct soft *c)
+{
+	if (vpt_likely(!(c->base.state & ENGINE_CODE_AGAIN)))
+		return;
+	c->base.state &= ~(uint32_t)ENGINE_CODE_AGAIN;
+	soft_unlink(c);
+}
 /* Select the TLB of the current space and permissions. */
 static inline void soft_choose_tlb(struct soft *c)
 {

@@ -22,7 +22,7 @@ new="unshare --mount"
 # on_small BYTES FUNCTION
 on_small() {
 	declare -p VPT dir linux boot >"$dir/functions"
-	declare -f snapshot fills no_room >>"$dir/functions"
+	declare -f snapshot fills no_room no_room_later >>"$dir/functions"
 	# shellcheck disable=SC2016 # the inner shell expands
 	$new bash -c 'mount -t tmpfs -o size="$0" none "$1/small" && . "$1/functions" && $2' "$1" "$dir" "$2"
 }
@@ -104,6 +104,14 @@ no_room() {
 	echo $? >"$dir/status"
 	cp "$dir/small/s.vps" "$dir/kept.vps"
 }
+# A traced run whose second snapshot does not fit. The trace is on another disk.
+no_room_later() {
+	"${boot[@]}" --pt=host -o "$dir/traced.vpt" --snapshot="$dir/small/s.vps" --snapshot-every=450000000 \
+		2>"$dir/said"
+	echo $? >"$dir/status"
+	ls -A "$dir/small" >"$dir/list"
+	cp "$dir/small/s.vps" "$dir/kept.vps"
+}
 if $new true 2>/dev/null; then
 	on_small 16m fills
 	tap_run "full disk: status" test "$(cat "$dir/status")" -eq "$HOST"
@@ -123,6 +131,18 @@ if $new true 2>/dev/null; then
 	tap_run "full disk: the older snapshot stays" cmp "$dir/older.vps" "$dir/kept.vps"
 	tap_run "full disk: the older snapshot resumes" "$VPT" restore -q --console=none "$dir/kept.vps"
 	rm -f "$dir"/*.vps
+
+	snapshot "$dir" 450000000
+	on_small $(($(size "$dir/s.vps") * 3 / 2)) no_room_later
+	tap_run "full disk, traced: the second snapshot does not fit" test "$(cat "$dir/status")" -eq "$HOST"
+	tap_run "full disk, traced: that is one line" one_line "$dir/said" "--snapshot=.*No space left on device"
+	tap_run "full disk, traced: no part of it is left" test "$(cat "$dir/list")" = s.vps
+	tap_run "full disk, traced: the trace has no error" "$VPT" decode -q "$dir/traced.vpt.part"
+	insns=$("$VPT" info -j "$dir/traced.vpt.part" | jq '.vcpus[0].sessions[0].insns')
+	tap_run "full disk, traced: it goes to the place of the snapshot" test "$insns" -gt 890000000 -a "$insns" -le 900000000
+	tap_run "full disk, traced: the first snapshot resumes to the whole trace" sh -c \
+		"'$VPT' restore -q --console=none -o '$dir/traced.vpt' '$dir/kept.vps' && cmp '$dir/traced.vpt' '$dir/whole.vpt'"
+	rm -f "$dir"/*.vps "$dir"/traced.*
 else
 	tap_skip "full disk" "no mount namespace may be made here"
 fi
