@@ -173,7 +173,10 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) forged-build fau
 #?                      tests/cli/libdecode/ptt/differences says why not
 #?   make check-linux   Debian's kernels on the software CPU (needs the network once): the cloud kernel
 #?                      boots on each model, its trace repeats, perf records inside
-#?   make check-debian  Debian 12 and 13 boot from images with 1, 2 and 8 vCPUs (needs root and the network once)
+#?   make check-debian  Debian 12 and 13 boot from images with 1, 2 and 8 vCPUs (needs root and the network once),
+#?                      also with a kernel of another configuration, which is built; resumes
+#?   make check-linux-same  Linux with 1 and 4 vCPUs writes the same files on each path of the CPU, in replays
+#?                      and across 91 snapshots (needs root for Debian's image, and the network once); resumes
 #?   make check-linux-full  the guest's scenarios of tests/qemu under vpt run, on each model; resumes
 #?   make check-house   format, cycles, hardening, headers, layers, objects, prose, tail jumps, tree; and that these
 #?                      find faults
@@ -201,7 +204,7 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) forged-build fau
 SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat check-docs \
-	check-spec check-tables check-rtit check-ptt check-linux check-debian check-linux-full \
+	check-spec check-tables check-rtit check-ptt check-linux check-debian check-linux-same check-linux-full \
 	check-house check-install check-fresh check-soak check-perf soak seeds fuzz spec-map cov bench bench-decode bench-against
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
@@ -291,13 +294,25 @@ check-linux:
 	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 900 -d $(O)/check-linux tests/run/linux/boot.sh tests/run/linux/complaints.sh tests/run/linux/demo.sh \
 		tests/run/linux/share.sh tests/run/linux/net.sh tests/run/linux/disk.sh tests/run/linux/vmlinux.sh \
 		tests/run/linux/faults.sh tests/run/linux/scenarios.sh
+# The arguments of debian.sh for each row.
+DEBIAN_HOW := 1-traced 2-reboot 8
+DEBIAN_ROWS := $(DEBIAN_HOW:%=bookworm-%) $(DEBIAN_HOW:%=trixie-%) bookworm-1-own-traced bookworm-2-own-reboot bookworm-8-own
 check-debian:
-	@.ci/deps build check debian
+	@.ci/deps build check linux debian kernel
 	$(again) all
 	@for codename in bookworm trixie; do patches/tools/debian $$codename >/dev/null || exit 1; done
-	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 1800 -d $(O)/check-debian \
-		$(foreach codename,bookworm trixie,'tests/run/linux/debian.sh $(codename) 1 traced' \
-		'tests/run/linux/debian.sh $(codename) 2 reboot' 'tests/run/linux/debian.sh $(codename) 8')
+	@patches/tools/own-kernel >/dev/null
+	@patches/tools/guest >/dev/null
+	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 3600 -d $(O)/check-debian tests/run/linux/own-kernel.sh \
+		$(foreach row,$(DEBIAN_ROWS),'tests/run/linux/debian.sh $(subst -, ,$(row))')
+check-linux-same:
+	@.ci/deps build check linux debian
+	$(again) all $(O)/tests/vpt-micro-ops
+	$(again) MODE=asan O=build/asan build/asan/vpt
+	@patches/tools/kernel generic >/dev/null
+	@patches/tools/debian bookworm >/dev/null
+	@MODE=$(MODE) O=$(O) ASAN=build/asan tests/lib/run.sh -t 20000 -d $(O)/check-linux-same \
+		$(foreach group,snapshots debian paths inputs signals,'tests/run/linux/same.sh $(group)')
 check-linux-full:
 	@.ci/deps build check linux
 	$(again) all
