@@ -199,13 +199,15 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) forged-build fau
 #?   make bench         measure; writes build/bench.json
 #?   make bench-decode  libvptdecode beside libipt, on a boot of Linux that our QEMU records (built
 #?                      once) and on payloads; writes build/bench-decode.json
+#?   make bench-linux   Linux under vpt run beside Debian's QEMU: processor seconds of six works, with
+#?                      1, 2 and 8 vCPUs; can be interrupted; writes build/bench-linux.json
 #?   make bench-against BASE=COMMIT  processor time of each row beside that of a commit; fails if
 #?                      one is slower; can be interrupted; writes build/bench-against.json
 SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat check-docs \
 	check-spec check-tables check-rtit check-ptt check-linux check-debian check-linux-same check-linux-full \
-	check-house check-install check-fresh check-soak check-perf soak seeds fuzz spec-map cov bench bench-decode bench-against
+	check-house check-install check-fresh check-soak check-perf soak seeds fuzz spec-map cov bench bench-decode bench-linux bench-against
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
 
@@ -421,6 +423,10 @@ bench-decode:
 	@.ci/deps build qemu guest
 	$(again) all $(BENCH_DECODE)
 	@MODE=$(MODE) O=$(O) JOBS=$(JOBS) tests/bench/decode.sh
+bench-linux:
+	@.ci/deps build bench guest debian
+	$(again) all
+	@MODE=$(MODE) O=$(O) tests/bench/linux.sh
 bench-against:
 	@.ci/deps build python
 	$(again) all $(O)/tests/cputime

@@ -16,3 +16,5 @@ if command -v qemu-system-x86_64 >/dev/null; then
 fi
 # shellcheck disable=SC2086 # it may be nothing at all
 "$O/tests/vpt-bench" build/bench.json $trace "$O/vpt" "$O/guest" $start
+# The rows of make bench-linux are kept.
+[ ! -e build/bench-linux.json ] || tests/bench/merge.py build/bench-linux.json build/bench.json
