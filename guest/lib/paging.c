@@ -39,8 +39,11 @@ uint64_t paging_new_space(void)
 	return (uintptr_t)pml4;
 }
 
-/* Replace a large mapping by a table of the same pages, of `bytes` each. */
-static void split(uint64_t *entry, uint64_t bytes)
+/*
+ * Replace the large mapping of an address by a table of the same pages, of `bytes` each. The TLB may
+ * have the large page until INVLPG, and an access by it would not set the accessed bit of the new entry.
+ */
+static void split(uint64_t *entry, uint64_t vaddr, uint64_t bytes)
 {
 	uint64_t *table = page_alloc(PAGE_SIZE);
 	uint64_t first = *entry;
@@ -51,6 +54,7 @@ static void split(uint64_t *entry, uint64_t bytes)
 	for (i = 0; i < ENTRIES; i++)
 		table[i] = first + i * bytes;
 	*entry = (uintptr_t)table | PTE_TABLE;
+	invlpg(vaddr);
 }
 
 uint64_t *paging_entry(uint64_t cr3, uint64_t vaddr, unsigned int level)
@@ -62,7 +66,7 @@ uint64_t *paging_entry(uint64_t cr3, uint64_t vaddr, unsigned int level)
 		if (!*entry)
 			*entry = (uintptr_t)page_alloc(PAGE_SIZE) | PTE_TABLE;
 		else if (*entry & PTE_LARGE)
-			split(entry, 1ull << shift);
+			split(entry, vaddr, 1ull << shift);
 		entry = &table_of(*entry)[vaddr >> shift & (ENTRIES - 1)];
 	}
 	return entry;
