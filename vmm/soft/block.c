@@ -290,6 +290,7 @@ static void empty(struct soft *c)
 	if (c->compiler)
 		soft_compiler_reset(c->compiler);
 	soft_native_reset(c->native);
+	memset(c->jump, 0, sizeof(c->jump));
 	c->missed = NULL;
 	soft_unlink(c);
 }
@@ -390,21 +391,59 @@ static bool beyond_limit(const struct soft *c, const struct soft_block *b)
 	return c->bits != 64 && len && b->ip + len - 1 > c->s.cs.limit;
 }
 
-struct soft_block *soft_block(struct soft *c, uint32_t mode)
+static struct soft_fetch *fetch_of(struct soft *c, uint64_t lin)
 {
-	uint64_t ip = c->r[SOFT_R_RIP], lin = c->bits == 64 ? ip : (uint32_t)(ip + c->s.cs.base);
-	const struct engine_observer *o = c->base.observer;
+	return &c->fetch[(lin >> PAGE_SHIFT ^ c->gen >> SOFT_BLOCK_MODE_BITS) % SOFT_FETCH_SIZE];
+}
+
+/*
+ * Return the block at RIP without a search, if the stale link led to it before. Most links are stale
+ * because the address space has changed, and most code is the same in all of them. Only 64-bit code,
+ * which has neither a base nor a limit.
+ */
+static struct soft_block *known(struct soft *c, const struct soft_link *l, uint32_t mode)
+{
+	uint64_t ip = c->r[SOFT_R_RIP];
+	const struct soft_fetch *fetch = fetch_of(c, ip);
+	struct soft_block *b;
+
+	if (!l || !l->first || c->bits != 64 || fetch->gen != c->gen ||
+	    fetch->page != (ip & ~PAGE_MASK))
+		return NULL;
+	b = (struct soft_block *)((uintptr_t)l->first - offsetof(struct soft_block, uop));
+	if (b->ip != ip || b->gpa != (fetch->gpa | (ip & PAGE_MASK)) || b->mode != mode ||
+	    b->gpa2 || b->dead)
+		return NULL;
+	return b;
+}
+
+/* Search for the block, or make it. */
+static struct soft_block *search(struct soft *c, uint64_t lin, uint32_t mode)
+{
 	struct engine_exception e;
 	struct soft_block *b;
 	uint64_t gpa;
 
-	if (c->bits != 64 && ip > c->s.cs.limit)
-		soft_raise_code(c, NULL, X86_VEC_GP, 0);
 	if (!soft_translate(c, lin, X86_WALK_FETCH, &gpa, &e))
 		soft_fault(c, NULL, &e);
 	b = find(c, lin, gpa, mode);
 	if (!b)
 		b = make(c, lin, gpa, mode);
+	*fetch_of(c, lin) = (struct soft_fetch){lin & ~PAGE_MASK, gpa & ~PAGE_MASK, c->gen, 0};
+	return b;
+}
+
+struct soft_block *soft_block(struct soft *c, uint32_t mode)
+{
+	uint64_t ip = c->r[SOFT_R_RIP], lin = c->bits == 64 ? ip : (uint32_t)(ip + c->s.cs.base);
+	const struct engine_observer *o = c->base.observer;
+	struct soft_block *b;
+
+	if (c->bits != 64 && ip > c->s.cs.limit)
+		soft_raise_code(c, NULL, X86_VEC_GP, 0);
+	b = known(c, c->missed, mode);
+	if (!b)
+		b = search(c, lin, mode);
 	if (vpt_unlikely(beyond_limit(c, b))) {
 		if (mode & SOFT_BLOCK_SINGLE)
 			soft_raise_code(c, NULL, X86_VEC_GP, 0);

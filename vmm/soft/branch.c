@@ -29,18 +29,6 @@ static inline uint64_t next_ip(const struct soft *c, const struct soft_uop *u)
 	return c->bits == 64 ? next_of(u) : (uint32_t)next_of(u);
 }
 
-/* Return the link of an indirect branch from a table of earlier targets. */
-static inline struct soft_link *jump_link(struct soft *c, uint64_t to)
-{
-	struct soft_jump *j = &c->jump[(to ^ to >> SOFT_JUMP_BITS) & (SOFT_JUMP_SIZE - 1)];
-
-	if (vpt_unlikely(j->ip != to)) {
-		j->ip = to;
-		j->link.gen = 0;
-	}
-	return &j->link;
-}
-
 COLD const struct soft_uop *soft_miss(struct soft *c, const struct soft_link *l, uint64_t to)
 {
 	c->r[SOFT_R_RIP] = to;
@@ -162,45 +150,45 @@ static NOINLINE const struct soft_uop *traced_jmp(struct soft *c, const struct s
 						  uint64_t to)
 {
 	if (!vpt_gate_jmp_indirect(c->gate, to))
-		return soft_branch_slow(c, u, VPT_EV_JMP_INDIRECT, to, jump_link(c, to));
-	return soft_follow(c, jump_link(c, to), to);
+		return soft_branch_slow(c, u, VPT_EV_JMP_INDIRECT, to, soft_jump_link(c, to));
+	return soft_follow(c, soft_jump_link(c, to), to);
 }
 
 static NOINLINE const struct soft_uop *traced_call(struct soft *c, const struct soft_uop *u,
 						   uint64_t to)
 {
 	if (!vpt_gate_call_indirect(c->gate, to, next_ip(c, u)))
-		return soft_branch_slow(c, u, VPT_EV_CALL_INDIRECT, to, jump_link(c, to));
-	return soft_follow(c, jump_link(c, to), to);
+		return soft_branch_slow(c, u, VPT_EV_CALL_INDIRECT, to, soft_jump_link(c, to));
+	return soft_follow(c, soft_jump_link(c, to), to);
 }
 
 static NOINLINE const struct soft_uop *traced_ret(struct soft *c, const struct soft_uop *u,
 						  uint64_t to)
 {
 	if (!vpt_gate_ret_tip(c->gate, to))
-		return soft_branch_slow(c, u, VPT_EV_RET, to, jump_link(c, to));
-	return soft_follow(c, jump_link(c, to), to);
+		return soft_branch_slow(c, u, VPT_EV_RET, to, soft_jump_link(c, to));
+	return soft_follow(c, soft_jump_link(c, to), to);
 }
 
 static inline const struct soft_uop *end_jmp(struct soft *c, const struct soft_uop *u, uint64_t to)
 {
 	if (c->gate)
 		return traced_jmp(c, u, to);
-	return soft_follow(c, jump_link(c, to), to);
+	return soft_follow(c, soft_jump_link(c, to), to);
 }
 
 static inline const struct soft_uop *end_call(struct soft *c, const struct soft_uop *u, uint64_t to)
 {
 	if (c->gate)
 		return traced_call(c, u, to);
-	return soft_follow(c, jump_link(c, to), to);
+	return soft_follow(c, soft_jump_link(c, to), to);
 }
 
 static inline const struct soft_uop *end_ret(struct soft *c, const struct soft_uop *u, uint64_t to)
 {
 	if (c->gate && !vpt_gate_ret(c->gate, to))
 		return traced_ret(c, u, to);
-	return soft_follow(c, jump_link(c, to), to);
+	return soft_follow(c, soft_jump_link(c, to), to);
 }
 
 SOFT_UOP(jmp_register)

@@ -5,6 +5,18 @@
 
 #include "soft/soft.h"
 
+/* Return the link to an address from the table of earlier targets of indirect branches. */
+static inline struct soft_link *soft_jump_link(struct soft *c, uint64_t to)
+{
+	struct soft_jump *j = &c->jump[(to ^ to >> SOFT_JUMP_BITS) & (SOFT_JUMP_SIZE - 1)];
+
+	if (vpt_unlikely(j->ip != to)) {
+		j->ip = to;
+		j->link.gen = 0;
+	}
+	return &j->link;
+}
+
 /* Leave at a stale link. The loop finds the block and updates the link. */
 const struct soft_uop *soft_miss(struct soft *c, const struct soft_link *l, uint64_t to);
 

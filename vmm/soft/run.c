@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Run blocks, one after the other, until there is an exit to report. */
+#include "soft/branch.h"
 #include "soft/compile.h"
 #include "soft/state.h"
 
@@ -366,18 +367,38 @@ static void run_part(struct soft *c, const struct soft_block *whole, uint32_t mo
 	c->logged = NULL;
 }
 
+/*
+ * Run from RIP like an indirect branch to it. Returns false, with the link to set, if its link is
+ * not valid.
+ */
+static bool run_known(struct soft *c)
+{
+	struct soft_link *l = soft_jump_link(c, c->r[SOFT_R_RIP]);
+
+	if (l->gen != c->gen || l->insns > c->left) {
+		c->missed = l;
+		return false;
+	}
+	c->left -= l->insns;
+	enter(c, l->first);
+	return true;
+}
+
 /* Run one block, and the blocks that its links lead to. */
 static void run_from_here(struct soft *c)
 {
 	const uint32_t mode = c->mode | (reports_each(c) ? SOFT_BLOCK_EVERY : 0) |
 			      (c->log ? SOFT_BLOCK_LOGGED : 0);
-	struct soft_link *missed = c->missed;
+	struct soft_link *missed;
 	struct soft_block *b;
 
 	if (c->base.state & ENGINE_SHADOW || c->call & SOFT_ALONE) {
 		run_single(c, mode);
 		return;
 	}
+	if (!c->missed && run_known(c))
+		return;
+	missed = c->missed;
 	b = soft_block(c, mode);
 	if (b->insns > c->left) {
 		if (c->log)

@@ -194,6 +194,16 @@ struct soft_jump {
 	struct soft_link link;
 };
 
+/* A page of code whose translation is valid while `gen` is that of the processor. */
+struct soft_fetch {
+	uint64_t page; /* the linear address */
+	uint64_t gpa;
+	uint64_t gen;
+	uint64_t unused;
+};
+
+#define SOFT_FETCH_SIZE 256u
+
 #define SOFT_JUMP_BITS 10
 #define SOFT_JUMP_SIZE (1u << SOFT_JUMP_BITS)
 
@@ -260,6 +270,7 @@ struct soft {
 	struct soft_tlb *tlb;
 	/* Aligned, so that no entry crosses a cache line of the host. */
 	struct soft_jump jump[SOFT_JUMP_SIZE] __attribute__((aligned(64)));
+	struct soft_fetch fetch[SOFT_FETCH_SIZE];
 	struct soft_tlb tlbs[SOFT_SPACES][SOFT_TLB_SLOW][SOFT_TLB_SIZE]
 		__attribute__((aligned(64)));
 	struct soft_tlb slow[SOFT_TLB_SIZE] __attribute__((aligned(64))); /* always empty */

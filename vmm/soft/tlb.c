@@ -60,6 +60,22 @@ const struct soft_page *soft_find_page(const struct soft *c, unsigned int set, u
 	return page ? page : probe(c, va & ~PAGE_MASK, set | SOFT_PAGE_GLOBAL);
 }
 
+/* Unlink the spaces whose code the entry may have translated. */
+static void unlink_spaces(struct soft *c, const struct soft_page *page)
+{
+	unsigned int i;
+
+	for (i = 0; i < SOFT_SPACES; i++) {
+		struct soft_space *space = &c->space[i];
+
+		if (!(page->word & SOFT_PAGE_GLOBAL) && space->pcid != (page->key & PCID_MASK))
+			continue;
+		space->gen = 0;
+		if (i == c->in_space)
+			soft_new_gen(c);
+	}
+}
+
 /* Drop what the first level, or links, have of an entry that is about to change. */
 static void forget(struct soft *c, const struct soft_page *page)
 {
@@ -67,7 +83,7 @@ static void forget(struct soft *c, const struct soft_page *page)
 	uint64_t va = page->key & ~PAGE_MASK;
 
 	if (set >= CODE) {
-		soft_unlink(c);
+		unlink_spaces(c, page);
 		return;
 	}
 	for (i = 0; i < SOFT_SPACES; i++) {

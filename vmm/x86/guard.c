@@ -53,6 +53,9 @@ void *x86_guard_map(size_t bytes, int prot, int fd)
 	}
 	/* A kernel that cannot exclude it from dumps still maps it. */
 	madvise(at, bytes, MADV_DONTDUMP);
+	/* Guests touch much of their memory at random, and so does the engine in software. */
+	if (fd < 0)
+		madvise(at, bytes, MADV_HUGEPAGE);
 	return at;
 }
 
