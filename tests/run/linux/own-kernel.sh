@@ -15,9 +15,9 @@ if [ -n "$passed" ]; then
 	tap_ok "passed before: $passed"
 	tap_end
 fi
-mkdir "$dir/own"
+mkdir -p "$dir/own/mnt"
 cp tests/run/linux/init "$dir/own/vpt-init"
-(cd "$dir/own" && echo vpt-init | cpio -o -H newc --quiet -R 0:0) >"$dir/own.cpio"
+(cd "$dir/own" && printf '%s\n' mnt vpt-init | cpio -o -H newc --quiet -R 0:0) >"$dir/own.cpio"
 cat "$linux/initrd" "$dir/own.cpio" >"$dir/initrd"
 
 # boot NAME KERNEL WHAT ARG...: run it; the console goes to NAME.con. Sets $status.
