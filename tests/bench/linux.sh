@@ -7,8 +7,8 @@
 # Each work runs in turn in QEMU without a trace, and under vpt untraced, traced into a file, and
 # verified while it runs. QEMU emulates with one thread. One boot is also stored with a log of blocks,
 # and verified from the file. BENCH_ROUNDS=3 is the number of rounds over all works, and
-# BENCH_CPUS="1 2 8" has the numbers of vCPUs. The guest must print the lines that the same work prints
-# on this host.
+# BENCH_CPUS="1 2 8" has the numbers of vCPUs. BENCH_SIDES="qemu untraced traced verified" are the runs
+# of each work. The guest must print the lines that the same work prints on this host.
 #
 # Every measurement is a line of a ledger in build/bench-linux, named after the programs that are
 # measured: an interrupted run is resumed by the same command. Prints a table, writes
@@ -152,7 +152,7 @@ has() { # WORK CPUS ROUND SIDE
 }
 
 sides_of() { # WORK CPUS
-	echo qemu untraced traced verified
+	echo "${BENCH_SIDES:-qemu untraced traced verified}"
 	[ "$1 $2" != "boot 1" ] || echo stored read
 }
 

@@ -96,7 +96,7 @@ tap_run "no file is left" test ! -e "$dir/t.vpt"
 "$TOOLS/mkelf" spin "$dir/spin.elf" || exit 1
 ends 1 "verify: .* 0 mismatches" --engine=soft --verify --pt=host --timeout=0.2 "$dir/spin.elf"
 
-# The process that verifies is killed.
+# The processes that verify are killed.
 "$VPT" run -q --engine=soft --pt=host --verify=64K --arg=3000 "$GUEST/quicksort.elf" \
 	>/dev/null 2>"$dir/err" </dev/null &
 run=$!
@@ -108,6 +108,6 @@ done
 wait $run
 tap_run "a verifier that is killed: status 4" test "$?" -eq 4
 tap_run "it was killed" test $killed -eq 1
-tap_run "and said so in one line" test "$(grep -c '^vpt run: .*the process that verifies has ended$' "$dir/err")/$(
+tap_run "and said so in one line" test "$(grep -c '^vpt run: .*a process that verifies has ended$' "$dir/err")/$(
 	grep -c '^vpt' "$dir/err")" = 1/1
 tap_end

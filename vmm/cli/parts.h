@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process that verifies a run in parts, while the run goes on. A part is a .vpt file in memory,
- * with the oracle's log. Parts are verified one at a time, while the next ones are written.
+ * Two processes that verify a run in parts, while the run goes on. A part is a .vpt file in memory,
+ * with the oracle's log. Two parts are verified at a time, while the next ones are written.
  */
 #ifndef VMM_CLI_PARTS_H
 #define VMM_CLI_PARTS_H
@@ -25,12 +25,12 @@ struct cli_parts_config {
 	const char *verb;
 	bool quiet;	   /* print no mismatch */
 	unsigned int most; /* parts that are written at the same time, 1 to 64 */
-	uint64_t bytes;	   /* the size of parts that may wait to be verified */
+	uint64_t bytes;	   /* the size of a part; ended parts have 2.5 times as much at most */
 };
 
 /*
- * Start the process, before the guest has memory, and before the sandbox. The process prints the
- * first mismatch to standard error. Returns NULL with an exit status in *status, after one line.
+ * Start the processes, before the guest has memory, and before the sandbox. The first mismatch is
+ * printed to standard error. Returns NULL with an exit status in *status, after one line.
  */
 struct cli_parts *cli_parts_start(const struct cli_parts_config *config, int *status);
 
@@ -43,7 +43,7 @@ int cli_parts_next(struct cli_parts *p, uint64_t bytes, int *fd);
 /* Verify the part with a descriptor from cli_parts_next(). Returns 0 or -errno. */
 int cli_parts_verify(struct cli_parts *p, int fd);
 /*
- * Wait for all results, add them up, end the process and free *p. @p may be NULL. Returns 0, or
+ * Wait for all results, add them up, end the processes and free *p. @p may be NULL. Returns 0, or
  * -errno if a part could not be verified.
  */
 int cli_parts_end(struct cli_parts *p, struct cli_parts_sum *sum);

@@ -93,7 +93,7 @@ static const struct cli_option rows[] = {
 	 cli_take_flag, AT(oracle_blocks)},
 	{0, "verify", "[=SIZE]",
 	 "compare the trace with the instructions that ran, while the guest runs, and store "
-	 "nothing; in parts of SIZE bytes of memory (default 96M), which the vCPUs share; only "
+	 "nothing; in parts of SIZE bytes of memory (default 64M), which the vCPUs share; only "
 	 "--engine=soft",
 	 cli_run_take_verify, AT(verify)},
 	{0, "seed", "=N", "the seed of the guest's random numbers", cli_take_number, AT(seed)},

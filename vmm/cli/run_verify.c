@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * vpt run --verify: records the run in parts, in memory, and has another process verify each. The
+ * vpt run --verify: records the run in parts, in memory, and has other processes verify each. The
  * guest and its trace are the same as without --verify.
  */
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "cli/run.h"
 #include "trace/writer.h"
 
-#define DEFAULT_BYTES (96ull << 20)
+#define DEFAULT_BYTES (64ull << 20)
 #define MIN_BYTES     (64ull << 10)
 
 int cli_run_take_verify(const struct cli_given *g)
@@ -104,7 +104,7 @@ static int verdict(const struct cli_run_options *o, const struct cli_run_verify 
 	if (r->error)
 		return cli_fail(CLI_EXIT_HOST, "%s: --verify: a part could not be verified: %s",
 				o->verb,
-				r->error == -ECHILD ? "the process that verifies has ended"
+				r->error == -ECHILD ? "a process that verifies has ended"
 						    : cli_reason(-r->error));
 	if (r->sum.mismatches)
 		return CLI_EXIT_FAIL;
