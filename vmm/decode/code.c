@@ -18,6 +18,7 @@ struct version {
 	uint64_t insns;
 	size_t order; /* the index in the trace file */
 	const uint8_t *bytes;
+	uint64_t place; /* see struct trace_code */
 };
 
 /* A page of an address space, in its current version. */
@@ -320,14 +321,15 @@ static struct version *list_code(const struct trace_reader *reader, unsigned int
 	if (!all)
 		return NULL;
 	for (i = 0; i < n; i++)
-		all[i] = (struct version){code[i].page->cr3, code[i].page->vaddr,
-					  code[i].page->insns, i, code[i].bytes};
+		all[i] = (struct version){code[i].page->cr3,   code[i].page->vaddr,
+					  code[i].page->insns, i,
+					  code[i].bytes,       code[i].place};
 	*count = n;
 	for (i = 0; i < nfirst; i++) {
 		/* Each vCPU has its own later versions. */
 		if (first[i].page->cr3 == common && !first[i].page->insns)
-			all[(*count)++] = (struct version){common, first[i].page->vaddr, 0, i,
-							   first[i].bytes};
+			all[(*count)++] = (struct version){common, first[i].page->vaddr, 0,
+							   i,	   first[i].bytes,	 0};
 	}
 	return all;
 }
@@ -385,6 +387,21 @@ void decode_code_close(struct decode_code_store *store)
 uint64_t decode_code_next_change(const struct decode_code_store *store)
 {
 	return store->next < store->nlater ? store->later[store->next].insns : UINT64_MAX;
+}
+
+uint64_t decode_code_last_change(const struct decode_code_store *store)
+{
+	return store->next ? store->later[store->next - 1].insns : 0;
+}
+
+size_t decode_code_changes(const struct decode_code_store *store)
+{
+	return store->nlater;
+}
+
+struct decode_code_version decode_code_change_at(const struct decode_code_store *store, size_t i)
+{
+	return (struct decode_code_version){store->later[i].insns, store->later[i].place};
 }
 
 void decode_code_advance(struct decode_code_store *store, uint64_t insns)

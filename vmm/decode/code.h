@@ -20,6 +20,20 @@ void decode_code_close(struct decode_code_store *store);
 /* Return the instruction counter at which a page next changes, or UINT64_MAX. */
 uint64_t decode_code_next_change(const struct decode_code_store *store);
 
+/*
+ * Return the number of changes in the whole trace, and a change. Changes are in the order of their
+ * counters. @place is a hint: see struct trace_code.
+ */
+struct decode_code_version {
+	uint64_t insns, place;
+};
+
+size_t decode_code_changes(const struct decode_code_store *store);
+struct decode_code_version decode_code_change_at(const struct decode_code_store *store, size_t i);
+
+/* Return the instruction counter of the last change that was applied, or 0. */
+uint64_t decode_code_last_change(const struct decode_code_store *store);
+
 /* Apply the versions up to `insns`. */
 void decode_code_advance(struct decode_code_store *store, uint64_t insns);
 

@@ -69,7 +69,8 @@ static const char *read_code(struct trace_reader *r, struct trace_reader_vcpu *v
 	if (!page || !trace_vec_room(&v->code))
 		return trace_reader_no_memory;
 	*page = copy;
-	v->code.at[v->code.n++] = (struct trace_code){page, (const uint8_t *)p + sizeof(*page), 0};
+	v->code.at[v->code.n++] =
+		(struct trace_code){page, (const uint8_t *)p + sizeof(*page), 0, v->stream.n};
 	trace_reader_saw(v, page->insns);
 	return NULL;
 }
@@ -123,7 +124,7 @@ static const char *add_map(struct trace_reader *r, struct trace_reader_vcpu *v,
 	if (!trace_vec_room(&v->code))
 		return trace_reader_no_memory;
 	v->code.at[v->code.n++] =
-		(struct trace_code){&map->page, r->contents.at[content - 1], content};
+		(struct trace_code){&map->page, r->contents.at[content - 1], content, v->stream.n};
 	trace_reader_saw(v, map->page.insns);
 	return NULL;
 }
@@ -578,7 +579,7 @@ int trace_reader_add_code(struct trace_reader *r, unsigned int vcpu,
 	if (!copy || !trace_vec_room(&v->code))
 		return -ENOMEM;
 	*copy = *page;
-	v->code.at[v->code.n++] = (struct trace_code){copy, bytes, 0};
+	v->code.at[v->code.n++] = (struct trace_code){copy, bytes, 0, 0};
 	return 0;
 }
 

@@ -60,6 +60,7 @@ struct trace_code {
 	const uint8_t *bytes; /* TRACE_CODE_BYTES */
 	size_t content;	      /* index into trace_reader_contents(), from 1 on; 0 for a CODE
 	               	       * block */
+	uint64_t place; /* the bytes of the vCPU's stream before it in the file, only a hint */
 };
 
 enum trace_reader_how {

@@ -186,7 +186,7 @@ static int add_code(struct trace_reader *r, const struct trace_view *view, uint6
 			return -ENOMEM;
 		*copy = page;
 		v->code.at[v->code.n++] =
-			(struct trace_code){copy, r->contents.at[content - 1], content};
+			(struct trace_code){copy, r->contents.at[content - 1], content, 0};
 	}
 	return 0;
 }
