@@ -36,7 +36,7 @@ WARN += $(if $(filter 1,$(WERROR)),-Werror)
 
 #?
 #? Variables:
-#?   MODE=rel           rel, dbg, asan, ubsan, san (both), cov or fuzz: objects go to build/MODE
+#?   MODE=rel           rel, dbg, asan, ubsan, san (both), tsan, cov or fuzz: objects go to build/MODE
 #?   V=1                print the commands
 #?   O=DIR              put what is built in DIR instead
 #?   WERROR=0           let warnings pass
@@ -45,6 +45,7 @@ mode-dbg := -Og -g3
 mode-asan := -O1 -g -fsanitize=address -fno-omit-frame-pointer
 mode-ubsan := -O1 -g -fsanitize=undefined -fno-sanitize-recover=all
 mode-san := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+mode-tsan := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
 mode-cov := -O0 -g --coverage
 mode-fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 ifeq ($(MODE),fuzz)
@@ -52,8 +53,12 @@ CC := clang
 # A struct that ends in an array, inside another: how KVM's interface is used.
 WARN += -Wno-gnu-variable-sized-type-not-at-end
 endif
+# GCC warns wrongly of code to which it has added the sanitizer's calls.
+ifeq ($(MODE),tsan)
+WARN += -Wno-maybe-uninitialized
+endif
 ifeq ($(mode-$(MODE)),)
-$(error MODE=$(MODE) is not one of rel dbg asan ubsan san cov fuzz)
+$(error MODE=$(MODE) is not one of rel dbg asan ubsan san tsan cov fuzz)
 endif
 
 # What some distributions' compilers do by themselves and others do not; .ci/check-hardened

@@ -108,27 +108,36 @@ static const struct trace_session *session_of(const struct decode_pt_flow *f)
 	return s->count ? f->periods[f->ahead.session].start : NULL;
 }
 
-static void begin(struct decode_pt_flow *f, const struct decode_segment *segment)
+void decode_pt_ahead_begin_at(struct decode_pt_flow *f, const struct decode_segment *segment,
+			      uint64_t at, size_t session)
 {
 	struct decode_pt_ahead *a = &f->ahead;
 	const struct trace_session *start;
 	struct dec_pt_config config;
 
 	a->segment = segment;
-	a->at = segment->begin;
-	a->session = segment->first;
+	a->at = at;
+	a->session = session;
 	a->pip = false;
 	start = session_of(f);
 	config = config_of(start);
 	decode_pt_errata(f->reader, start, &config);
-	if (start && start->insns)
-		a->flow.insns = start->insns;
 	dec_pt_init(&a->pt, &a->flow, &config, &decode_pt_reports, f);
-	a->pt.offset = segment->begin;
+	a->pt.offset = at;
 	a->offset = &a->pt.offset;
 	keep_time(f, start);
 	decode_pt_select_space(f, DECODE_CR3_UNKNOWN);
-	a->next_switch = last_switch(f, segment->begin);
+	a->next_switch = last_switch(f, at);
+}
+
+static void begin(struct decode_pt_flow *f, const struct decode_segment *segment)
+{
+	const struct trace_session *start;
+
+	decode_pt_ahead_begin_at(f, segment, segment->begin, segment->first);
+	start = session_of(f);
+	if (start && start->insns)
+		f->ahead.flow.insns = start->insns;
 }
 
 /* Start another session of the segment, after TraceEn was cleared and set. */
@@ -177,6 +186,8 @@ static int push(struct decode_pt_flow *f)
 	next = follow_switches(f);
 	if (next < end)
 		end = next;
+	if (decode_pt_stops_inside(f) && f->stop.at < end)
+		end = f->stop.at;
 	len = end - a->at < a->piece ? end - a->at : a->piece;
 	dec_pt_push(&a->pt, f->bytes + (a->at - s->begin), (size_t)len);
 	a->at += len;

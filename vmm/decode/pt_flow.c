@@ -269,7 +269,8 @@ static int push(struct decode_pt_flow *f)
 
 	f->head = f->told.n = f->points.n = 0;
 	decode_pt_merge_next(f);
-	trace_reader_progress(f->reader, f->vcpu, f->ahead.at);
+	if (!f->quiet)
+		trace_reader_progress(f->reader, f->vcpu, f->ahead.at);
 	more = f->ahead.system->push(f);
 	decode_pt_merge_queue(f);
 	return more;
@@ -283,12 +284,12 @@ static int decode_more(struct decode_pt_flow *f, struct decode_item *item)
 {
 	int more;
 
-	if (f->ahead.segment) {
+	if (f->ahead.segment && !decode_pt_at_stop(f)) {
 		more = push(f);
 		return more < 0 ? more : 0;
 	}
 	f->head = f->told.n = f->points.n = 0;
-	if (f->next < f->nsegments) {
+	if (f->next < f->nsegments && !decode_pt_at_stop(f)) {
 		more = start_segment(f, item);
 		return more ? more : 1;
 	}
@@ -296,6 +297,17 @@ static int decode_more(struct decode_pt_flow *f, struct decode_item *item)
 	memset(item, 0, sizeof(*item));
 	item->offset = f->len;
 	return 1;
+}
+
+int decode_pt_drop_told(struct decode_pt_flow *f)
+{
+	struct decode_item item;
+	int some = 0;
+
+	while (f->head < f->told.n && some >= 0)
+		some = take_told(f, &item);
+	f->run = NULL;
+	return some < 0 ? some : 0;
 }
 
 static void bare_item(struct decode_pt_flow *f, struct decode_item *item)
@@ -483,6 +495,7 @@ int decode_pt_flow_open(struct trace_reader *reader, unsigned int vcpu, enum dec
 	f->switches = trace_reader_switches(reader, vcpu, &f->nswitches);
 	f->cr3 = DECODE_CR3_UNKNOWN;
 	f->page_at = NO_PAGE;
+	f->stop.segment = SIZE_MAX;
 	err = open_parts(f);
 	if (err) {
 		close_flow(&f->base);

@@ -178,6 +178,14 @@ struct decode_pt_flow {
 
 	struct decode_timeline *line;
 	struct decode_timeline_session *line_sessions;
+
+	/* The end of the shard that the flow decodes (pt_shard.h). */
+	struct {
+		size_t segment; /* SIZE_MAX: the flow decodes the whole stream */
+		bool begins;	/* the flow stops before the segment, otherwise at `at` in it */
+		uint64_t at;
+	} stop;
+	bool quiet; /* do not report the progress */
 };
 
 /* The operations of a trace system. */
@@ -200,6 +208,20 @@ static inline bool decode_pt_is_atom(const struct decode_pt_flow *f)
 {
 	return f->ahead.system == &decode_ahead_atom;
 }
+
+/* pt_ahead.c: begin to decode a segment of Intel PT at a PSB in it, in session @session. */
+void decode_pt_ahead_begin_at(struct decode_pt_flow *f, const struct decode_segment *segment,
+			      uint64_t at, size_t session);
+
+/* Returns true if the decoder is in the segment in which the shard ends. */
+static inline bool decode_pt_stops_inside(const struct decode_pt_flow *f)
+{
+	return f->ahead.segment && !f->stop.begins && f->next == f->stop.segment + 1;
+}
+/* pt_shard.c: returns true if the decoder has reached the end of the shard. */
+bool decode_pt_at_stop(const struct decode_pt_flow *f);
+/* pt_flow.c: process and drop the queue. Returns 0 or -ENOMEM. */
+int decode_pt_drop_told(struct decode_pt_flow *f);
 
 /* The number of stream bytes to decode before their items are returned, counted or merged. */
 #define DECODE_AHEAD_PIECE   256u

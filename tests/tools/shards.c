@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Decodes a trace by one thread and in shards, and compares each item, each part of a merged block
+ * and each count.
+ *
+ * usage: shards JOBS BYTES PLANS SEED DAMAGE FILE
+ *
+ * Each vCPU is decoded PLANS times in each unit, with other cuts each time. BYTES is the minimum
+ * size of a shard. DAMAGE places of the stream get other bytes in each plan. A place is a single byte,
+ * or 64 bytes that are copied from another place. In every other plan, shards with changes of code
+ * nearby do not wait for their counter.
+ *
+ * Prints "plans P, shards N, proved M, failed F". Of N shards, M were proved. In F plans a proof
+ * failed, and one thread decoded the rest.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/cfe.h"
+#include "decode/shards.h"
+
+struct sum {
+	uint64_t plans, shards, proved, failed;
+};
+
+static uint32_t next_random(uint32_t *random)
+{
+	*random ^= *random << 13;
+	*random ^= *random >> 17;
+	*random ^= *random << 5;
+	return *random;
+}
+
+/* Change @n places of a stream. The reader owns the bytes and does not use them. */
+static void damage(uint8_t *stream, size_t len, unsigned int n, uint32_t random)
+{
+	size_t at;
+
+	for (; n && len > 128; n--) {
+		at = next_random(&random) % (len - 64);
+		if (random & 1024)
+			stream[at] = (uint8_t)next_random(&random);
+		else
+			memmove(stream + at, stream + next_random(&random) % (len - 64), 64);
+	}
+}
+
+struct options {
+	unsigned int plans, seed, damage;
+};
+
+/* A flow whose PARTS are returned one by one. */
+struct cursor {
+	struct decode_flow *flow;
+	struct decode_item item;
+	uint32_t part;
+};
+
+static uint64_t function_at(void *context, uint64_t ip)
+{
+	(void)context;
+	/* Functions without symbols, so that blocks of several functions exist. */
+	return ip % 5 ? ip & ~(uint64_t)63 : DECODE_NO_FUNCTION;
+}
+
+static int next(struct cursor *c)
+{
+	if (c->item.kind == DECODE_ITEM_PARTS && ++c->part < c->item.insns)
+		return 0;
+	c->part = 0;
+	return decode_flow_next(c->flow, &c->item);
+}
+
+static bool same_part(const struct decode_part *a, const struct decode_part *b)
+{
+	return a->ip == b->ip && a->next == b->next && a->function == b->function &&
+	       a->insns == b->insns && a->class == b->class;
+}
+
+static bool same_cfe(const struct decode_cfe *a, const struct decode_cfe *b)
+{
+	uint32_t i;
+
+	if (!a || !b)
+		return a == b;
+	if (a->is_block != b->is_block || a->items != b->items || a->type != b->type ||
+	    a->vector != b->vector || a->offset != b->offset || a->has_ip != b->has_ip ||
+	    a->ip != b->ip || a->has_reason != b->has_reason || a->reason != b->reason ||
+	    a->qualification != b->qualification || a->fault_address != b->fault_address)
+		return false;
+	for (i = 0; i < a->items; i++) {
+		if (a->item[i].value != b->item[i].value || a->item[i].id != b->item[i].id)
+			return false;
+	}
+	return true;
+}
+
+static bool same_item(const struct decode_item *a, const struct decode_item *b)
+{
+	if (a->kind == DECODE_ITEM_ERROR && strcmp(a->text, b->text))
+		return false;
+	if (a->kind == DECODE_ITEM_EVENT && !same_cfe(a->cfe, b->cfe))
+		return false;
+	return a->class == b->class && a->mode == b->mode && a->event == b->event &&
+	       a->size == b->size && a->has_to == b->has_to && a->has_tsc == b->has_tsc &&
+	       a->status == b->status && a->vm_entry == b->vm_entry && a->shown == b->shown &&
+	       a->insns == b->insns && a->session == b->session && a->ip == b->ip &&
+	       a->last == b->last && a->to == b->to && a->value == b->value &&
+	       (!a->has_tsc || a->tsc == b->tsc) && a->cr3 == b->cr3 && a->offset == b->offset &&
+	       a->left == b->left && a->all_read == b->all_read;
+}
+
+static bool same(const struct cursor *a, const struct cursor *b)
+{
+	if (a->item.kind != b->item.kind)
+		return false;
+	if (a->item.kind == DECODE_ITEM_PARTS)
+		return same_part(&a->item.parts[a->part], &b->item.parts[b->part]);
+	return same_item(&a->item, &b->item);
+}
+
+static int differ(const char *what, const struct cursor *a, const struct cursor *b)
+{
+	fprintf(stderr,
+		"shards: %s: kind %u at byte 0x%llx, ip 0x%llx; in shards kind %u at byte "
+		"0x%llx, ip 0x%llx\n",
+		what, a->item.kind, (unsigned long long)a->item.offset,
+		(unsigned long long)a->item.ip, b->item.kind, (unsigned long long)b->item.offset,
+		(unsigned long long)b->item.ip);
+	return 1;
+}
+
+static bool same_counts(struct decode_flow *a, struct decode_flow *b)
+{
+	struct decode_tally x = {NULL, 0, 0}, y = {NULL, 0, 0};
+	struct decode_flow_sum of_x, of_y;
+	bool ok = !decode_flow_counts(a, &x, &of_x) && !decode_flow_counts(b, &y, &of_y);
+
+	if (ok) {
+		decode_tally_sort(&x);
+		decode_tally_sort(&y);
+		ok = of_x.insns == of_y.insns && of_x.blocks == of_y.blocks && x.used == y.used &&
+		     (!x.used || !memcmp(x.slots, y.slots, x.used * sizeof(*x.slots)));
+	}
+	decode_tally_free(&x);
+	decode_tally_free(&y);
+	return ok;
+}
+
+static int compare(struct cursor *a, struct cursor *b, const char *what)
+{
+	for (;;) {
+		if (next(a) || next(b))
+			return differ("cannot decode", a, b);
+		if (!same(a, b))
+			return differ(what, a, b);
+		if (a->item.kind == DECODE_ITEM_END)
+			break;
+	}
+	return same_counts(a->flow, b->flow) ? 0 : differ("other counts", a, b);
+}
+
+static int run(struct trace_reader *reader, unsigned int vcpu, unsigned int unit,
+	       const struct decode_shards_how *how, struct sum *sum)
+{
+	static const char *const names[] = {"counts", "blocks", "merged blocks"};
+	const enum decode_flow_unit by = unit ? DECODE_FLOW_BLOCKS : DECODE_FLOW_COUNTS;
+	struct cursor a = {0}, b = {0};
+	struct decode_shards_done done;
+	int err = decode_flow_open(reader, vcpu, by, &a.flow);
+
+	if (!err)
+		err = decode_shards_open(reader, vcpu, by, how, &b.flow);
+	if (!err && unit == 2)
+		err = decode_flow_merge(a.flow, function_at, NULL);
+	if (!err && unit == 2)
+		err = decode_flow_merge(b.flow, function_at, NULL);
+	if (!err)
+		err = compare(&a, &b, names[unit]);
+	if (!err && decode_shards_done(b.flow, &done)) {
+		sum->shards += done.shards;
+		sum->proved += done.proved;
+		sum->failed += done.shards != done.proved;
+	}
+	sum->plans++;
+	decode_flow_close(a.flow);
+	decode_flow_close(b.flow);
+	return err;
+}
+
+/* Make all plans of a vCPU. Returns 0, or 1 after the first difference. */
+static int run_vcpu(struct trace_reader *reader, unsigned int vcpu, struct decode_shards_how how,
+		    const struct options *o, struct sum *sum)
+{
+	size_t len;
+	uint8_t *stream = (uint8_t *)(uintptr_t)trace_reader_stream(reader, vcpu, &len);
+	uint8_t *copy = malloc(len + 1);
+	unsigned int unit, i;
+	int err = copy ? 0 : 1;
+
+	for (i = 0; i < o->plans && !err; i++) {
+		how.random = 2654435761u * (o->seed + i) | 1;
+		how.eager = i & 1;
+		memcpy(copy, stream, len);
+		damage(stream, len, o->damage, how.random);
+		for (unit = 0; unit < 3 && !err; unit++)
+			err = run(reader, vcpu, unit, &how, sum);
+		memcpy(stream, copy, len);
+	}
+	free(copy);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	struct decode_shards_how how = {0};
+	struct trace_reader *reader;
+	struct options o;
+	struct sum sum = {0};
+	unsigned int v;
+	char why[256];
+	int err = 0;
+
+	if (argc != 7)
+		return 2;
+	how.jobs = (unsigned int)atoi(argv[1]);
+	how.bytes = (uint64_t)atoll(argv[2]);
+	o.plans = (unsigned int)atoi(argv[3]);
+	o.seed = (unsigned int)atoi(argv[4]);
+	o.damage = (unsigned int)atoi(argv[5]);
+	if (trace_reader_open_as(argv[6], TRACE_READER_NO_ORACLE, &reader, why, sizeof(why))) {
+		fprintf(stderr, "shards: %s: %s\n", argv[6], why);
+		return 1;
+	}
+	for (v = 0; v < trace_reader_info(reader)->vcpus && !err; v++)
+		err = run_vcpu(reader, v, how, &o, &sum);
+	printf("plans %llu, shards %llu, proved %llu, failed %llu\n", (unsigned long long)sum.plans,
+	       (unsigned long long)sum.shards, (unsigned long long)sum.proved,
+	       (unsigned long long)sum.failed);
+	trace_reader_close(reader);
+	return err ? 1 : 0;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Start a flow at a PSB, and end it at another. The PSB+ between two shards is decoded twice. The
+ * shard before it reports its events, and the shard behind it takes the state from it.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "decode/pt_shard.h"
+
+bool decode_pt_at_stop(const struct decode_pt_flow *f)
+{
+	if (f->ahead.segment)
+		return decode_pt_stops_inside(f) && f->ahead.at == f->stop.at;
+	return f->stop.begins && f->next == f->stop.segment;
+}
+
+/*
+ * Set the counter and the code. In a FREE shard the counter begins at that of the last change, and
+ * no change occurs. The limit is finite if there are later changes, as in a flow without shards.
+ */
+static void set_counter(struct decode_pt_flow *f, const struct decode_shard *shard, uint64_t insns)
+{
+	struct dec_flow *flow = &f->ahead.flow;
+
+	flow->insns = shard->counter == DECODE_SHARD_FREE ? shard->insns : insns;
+	decode_pt_follow_code(f);
+	if (shard->counter == DECODE_SHARD_FREE && flow->limit != UINT64_MAX)
+		flow->limit = UINT64_MAX - 1;
+}
+
+static void set_stop(struct decode_pt_flow *f, const struct decode_cut *cut)
+{
+	f->stop.segment = cut->segment;
+	f->stop.begins = cut->begins;
+	f->stop.at = cut->end;
+}
+
+/* Forget the items of the shard before. */
+static void clear(struct decode_pt_flow *f)
+{
+	f->head = f->told.n = f->points.n = 0;
+	f->run = NULL;
+	f->has_behind = false;
+	memset(&f->cfe, 0, sizeof(f->cfe));
+	f->cfe_items.n = 0;
+	f->items_given = false;
+	f->counts.open = false;
+	f->merge.parts.n = f->merge.told = 0;
+	f->merge.parts.open = false;
+	f->ahead.segment = NULL;
+	dec_flow_stop(&f->ahead.flow);
+}
+
+/* Decode the PSB+ at the begin of a shard, and drop its events. */
+static int decode_psb_plus(struct decode_pt_flow *f, const struct decode_cut *cut)
+{
+	const struct decode_segment *s = &f->segments[cut->segment];
+	int some = 1;
+
+	f->next = cut->segment + 1;
+	f->bytes = f->stream + s->begin;
+	f->told_bare = true;
+	f->cr3 = DECODE_CR3_UNKNOWN;
+	f->space = NULL;
+	f->page_at = UINT64_MAX;
+	f->read = 0;
+	decode_pt_ahead_begin_at(f, s, cut->psb, cut->session);
+	set_stop(f, cut);
+	while (some > 0 && !decode_pt_at_stop(f)) {
+		f->head = f->told.n = f->points.n = 0;
+		decode_pt_merge_next(f);
+		some = f->ahead.system->push(f);
+		if (!some)
+			return -EPROTO;
+		if (some > 0 && decode_pt_drop_told(f))
+			return -ENOMEM;
+	}
+	f->head = f->told.n = f->points.n = 0;
+	return some < 0 ? some : 0;
+}
+
+int decode_pt_shard_start(struct decode_pt_flow *f, const struct decode_shard *shard,
+			  const struct decode_pt_carry *carry, struct decode_pt_state *state)
+{
+	int err = 0;
+
+	clear(f);
+	f->quiet = true;
+	f->ahead.next_cr3 = carry->next_cr3;
+	f->ahead.next_resumed = carry->next_resumed;
+	f->ahead.flow.mode = carry->mode;
+	set_counter(f, shard, carry->insns);
+	if (shard->from.begins)
+		f->next = shard->from.segment;
+	else
+		err = decode_psb_plus(f, &shard->from);
+	if (err)
+		return err;
+	decode_pt_shard_state(f, state);
+	set_stop(f, &shard->to);
+	return 0;
+}
+
+static bool is_unfit(const struct decode_pt_flow *f)
+{
+	const struct dec_pt *pt = &f->ahead.pt;
+	const struct dec_flow *flow = &f->ahead.flow;
+
+	return !pt->synced || !pt->enabled || !flow->cur || flow->nbits || flow->depth ||
+	       pt->alone.n || pt->bound.n || pt->behind.n || pt->carry.n || pt->parser.in_block ||
+	       f->counts.open || f->merge.parts.open || f->has_behind || f->cfe.has_fault_address ||
+	       f->cfe.has_qualification || f->cfe.has_reason || (pt->timing && pt->timing->holds);
+}
+
+/*
+ * Get the time of the last packet, which events have. The clocks of all earlier CYCs and the rest of
+ * dec_timing are left out, because only the times of runs depend on them.
+ */
+static void get_time(const struct dec_timing *t, struct decode_pt_state *state)
+{
+	if (!t)
+		return;
+	state->time = t->now;
+	state->time.cycles = state->time.psb_cycles = 0;
+}
+
+void decode_pt_shard_state(const struct decode_pt_flow *f, struct decode_pt_state *state)
+{
+	const struct decode_pt_ahead *a = &f->ahead;
+	const struct dec_block *block = a->flow.cur;
+
+	memset(state, 0, sizeof(*state));
+	/* In the last session the decoder does not search for a space after a PIP. */
+	if (!a->segment || !a->pip || a->session + 1 < f->nperiods)
+		state->next_cr3 = a->next_cr3;
+	state->next_resumed = a->next_resumed;
+	state->mode = a->flow.mode;
+	state->between = !a->segment;
+	state->unfit = (f->cfe_items.n && !f->items_given) || (!state->between && is_unfit(f));
+	if (state->between || state->unfit)
+		return;
+	state->enabled = a->pt.enabled;
+	state->blind = a->pt.blind;
+	state->nr = a->pt.nr;
+	state->pip = a->pip;
+	state->mode_exec = a->pt.mode_told;
+	state->block_type = a->pt.block_type;
+	state->waits = a->pt.waits;
+	state->last_ip = a->pt.last_ip;
+	state->pip_cr3 = a->pt.cr3;
+	state->vmcs = a->pt.vmcs;
+	state->cr3 = a->cr3;
+	state->ip = a->flow.ip;
+	state->last = block->last;
+	if (f->merge.function)
+		state->function = f->merge.function(f->merge.context, block->ip);
+	state->session = a->session;
+	state->next_switch = a->next_switch;
+	get_time(a->pt.timing, state);
+}
+
+static bool same_flow(const struct decode_pt_state *a, const struct decode_pt_state *b)
+{
+	return a->enabled == b->enabled && a->blind == b->blind && a->nr == b->nr &&
+	       a->pip == b->pip && a->mode_exec == b->mode_exec && a->block_type == b->block_type &&
+	       a->waits == b->waits && a->last_ip == b->last_ip && a->pip_cr3 == b->pip_cr3 &&
+	       a->vmcs == b->vmcs && a->cr3 == b->cr3 && a->ip == b->ip && a->last == b->last &&
+	       a->function == b->function && a->session == b->session &&
+	       a->next_switch == b->next_switch;
+}
+
+/* The part of the time that an anchor sets anew. Without an anchor it is not used. */
+static bool same_anchor(const struct dec_time *a, const struct dec_time *b)
+{
+	return a->at_anchor == b->at_anchor && a->lo == b->lo && a->hi == b->hi &&
+	       a->next == b->next && a->clocks == b->clocks && a->told_clocks == b->told_clocks &&
+	       a->drop == b->drop && a->parts == b->parts && a->least == b->least &&
+	       a->most == b->most && a->told_least == b->told_least && a->no_most == b->no_most &&
+	       a->span == b->span && a->spans == b->spans && a->has_base == b->has_base &&
+	       a->vague == b->vague && a->lost == b->lost && a->has_tsc == b->has_tsc &&
+	       a->ctc == b->ctc && a->ctc_bits == b->ctc_bits && a->base == b->base &&
+	       a->width == b->width && a->ticks == b->ticks;
+}
+
+static bool same_time(const struct decode_pt_state *x, const struct decode_pt_state *y)
+{
+	const struct dec_time *a = &x->time, *b = &y->time;
+
+	return a->known == b->known && (!a->known || same_anchor(a, b)) &&
+	       a->in_cycs == b->in_cycs && a->cbr == b->cbr && a->cbr_guess == b->cbr_guess &&
+	       a->cbr_min == b->cbr_min && a->cbr_max == b->cbr_max &&
+	       a->cal_clocks == b->cal_clocks && a->cal_ticks == b->cal_ticks &&
+	       a->in_psb == b->in_psb && a->psb_tsc == b->psb_tsc;
+}
+
+bool decode_pt_state_same(const struct decode_pt_state *a, const struct decode_pt_state *b)
+{
+	if (a->between != b->between || a->unfit || b->unfit || a->mode != b->mode ||
+	    a->next_cr3 != b->next_cr3 || a->next_resumed != b->next_resumed)
+		return false;
+	return a->between || (same_flow(a, b) && same_time(a, b));
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A flow whose shards are decoded on threads. */
+#include "decode/shards.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/shard_work.h"
+
+/*
+ * The size of shards. Larger shards contain more changes of code, and smaller shards decode more
+ * PSB+ twice. The items of blocks need much more memory than events.
+ */
+#define BYTES_MIN    2048u
+#define BYTES_COUNTS 65536u
+#define BYTES_BLOCKS 16384u
+/*
+ * A CODE block lies in the file near the packets of its first execution. The recorder may write
+ * either of them first.
+ */
+#define NEAR 16384u
+/* The least number of shards for each thread, so that no thread waits long for another. */
+#define SHARDS_EACH 8u
+/* The number of shards for each thread whose items are kept. */
+#define WINDOW_EACH 4u
+
+struct shards_flow {
+	struct decode_flow base;
+	struct trace_reader *reader;
+	unsigned int vcpu;
+	enum decode_flow_unit unit;
+	decode_flow_function *function; /* NULL if blocks are not merged */
+	void *context;
+	struct decode_shard_work work;
+	bool begun;
+	uint64_t returned;	  /* the number of returned items */
+	struct decode_flow *rest; /* decodes the rest alone, or NULL */
+};
+
+static struct shards_flow *of(struct decode_flow *flow)
+{
+	return (struct shards_flow *)flow;
+}
+
+static const struct shards_flow *of_const(const struct decode_flow *flow)
+{
+	return (const struct shards_flow *)flow;
+}
+
+static struct decode_pt_flow *first_flow(const struct shards_flow *s)
+{
+	return s->work.workers[0].flow;
+}
+
+static void close_flow(struct decode_flow *flow)
+{
+	struct shards_flow *s = of(flow);
+	struct decode_shard_work *w = &s->work;
+	unsigned int i;
+	size_t k;
+
+	decode_shard_work_end(w);
+	for (i = 0; i < w->nworkers; i++) {
+		if (w->workers[i].flow)
+			decode_flow_close(&w->workers[i].flow->base);
+	}
+	for (k = 0; w->runs && k < w->plan.n; k++)
+		decode_shard_items_free(&w->runs[k].items);
+	decode_flow_close(s->rest);
+	free(w->workers);
+	free(w->runs);
+	free(w->plan.at);
+	pthread_mutex_destroy(&w->lock);
+	pthread_cond_destroy(&w->changed);
+	free(s);
+}
+
+static int merge(struct decode_flow *flow, decode_flow_function *function, void *context)
+{
+	struct shards_flow *s = of(flow);
+	unsigned int i;
+	int err = 0;
+
+	s->function = function;
+	s->context = context;
+	for (i = 0; i < s->work.nworkers && !err; i++)
+		err = decode_flow_merge(&s->work.workers[i].flow->base, function, context);
+	return err;
+}
+
+/* Drop the items that were returned. Counts need the whole stream. */
+static int drop_returned(struct shards_flow *s)
+{
+	struct decode_item item;
+	uint64_t i;
+	int err = 0;
+
+	for (i = 0; i < s->returned && !err; i++)
+		err = decode_flow_next(s->rest, &item);
+	return err;
+}
+
+/* Let the rest begin at the shard of which no items were returned. */
+static int begin_rest_at(struct shards_flow *s, size_t at)
+{
+	struct decode_pt_flow *f = (struct decode_pt_flow *)s->rest;
+	struct decode_shard shard = s->work.plan.at[at];
+	struct decode_pt_state state;
+	int err;
+
+	shard.to = s->work.plan.at[s->work.plan.n - 1].to;
+	if (shard.counter != DECODE_SHARD_UNUSED)
+		shard.counter = DECODE_SHARD_KNOWN;
+	err = decode_pt_shard_start(f, &shard, &s->work.runs[at - 1].carry, &state);
+	f->quiet = false;
+	return err;
+}
+
+/* Decode the rest without threads. */
+static int begin_rest(struct shards_flow *s)
+{
+	const bool counts = s->unit == DECODE_FLOW_COUNTS;
+	int err;
+
+	decode_shard_work_end(&s->work);
+	err = decode_flow_open(s->reader, s->vcpu, s->unit, &s->rest);
+	if (!err && s->function)
+		err = decode_flow_merge(s->rest, s->function, s->context);
+	if (!err && counts)
+		err = drop_returned(s);
+	else if (!err && s->work.at)
+		err = begin_rest_at(s, s->work.at);
+	return err;
+}
+
+static void end_item(const struct shards_flow *s, struct decode_item *item)
+{
+	memset(item, 0, sizeof(*item));
+	item->offset = first_flow(s)->len;
+}
+
+/* Wait for items. Returns 1, 0 if there is a rest instead, or -errno. */
+static int wait_for_items(struct shards_flow *s)
+{
+	int some = 1;
+
+	if (!s->begun)
+		some = decode_shard_work_start(&s->work) ? 0 : 1;
+	s->begun = true;
+	if (some)
+		some = decode_shard_work_wait(&s->work);
+	if (!some)
+		some = begin_rest(s);
+	return s->rest && some > 0 ? 0 : some;
+}
+
+static int next(struct decode_flow *flow, struct decode_item *item)
+{
+	struct shards_flow *s = of(flow);
+	struct decode_shard_work *w = &s->work;
+	int some;
+
+	while (!s->rest && w->at < w->plan.n) {
+		some = wait_for_items(s);
+		if (some < 0)
+			return some;
+		if (!some)
+			break;
+		if (decode_shard_items_next(&w->runs[w->at].items, item)) {
+			s->returned++;
+			return 0;
+		}
+		trace_reader_progress(s->reader, s->vcpu, w->plan.at[w->at].to.psb);
+		decode_shard_work_next(w);
+	}
+	if (s->rest)
+		return decode_flow_next(s->rest, item);
+	end_item(s, item);
+	return 0;
+}
+
+static int counts(struct decode_flow *flow, struct decode_tally *tally, struct decode_flow_sum *sum)
+{
+	struct shards_flow *s = of(flow);
+	unsigned int i;
+	int err = 0;
+
+	if (s->rest)
+		return decode_flow_counts(s->rest, tally, sum);
+	decode_shard_work_end(&s->work);
+	for (i = 0; i < s->work.nworkers && !err; i++) {
+		struct decode_flow_sum part;
+
+		err = decode_flow_counts(&s->work.workers[i].flow->base, tally, &part);
+		sum->insns += part.insns;
+		sum->blocks += part.blocks;
+	}
+	return err;
+}
+
+static const struct decode_segment *segment(const struct decode_flow *flow)
+{
+	const struct shards_flow *s = of_const(flow);
+	const struct decode_pt_flow *f = first_flow(s);
+
+	if (s->rest)
+		return decode_flow_segment(s->rest);
+	return &f->segments[s->work.at < s->work.plan.n ? s->work.plan.at[s->work.at].from.segment
+							: f->nsegments - 1];
+}
+
+static const struct decode_code_store *code(const struct decode_flow *flow)
+{
+	return first_flow(of_const(flow))->store;
+}
+
+static const struct decode_flow_ops ops = {
+	.close = close_flow,
+	.merge = merge,
+	.counts = counts,
+	.next = next,
+	.segment = segment,
+	.code = code,
+};
+
+/* Returns true if shards of the flow do not depend on each other but by what a plan knows. */
+static bool can_cut(const struct decode_pt_flow *f, enum decode_flow_unit unit)
+{
+	size_t vmcs;
+
+	trace_reader_vmcs(f->reader, f->vcpu, &vmcs);
+	return unit != DECODE_FLOW_INSNS && !decode_pt_is_atom(f) && !f->spaces && !vmcs &&
+	       f->nsegments && !trace_reader_source(f->reader);
+}
+
+static bool resumes(const struct decode_pt_flow *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->ncr3s && !(f->cr3s[i].cr3 & TRACE_CR3_RESUMED); i++)
+		;
+	return i < f->ncr3s;
+}
+
+static uint64_t bytes_of_shard(const struct decode_pt_flow *f, unsigned int jobs)
+{
+	const uint64_t most = f->counts.wanted ? BYTES_COUNTS : BYTES_BLOCKS;
+	const uint64_t bytes = f->len / jobs / SHARDS_EACH;
+
+	return bytes < BYTES_MIN ? BYTES_MIN : bytes > most ? most : bytes;
+}
+
+static int make_plan(const struct decode_pt_flow *f, const struct decode_shards_how *how,
+		     struct decode_shard_plan *plan)
+{
+	struct decode_shard_input in = {
+		.segments = f->segments,
+		.nsegments = f->nsegments,
+		.periods = f->periods,
+		.stream = f->stream,
+		.code = f->ahead.store,
+		.switches = f->nswitches,
+		.cr3s = f->ncr3s,
+		.resumes = resumes(f),
+		.bytes = how->bytes ? how->bytes : bytes_of_shard(f, how->jobs),
+		.near = how->eager ? 0 : NEAR,
+		.random = how->random,
+	};
+
+	return decode_shard_plan(&in, plan);
+}
+
+/* Open the flows of the other workers. The first one has @f. */
+static int open_workers(struct shards_flow *s, struct decode_pt_flow *f, unsigned int jobs)
+{
+	struct decode_shard_work *w = &s->work;
+	struct decode_flow *flow;
+	unsigned int i;
+	int err = 0;
+
+	if (jobs > w->plan.n)
+		jobs = (unsigned int)w->plan.n;
+	w->workers = calloc(jobs, sizeof(*w->workers));
+	w->runs = calloc(w->plan.n, sizeof(*w->runs));
+	if (!w->workers || !w->runs)
+		return -ENOMEM;
+	w->nworkers = jobs;
+	w->window = (size_t)WINDOW_EACH * jobs;
+	w->workers[0].flow = f;
+	w->carry.mode = f->ahead.flow.mode;
+	for (i = 1; i < jobs && !err; i++) {
+		err = decode_flow_open(s->reader, s->vcpu, s->unit, &flow);
+		if (!err)
+			w->workers[i].flow = (struct decode_pt_flow *)flow;
+	}
+	return err;
+}
+
+/* Make a flow with threads of @f, which the new flow then owns. */
+static int make(struct decode_pt_flow *f, enum decode_flow_unit unit, struct decode_shard_plan plan,
+		unsigned int jobs, struct decode_flow **flow)
+{
+	struct shards_flow *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s) {
+		free(plan.at);
+		decode_flow_close(&f->base);
+		return -ENOMEM;
+	}
+	s->base.ops = &ops;
+	s->reader = f->reader;
+	s->vcpu = f->vcpu;
+	s->unit = unit;
+	s->work.plan = plan;
+	pthread_mutex_init(&s->work.lock, NULL);
+	pthread_cond_init(&s->work.changed, NULL);
+	err = open_workers(s, f, jobs);
+	if (!err) {
+		*flow = &s->base;
+		return 0;
+	}
+	if (!s->work.nworkers)
+		decode_flow_close(&f->base);
+	close_flow(&s->base);
+	return err;
+}
+
+int decode_shards_open(struct trace_reader *reader, unsigned int vcpu, enum decode_flow_unit unit,
+		       const struct decode_shards_how *how, struct decode_flow **flow)
+{
+	struct decode_shard_plan plan = {NULL, 0};
+	int err = decode_flow_open(reader, vcpu, unit, flow);
+	struct decode_pt_flow *f;
+
+	if (err || how->jobs < 2)
+		return err;
+	f = (struct decode_pt_flow *)*flow;
+	if (!can_cut(f, unit))
+		return 0;
+	err = make_plan(f, how, &plan);
+	if (!err && plan.n > 1)
+		return make(f, unit, plan, how->jobs, flow);
+	free(plan.at);
+	if (err)
+		decode_flow_close(*flow);
+	return err;
+}
+
+bool decode_shards_done(const struct decode_flow *flow, struct decode_shards_done *done)
+{
+	const struct shards_flow *s = of_const(flow);
+
+	*done = (struct decode_shards_done){0, 0};
+	if (flow->ops != &ops)
+		return false;
+	*done = (struct decode_shards_done){s->work.plan.n, s->work.proved};
+	return true;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A flow that several threads decode. Its items are those of decode_flow_open(), in the same order.
+ *
+ * The stream is cut into shards (shard_plan.h), which the threads decode in any order. The state at
+ * the begin of a shard comes from its PSB+. An item is returned once the state at the end of the
+ * shard before has proved that state, back to the begin of the stream. Where a proof fails, the
+ * flow decodes the rest of the stream alone, so that its items never depend on the plan.
+ */
+#ifndef VMM_DECODE_SHARDS_H
+#define VMM_DECODE_SHARDS_H
+
+#include "decode/flow.h"
+
+struct decode_shards_how {
+	unsigned int jobs; /* the number of threads; 0 or 1: none */
+	uint64_t bytes;	   /* the minimum size of a shard; 0: by the size of the stream */
+	uint32_t random;   /* not 0: the seed of random sizes, for tests */
+	bool eager;	   /* wait for the counter only in shards with changes of code, for tests */
+};
+
+/* The number of shards, and of those that were proved. Both are 0 if the flow has no threads. */
+struct decode_shards_done {
+	size_t shards, proved;
+};
+
+/*
+ * Open a flow like decode_flow_open(). The flow has no threads for units of INSNS, for RTIT, and if
+ * the file has address spaces, VMCS blocks or a source of code.
+ *
+ * decode_flow_keep_time() and decode_flow_runs() must not be called, and decode_flow_code() is not
+ * the code of the last item.
+ */
+int decode_shards_open(struct trace_reader *reader, unsigned int vcpu, enum decode_flow_unit unit,
+		       const struct decode_shards_how *how, struct decode_flow **flow);
+
+/* Returns false if the flow has no threads. Call this function after END. */
+bool decode_shards_done(const struct decode_flow *flow, struct decode_shards_done *done);
+
+#endif /* VMM_DECODE_SHARDS_H */
