@@ -14,6 +14,7 @@
 #include "cli/decode_calls.h"
 #include "cli/decode_side.h"
 #include "cli/decode_stop.h"
+#include "cli/jobs.h"
 #include "cli/marks.h"
 #include "cli/memory.h"
 #include "cli/open.h"
@@ -25,6 +26,7 @@
 #include "decode/flow.h"
 #include "decode/listing.h"
 #include "decode/pace.h"
+#include "decode/shards.h"
 #include "decode/summary.h"
 #include "decode/tally.h"
 #include "text/text.h"
@@ -43,6 +45,7 @@ struct options {
 	bool one_vcpu;
 	uint64_t vcpu;
 	uint64_t limit;
+	uint64_t jobs;
 	const char *function;
 	struct cli_decode_side side;
 	struct cli_symbols symbols;
@@ -99,6 +102,8 @@ static const struct cli_option rows[] = {
 	 cli_symbols_take, AT(symbols)},
 	CLI_OPTION_MEMORY(AT(memory)),
 	CLI_OPTION_CPU(AT(signature)),
+	{'J', "jobs", "=N", "decode on N threads (default: 1; 0: one for each core)",
+	 cli_take_number, AT(jobs)},
 	{'j', "json", NULL, "one JSON object per line", cli_take_flag, AT(json)},
 	{'q', "quiet", NULL,
 	 "show nothing; the exit status reports whether everything could be decoded", cli_take_flag,
@@ -234,12 +239,20 @@ static uint64_t function_at(void *context, uint64_t ip)
 	return symbol ? symbol->start : DECODE_NO_FUNCTION;
 }
 
+/* A flow with times depends on all earlier packets, and has no shards. */
+static int open_flow(struct decode *d, unsigned int vcpu, struct decode_flow **flow)
+{
+	const struct decode_shards_how how = {.jobs = d->o->time ? 1 : (unsigned int)d->o->jobs};
+
+	return decode_shards_open(d->reader, vcpu, unit_of(d, vcpu), &how, flow);
+}
+
 static int decode_vcpu(struct decode *d, unsigned int vcpu)
 {
 	struct decode_timeline_sum sum;
 	struct decode_item item = {.kind = DECODE_ITEM_SEGMENT};
 	struct decode_flow *flow;
-	int err = decode_flow_open(d->reader, vcpu, unit_of(d, vcpu), &flow);
+	int err = open_flow(d, vcpu, &flow);
 
 	if (err)
 		return err;
@@ -624,12 +637,12 @@ static int parse(struct options *o, int argc, char **argv)
 	if (o->pti && !o->spaces && !o->side.space)
 		return cli_fail(CLI_EXIT_USAGE, "decode: --pti: requires --spaces or --space");
 	o->symbols.lines = o->lines || o->mode == COVERAGE;
-	return CLI_EXIT_OK;
+	return cli_jobs("decode", &o->jobs);
 }
 
 int cli_cmd_decode(int argc, char **argv)
 {
-	struct options o = {.limit = UINT64_MAX};
+	struct options o = {.limit = UINT64_MAX, .jobs = 1};
 	int status = parse(&o, argc, argv);
 
 	if (status)

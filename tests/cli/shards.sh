@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A trace that threads decode in shards gives the output of one thread, byte for byte.
+#
+# tests/shards compares items, parts and counts with random cuts from fixed seeds. The outputs of the
+# verb are compared as text. Where nothing can be cut, the test says so and expects no shards.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/cli.sh
+SHARDS=${O:-build/${MODE:-rel}}/tests/shards
+PLANS=${PLANS:-8}
+
+record() { # PAYLOAD OPTION...
+	payload=$1
+	shift
+	"$VPT" run -q --engine=soft --pt=host -o "$dir/t.vpt" "$@" "$GUEST/$payload.elf" \
+		>/dev/null 2>"$dir/err" </dev/null
+}
+
+# cuts DAMAGE LEAST PAYLOAD OPTION...: at least so many shards were decoded apart, and all are right.
+# DAMAGE places of the stream are changed in each plan.
+cuts() {
+	damage=$1 least=$2
+	shift 2
+	record "$@"
+	said=$("$SHARDS" 3 300 "$PLANS" 1 "$damage" "$dir/t.vpt" 2>&1)
+	status=$?
+	proved=${said##*proved } proved=${proved%%,*}
+	failed=$((failed + ${said##* }))
+	if [ $status -eq 0 ] && [ "$proved" -ge "$least" ]; then
+		tap_ok "$*, damage $damage: $said"
+	else
+		tap_fail "$*, damage $damage: at least $least shards" "$said
+$(cat "$dir/err")"
+	fi
+}
+
+# outputs NAME FILE: each output is that of one thread.
+outputs() {
+	bad=
+	for how in "" --json --quiet --calls "--calls --json" --coverage "--insn --limit=2000" \
+		"--blocks --limit=2000" --time "--calls --time" --spaces "--calls --spaces"; do
+		# shellcheck disable=SC2086 # options
+		"$VPT" decode $how "$2" >"$dir/want" 2>"$dir/want.err"
+		want=$?
+		for jobs in 2 7 64 0; do
+			# shellcheck disable=SC2086 # options
+			"$VPT" decode --jobs=$jobs $how "$2" >"$dir/got" 2>"$dir/got.err"
+			[ $? -eq $want ] && cmp -s "$dir/want" "$dir/got" &&
+				cmp -s "$dir/want.err" "$dir/got.err" || bad="$bad '$how' by $jobs"
+		done
+	done
+	if [ -z "$bad" ]; then tap_ok "outputs of $1"; else tap_fail "outputs of $1" "$bad"; fi
+}
+
+failed=0
+cuts 0 100 quicksort --psb=0
+cuts 0 100 quicksort --psb=0 --no-retc
+cuts 0 100 quicksort --psb=0 --tsc --mtc --cyc
+cuts 0 100 bytecode --psb=0 --tsc
+cuts 0 40 calls --psb=0
+cuts 0 20 longjmp --psb=0 --tsc
+cuts 0 20 exceptions --psb=0
+cuts 0 20 interrupts --psb=0
+cuts 0 20 compat --psb=0
+cuts 0 20 legacy --psb=0
+cuts 0 20 processes --psb=0
+cuts 0 20 storm --psb=0
+cuts 0 20 legacy --psb=0 --model=spr --events --cyc --buffer=1024:60
+cuts 0 20 kernelmix --psb=0 --tsc
+cuts 0 20 jit --psb=0 --arg=100
+cuts 3 20 jit --psb=0 --arg=100
+cuts 4 20 quicksort --psb=0
+cuts 4 20 quicksort --psb=0 --tsc --mtc --cyc
+cuts 9 20 storm --psb=0 --tsc
+cuts 20 20 legacy --psb=0
+cuts 20 20 bytecode --psb=0 --tsc --cyc
+
+record quicksort --psb=0
+outputs quicksort "$dir/t.vpt"
+record processes --psb=0 --tsc --mtc
+outputs processes "$dir/t.vpt"
+# Where bytes were changed, one thread had to decode the rest.
+if [ "$failed" -ge 5 ]; then
+	tap_ok "proofs failed in $failed plans"
+else
+	tap_fail "proofs failed in $failed plans" "at least 5 are expected"
+fi
+tap_end
