@@ -23,7 +23,7 @@ static const struct decode_pt_flow *of_const(const struct decode_flow *flow)
 	return (const struct decode_pt_flow *)flow;
 }
 
-static const struct decode_segment *segment(const struct decode_flow *flow)
+const struct decode_segment *decode_pt_flow_segment(const struct decode_flow *flow)
 {
 	const struct decode_pt_flow *f = of_const(flow);
 
@@ -130,7 +130,7 @@ static void set_time(const struct dec_point *point, struct decode_when *when)
 static void place(struct decode_pt_flow *f, const struct decode_told *told,
 		  struct decode_item *item)
 {
-	uint64_t read = told->offset - segment(&f->base)->begin;
+	uint64_t read = told->offset - decode_pt_flow_segment(&f->base)->begin;
 
 	/* An overflow is reported with the offset of its OVF, which other packets may follow. */
 	if (read > f->read)
@@ -317,7 +317,7 @@ static void bare_item(struct decode_pt_flow *f, struct decode_item *item)
 	item->text = "DisTNT was set: the flow is not in the trace";
 	item->session = (uint32_t)f->ahead.session;
 	item->cr3 = f->cr3;
-	item->offset = segment(&f->base)->begin;
+	item->offset = decode_pt_flow_segment(&f->base)->begin;
 	f->told_bare = true;
 }
 
@@ -371,7 +371,7 @@ static int next_block(struct decode_pt_flow *f, struct decode_item *item)
 	return err;
 }
 
-static int next(struct decode_flow *flow, struct decode_item *item)
+int decode_pt_flow_next(struct decode_flow *flow, struct decode_item *item)
 {
 	struct decode_pt_flow *f = of(flow);
 
@@ -383,7 +383,7 @@ static const struct decode_code_store *code(const struct decode_flow *flow)
 	return of_const(flow)->store;
 }
 
-static void close_flow(struct decode_flow *flow)
+void decode_pt_flow_close(struct decode_flow *flow)
 {
 	struct decode_pt_flow *f = of(flow);
 
@@ -404,7 +404,8 @@ static void close_flow(struct decode_flow *flow)
 	free(f);
 }
 
-static int counts(struct decode_flow *flow, struct decode_tally *tally, struct decode_flow_sum *sum)
+int decode_pt_flow_counts(struct decode_flow *flow, struct decode_tally *tally,
+			  struct decode_flow_sum *sum)
 {
 	struct decode_pt_flow *f = of(flow);
 
@@ -435,12 +436,12 @@ static int runs(struct decode_flow *flow, const struct decode_flow_takers *taker
 }
 
 static const struct decode_flow_ops pt_flow_ops = {
-	.close = close_flow,
+	.close = decode_pt_flow_close,
 	.merge = decode_pt_merge,
-	.counts = counts,
-	.next = next,
+	.counts = decode_pt_flow_counts,
+	.next = decode_pt_flow_next,
 	.runs = runs,
-	.segment = segment,
+	.segment = decode_pt_flow_segment,
 	.code = code,
 };
 
@@ -498,7 +499,7 @@ int decode_pt_flow_open(struct trace_reader *reader, unsigned int vcpu, enum dec
 	f->stop.segment = SIZE_MAX;
 	err = open_parts(f);
 	if (err) {
-		close_flow(&f->base);
+		decode_pt_flow_close(&f->base);
 		return err;
 	}
 	*flow = &f->base;

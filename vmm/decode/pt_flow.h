@@ -218,8 +218,19 @@ static inline bool decode_pt_stops_inside(const struct decode_pt_flow *f)
 {
 	return f->ahead.segment && !f->stop.begins && f->next == f->stop.segment + 1;
 }
-/* pt_shard.c: returns true if the decoder has reached the end of the shard. */
-bool decode_pt_at_stop(const struct decode_pt_flow *f);
+/* Returns true if the decoder has reached the end of the shard. */
+static inline bool decode_pt_at_stop(const struct decode_pt_flow *f)
+{
+	if (f->ahead.segment)
+		return decode_pt_stops_inside(f) && f->ahead.at == f->stop.at;
+	return f->stop.begins && f->next == f->stop.segment;
+}
+/* pt_flow.c: the functions of flow.h for a flow of this kind. */
+void decode_pt_flow_close(struct decode_flow *flow);
+int decode_pt_flow_counts(struct decode_flow *flow, struct decode_tally *tally,
+			  struct decode_flow_sum *sum);
+int decode_pt_flow_next(struct decode_flow *flow, struct decode_item *item);
+const struct decode_segment *decode_pt_flow_segment(const struct decode_flow *flow);
 /* pt_flow.c: process and drop the queue. Returns 0 or -ENOMEM. */
 int decode_pt_drop_told(struct decode_pt_flow *f);
 

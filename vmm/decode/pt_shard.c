@@ -8,13 +8,6 @@
 
 #include "decode/pt_shard.h"
 
-bool decode_pt_at_stop(const struct decode_pt_flow *f)
-{
-	if (f->ahead.segment)
-		return decode_pt_stops_inside(f) && f->ahead.at == f->stop.at;
-	return f->stop.begins && f->next == f->stop.segment;
-}
-
 /*
  * Set the counter and the code. In a FREE shard the counter begins at that of the last change, and
  * no change occurs. The limit is finite if there are later changes, as in a flow without shards.

@@ -13,7 +13,7 @@ static int keep_items(struct decode_shard_worker *worker, struct decode_shard_ru
 	int err;
 
 	for (;;) {
-		err = decode_flow_next(flow, &item);
+		err = decode_pt_flow_next(flow, &item);
 		if (err || item.kind == DECODE_ITEM_END)
 			return err;
 		if (!decode_shard_items_add(&run->items, &item))

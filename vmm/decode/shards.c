@@ -63,11 +63,12 @@ static void close_flow(struct decode_flow *flow)
 	decode_shard_work_end(w);
 	for (i = 0; i < w->nworkers; i++) {
 		if (w->workers[i].flow)
-			decode_flow_close(&w->workers[i].flow->base);
+			decode_pt_flow_close(&w->workers[i].flow->base);
 	}
 	for (k = 0; w->runs && k < w->plan.n; k++)
 		decode_shard_items_free(&w->runs[k].items);
-	decode_flow_close(s->rest);
+	if (s->rest)
+		decode_pt_flow_close(s->rest);
 	free(w->workers);
 	free(w->runs);
 	free(w->plan.at);
@@ -85,7 +86,7 @@ static int merge(struct decode_flow *flow, decode_flow_function *function, void 
 	s->function = function;
 	s->context = context;
 	for (i = 0; i < s->work.nworkers && !err; i++)
-		err = decode_flow_merge(&s->work.workers[i].flow->base, function, context);
+		err = decode_pt_merge(&s->work.workers[i].flow->base, function, context);
 	return err;
 }
 
@@ -97,7 +98,7 @@ static int drop_returned(struct shards_flow *s)
 	int err = 0;
 
 	for (i = 0; i < s->returned && !err; i++)
-		err = decode_flow_next(s->rest, &item);
+		err = decode_pt_flow_next(s->rest, &item);
 	return err;
 }
 
@@ -124,9 +125,9 @@ static int begin_rest(struct shards_flow *s)
 	int err;
 
 	decode_shard_work_end(&s->work);
-	err = decode_flow_open(s->reader, s->vcpu, s->unit, &s->rest);
+	err = decode_pt_flow_open(s->reader, s->vcpu, s->unit, &s->rest);
 	if (!err && s->function)
-		err = decode_flow_merge(s->rest, s->function, s->context);
+		err = decode_pt_merge(s->rest, s->function, s->context);
 	if (!err && counts)
 		err = drop_returned(s);
 	else if (!err && s->work.at)
@@ -175,7 +176,7 @@ static int next(struct decode_flow *flow, struct decode_item *item)
 		decode_shard_work_next(w);
 	}
 	if (s->rest)
-		return decode_flow_next(s->rest, item);
+		return decode_pt_flow_next(s->rest, item);
 	end_item(s, item);
 	return 0;
 }
@@ -187,12 +188,12 @@ static int counts(struct decode_flow *flow, struct decode_tally *tally, struct d
 	int err = 0;
 
 	if (s->rest)
-		return decode_flow_counts(s->rest, tally, sum);
+		return decode_pt_flow_counts(s->rest, tally, sum);
 	decode_shard_work_end(&s->work);
 	for (i = 0; i < s->work.nworkers && !err; i++) {
-		struct decode_flow_sum part;
+		struct decode_flow_sum part = {0, 0};
 
-		err = decode_flow_counts(&s->work.workers[i].flow->base, tally, &part);
+		err = decode_pt_flow_counts(&s->work.workers[i].flow->base, tally, &part);
 		sum->insns += part.insns;
 		sum->blocks += part.blocks;
 	}
@@ -205,7 +206,7 @@ static const struct decode_segment *segment(const struct decode_flow *flow)
 	const struct decode_pt_flow *f = first_flow(s);
 
 	if (s->rest)
-		return decode_flow_segment(s->rest);
+		return decode_pt_flow_segment(s->rest);
 	return &f->segments[s->work.at < s->work.plan.n ? s->work.plan.at[s->work.at].from.segment
 							: f->nsegments - 1];
 }
@@ -290,7 +291,7 @@ static int open_workers(struct shards_flow *s, struct decode_pt_flow *f, unsigne
 	w->workers[0].flow = f;
 	w->carry.mode = f->ahead.flow.mode;
 	for (i = 1; i < jobs && !err; i++) {
-		err = decode_flow_open(s->reader, s->vcpu, s->unit, &flow);
+		err = decode_pt_flow_open(s->reader, s->vcpu, s->unit, &flow);
 		if (!err)
 			w->workers[i].flow = (struct decode_pt_flow *)flow;
 	}
@@ -306,7 +307,7 @@ static int make(struct decode_pt_flow *f, enum decode_flow_unit unit, struct dec
 
 	if (!s) {
 		free(plan.at);
-		decode_flow_close(&f->base);
+		decode_pt_flow_close(&f->base);
 		return -ENOMEM;
 	}
 	s->base.ops = &ops;
@@ -322,7 +323,7 @@ static int make(struct decode_pt_flow *f, enum decode_flow_unit unit, struct dec
 		return 0;
 	}
 	if (!s->work.nworkers)
-		decode_flow_close(&f->base);
+		decode_pt_flow_close(&f->base);
 	close_flow(&s->base);
 	return err;
 }
@@ -331,7 +332,7 @@ int decode_shards_open(struct trace_reader *reader, unsigned int vcpu, enum deco
 		       const struct decode_shards_how *how, struct decode_flow **flow)
 {
 	struct decode_shard_plan plan = {NULL, 0};
-	int err = decode_flow_open(reader, vcpu, unit, flow);
+	int err = decode_pt_flow_open(reader, vcpu, unit, flow);
 	struct decode_pt_flow *f;
 
 	if (err || how->jobs < 2)
@@ -344,7 +345,7 @@ int decode_shards_open(struct trace_reader *reader, unsigned int vcpu, enum deco
 		return make(f, unit, plan, how->jobs, flow);
 	free(plan.at);
 	if (err)
-		decode_flow_close(*flow);
+		decode_pt_flow_close(*flow);
 	return err;
 }
 
