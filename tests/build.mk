@@ -198,7 +198,8 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) forged-build fau
 #?   make cov           line coverage of the unit tests, by file
 #?   make bench         measure; writes build/bench.json
 #?   make bench-decode  libvptdecode beside libipt, on a boot of Linux that our QEMU records (built
-#?                      once) and on payloads; writes build/bench-decode.json
+#?                      once) and on payloads; writes build/bench-decode.json; and vpt decode
+#?                      --jobs=2 beside one thread
 #?   make bench-linux   Linux under vpt run beside Debian's QEMU: processor seconds of six works, with
 #?                      1, 2 and 8 vCPUs; can be interrupted; writes build/bench-linux.json
 #?   make bench-against BASE=COMMIT  processor time of each row beside that of a commit; fails if
@@ -423,6 +424,7 @@ bench-decode:
 	@.ci/deps build qemu guest
 	$(again) all $(BENCH_DECODE)
 	@MODE=$(MODE) O=$(O) JOBS=$(JOBS) tests/bench/decode.sh
+	@MODE=$(MODE) O=$(O) tests/bench/jobs.sh "$$(tests/bench/boot.sh)"
 bench-linux:
 	@.ci/deps build bench guest debian
 	$(again) all
