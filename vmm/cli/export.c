@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/confine.h"
 #include "cli/cpu.h"
+#include "cli/export_format.h"
 #include "cli/export_pt.h"
 #include "cli/files.h"
 #include "cli/memory.h"
@@ -25,16 +26,37 @@ struct options {
 	struct cli_memory memory;
 	uint32_t signature; /* value of --cpu; 0 if absent */
 	const char *to, *time;
+	const struct format_type *format; /* NULL for perf and pt */
 	bool to_pt;
-	const char *perfs; /* name of an option that requires --to=perf; NULL if none was given */
+	struct cli_export_format of_format; /* the options of formats */
+	/* The name of an option of perf alone, of formats alone, or not of pt; NULL if absent. */
+	const char *perfs, *formats, *not_pt;
 	bool quiet;
 };
 
 #define AT(member)    .field = offsetof(struct options, member)
 #define GIVEN(member) .given = offsetof(struct options, member)
 #define OF_PERF	      .group = offsetof(struct options, perfs)
+#define OF_FORMATS    .group = offsetof(struct options, formats)
+#define NOT_OF_PT     .group = offsetof(struct options, not_pt)
 
-static const char *const formats[] = {"perf", "pt", NULL};
+#define FORMAT(name, text) #name,
+/* clang-format off */
+static const char *const formats[] = {
+	"perf", "pt",
+#include "formats/formats.def"
+	NULL,
+};
+#undef FORMAT
+
+#define FORMAT(name, text) "\n  " #name ": " text
+static const char format_texts[] =
+	"the target format; required\n  perf: a perf.data directory\n  pt: Intel PT, from RTIT"
+#include "formats/formats.def"
+	;
+#undef FORMAT
+/* clang-format on */
+
 static const char *const times[] = {"packets", "tsc", NULL};
 
 static int take_time(const struct cli_given *g)
@@ -46,18 +68,26 @@ static int take_time(const struct cli_given *g)
 }
 
 static const struct cli_option rows[] = {
-	{'t', "to", "=perf|pt", "the target format; required", cli_take_name, AT(to),
-	 .words = formats},
+	{'t', "to", "=FORMAT", format_texts, cli_take_name, AT(to), .words = formats},
 	{'c', "vcpu", "=N", "only vCPU N", cli_take_number, AT(vcpu), GIVEN(export.one_vcpu),
-	 OF_PERF},
+	 NOT_OF_PT},
 	{'k', "kallsyms", "=FILE", "symbols of the guest kernel: its /proc/kallsyms or System.map",
 	 cli_take_text, AT(export.kallsyms), OF_PERF},
 	{'T', "time", "=HOW",
 	 "packets: the timing packets of the trace, if any; tsc: only TSC packets. The default is "
 	 "packets if there are TSC packets and perf can follow them, else tsc",
 	 take_time, AT(time), OF_PERF, .words = times},
-	CLI_OPTION_MEMORY(AT(memory), OF_PERF),
-	CLI_OPTION_CPU(AT(signature), OF_PERF),
+	{'p', "process", "=NAME[,NAME...]",
+	 "only these processes or other address spaces, by name, number or CR3 (0x...)",
+	 cli_take_text, AT(of_format.side.space), OF_FORMATS},
+	{0, "pti", NULL, "treat two CR3s that differ only in bit 12 as one space, for Linux' PTI",
+	 cli_take_flag, AT(of_format.pti), OF_FORMATS},
+	{'S', "symbols", "=FILE[@BIAS]",
+	 "also take symbols from an ELF file, System.map or a copy of /proc/kallsyms, and add BIAS "
+	 "to their addresses; can be repeated",
+	 cli_symbols_take, AT(of_format.symbols), OF_FORMATS},
+	CLI_OPTION_MEMORY(AT(memory), NOT_OF_PT),
+	CLI_OPTION_CPU(AT(signature), NOT_OF_PT),
 	{'q', "quiet", NULL, "no summary, no progress", cli_take_flag, AT(quiet)},
 	CLI_OPTION_HELP,
 	CLI_OPTION_END,
@@ -66,8 +96,9 @@ static const struct cli_option rows[] = {
 const struct cli_verb cli_verb_export = {
 	.name = "export",
 	.run = cli_cmd_export,
-	.summary = "convert a trace for other tools: to perf, or from RTIT to PT",
-	.usage = "--to perf [OPTION]... FILE DIR\n--to pt [-q] FILE OUT",
+	.summary = "convert a trace for other tools: perf, flame graphs, ...",
+	.usage = "--to perf [OPTION]... FILE DIR\n--to pt [-q] FILE OUT\n"
+		 "--to FORMAT [OPTION]... FILE OUT",
 	.about = "Converts a .vpt trace to DIR, a perf.data directory that stock perf (6.1 or "
 		 "later) opens:\n\n"
 		 "  perf script -i DIR --itrace=b       every branch\n"
@@ -78,7 +109,9 @@ const struct cli_verb cli_verb_export = {
 		 "A process is an address space, and its command is cr3: with the CR3.\n\n"
 		 "With --to=pt, FILE is an RTIT trace. OUT is a .vpt trace with the same flow in "
 		 "packets of Intel PT, for all tools that read those. RTIT traces for perf are "
-		 "converted in the same way.",
+		 "converted in the same way.\n\n"
+		 "The other formats are made of the decoded flow of each address space on each "
+		 "vCPU. OUT is a file, or - for standard output.",
 	.notes = "perf does not support 16-bit code. The export of a vCPU begins at the first PSB "
 		 "after its last 16-bit code, and a line on standard error reports how much is "
 		 "omitted. The packets in DIR differ from those in FILE: see vpt-export(1).\n\n"
@@ -208,6 +241,20 @@ static int run_perf(struct options *o, struct trace_reader *file)
 	return status;
 }
 
+static int run_format(struct options *o, struct trace_reader *reader)
+{
+	struct cli_export_format *f = &o->of_format;
+
+	f->type = o->format;
+	f->path = o->path;
+	f->out = o->export.dir;
+	f->one_vcpu = o->export.one_vcpu;
+	f->vcpu = o->vcpu;
+	f->memory = &o->memory;
+	f->quiet = o->quiet;
+	return cli_export_format(f, reader);
+}
+
 static int run(struct options *o)
 {
 	struct trace_reader *reader;
@@ -216,7 +263,9 @@ static int run(struct options *o)
 	if (status)
 		return status;
 	cli_cpu_use(reader, o->signature);
-	if (o->to_pt)
+	if (o->format)
+		status = run_format(o, reader);
+	else if (o->to_pt)
 		status = cli_export_pt(o->path, reader, o->export.dir, o->quiet);
 	else
 		status = run_perf(o, reader);
@@ -230,10 +279,37 @@ static int check_files(const struct options *o)
 	const struct cli_file files[] = {
 		{CLI_INPUT, "FILE", o->path},
 		{CLI_INPUT, "--kallsyms", o->export.kallsyms},
-		{CLI_OUTPUT, o->to_pt ? "OUT" : "DIR", o->export.dir},
+		{CLI_OUTPUT, o->to_pt || o->format ? "OUT" : "DIR", o->export.dir},
 	};
 
 	return cli_files_check("export", files, sizeof(files) / sizeof(files[0]));
+}
+
+/* Check that the options are those of the format. Returns an exit status. */
+static int check_format(struct options *o)
+{
+	const char *wrong = NULL, *whose = NULL;
+
+	if (!o->to)
+		return cli_fail(CLI_EXIT_USAGE, "export: --to is required: --to=perf, --to=pt or "
+						"another format: see vpt export --help");
+	o->to_pt = !strcmp(o->to, "pt");
+	o->format = format_find(o->to);
+	if (o->perfs && (o->to_pt || o->format)) {
+		wrong = o->perfs;
+		whose = "for --to=perf";
+	} else if (o->formats && !o->format) {
+		wrong = o->formats;
+		whose = "not for --to=perf and --to=pt";
+	} else if (o->not_pt && o->to_pt) {
+		wrong = o->not_pt;
+		whose = "not for --to=pt";
+	}
+	if (wrong)
+		return cli_fail(CLI_EXIT_USAGE, "export: --%s: it is %s", wrong, whose);
+	if (o->format && !strcmp(o->export.dir, "-"))
+		o->export.dir = "/dev/stdout";
+	return CLI_EXIT_OK;
 }
 
 int cli_cmd_export(int argc, char **argv)
@@ -241,14 +317,10 @@ int cli_cmd_export(int argc, char **argv)
 	struct options o = {0};
 	int status = cli_options_parse(&cli_verb_export, argc, argv, &o);
 
-	if (status)
-		return status;
-	if (!o.to)
-		return cli_fail(CLI_EXIT_USAGE, "export: --to=perf or --to=pt is required");
-	o.to_pt = !strcmp(o.to, "pt");
-	if (o.to_pt && o.perfs)
-		return cli_fail(CLI_EXIT_USAGE, "export: --%s: it is for --to=perf", o.perfs);
-	status = check_files(&o);
+	if (!status)
+		status = check_format(&o);
+	if (!status)
+		status = check_files(&o);
 	if (!status)
 		status = cli_confine("export", &(struct sandbox_want){.output = {o.export.dir}});
 	return status ? status : run(&o);

@@ -59,8 +59,13 @@ struct decode_calls {
 		size_t n, room;
 	} stack;
 	uint64_t insns;
+	const struct decode_calls_watch *watch; /* NULL if there is none */
+	void *context;				/* of the watch */
+	enum decode_calls_counts counts;
 	uint32_t now;
-	bool below; /* execution is deeper than `now`, which has DEPTH_MAX */
+	uint32_t entered; /* the last entered node */
+	bool cut;	  /* the watch has no span, because the flow is interrupted */
+	bool below;	  /* execution is deeper than `now`, which has DEPTH_MAX */
 	enum arrival arrival;
 	uint64_t ret; /* BY_CALL, BY_EVENT: the return address */
 };
@@ -94,6 +99,7 @@ struct decode_calls *decode_calls_new(const struct debug_symbols *symbols)
 		return NULL;
 	c->symbols = symbols;
 	c->arrival = BY_STARTING;
+	c->counts = DECODE_CALLS_COUNT;
 	if (!new_node(c, ROOT, 0, &root)) {
 		free(c);
 		return NULL;
@@ -118,12 +124,46 @@ static uint64_t function(const struct decode_calls *c, uint64_t ip)
 	return symbol ? symbol->start : DECODE_NO_FUNCTION;
 }
 
+/* Returns how the beginning of a function's call is known. */
+static enum decode_span_edge edge_of(enum arrival arrival)
+{
+	switch (arrival) {
+	case BY_RETURN:
+	case BY_RESUMING:
+	case BY_STARTING:
+		return DECODE_SPAN_CUT;
+	default:
+		return DECODE_SPAN_WHOLE;
+	}
+}
+
+/* Returns how the end of the calls that execution leaves is known. */
+static enum decode_span_edge ended_by(enum arrival arrival)
+{
+	return arrival == BY_RESUMING || arrival == BY_STARTING ? DECODE_SPAN_CUT
+								: DECODE_SPAN_WHOLE;
+}
+
+/* End the spans of the functions below @node, which is the current node or above it. */
+static bool leave(struct decode_calls *c, uint32_t node, enum decode_span_edge edge)
+{
+	bool ok = true;
+
+	if (!c->watch || c->cut)
+		return true;
+	for (; ok && c->now != node; c->now = c->nodes.at[c->now].parent)
+		ok = c->watch->end(c->context, edge);
+	return ok;
+}
+
 /* Enter a function below a node. */
 static bool enter(struct decode_calls *c, uint32_t parent, uint64_t func)
 {
 	struct node *above = &c->nodes.at[parent];
 	uint32_t i = above->recent;
 
+	if (!leave(c, parent, ended_by(c->arrival)))
+		return false;
 	c->below = above->depth == DEPTH_MAX;
 	if (c->below) {
 		c->now = parent;
@@ -138,9 +178,13 @@ static bool enter(struct decode_calls *c, uint32_t parent, uint64_t func)
 			return false;
 		c->nodes.at[parent].recent = i;
 	}
-	c->nodes.at[i].count++;
+	if (c->counts == DECODE_CALLS_COUNT)
+		c->nodes.at[i].count++;
 	c->now = i;
-	return true;
+	c->entered = i;
+	if (!c->watch || c->cut)
+		return true;
+	return c->watch->begin(c->context, func, edge_of(c->arrival));
 }
 
 static bool call(struct decode_calls *c, uint64_t func, bool event)
@@ -173,6 +217,8 @@ static bool return_to(struct decode_calls *c, uint64_t ip, uint64_t func)
 
 	for (i = c->stack.n; i; i--) {
 		if (returns_to(&c->stack.at[i - 1], ip)) {
+			if (!leave(c, c->stack.at[i - 1].node, DECODE_SPAN_WHOLE))
+				return false;
 			c->now = c->stack.at[i - 1].node;
 			c->below = c->stack.at[i - 1].below;
 			c->stack.n = i - 1;
@@ -195,6 +241,8 @@ static bool resume(struct decode_calls *c, uint64_t func)
 		uint32_t node = c->stack.at[i - 1].node;
 
 		if (node != ROOT && c->nodes.at[node].func == func) {
+			if (!leave(c, node, DECODE_SPAN_CUT))
+				return false;
 			c->now = node;
 			c->below = c->stack.at[i - 1].below;
 			c->stack.n = i - 1;
@@ -205,8 +253,8 @@ static bool resume(struct decode_calls *c, uint64_t func)
 	return enter(c, ROOT, func);
 }
 
-/* Record that execution reaches @ip, in the function @func or DECODE_NO_FUNCTION. */
-static bool reach(struct decode_calls *c, uint64_t ip, uint64_t func)
+/* Move to @ip, in the function @func or DECODE_NO_FUNCTION. */
+static bool move(struct decode_calls *c, uint64_t ip, uint64_t func)
 {
 	const bool known = func != DECODE_NO_FUNCTION;
 	uint64_t here = c->now == ROOT ? ip : c->nodes.at[c->now].func;
@@ -225,6 +273,45 @@ static bool reach(struct decode_calls *c, uint64_t ip, uint64_t func)
 		/* Without symbols the end of a function is unknown. */
 		return jump(c, known ? func : here);
 	}
+}
+
+/* Begin the spans from the root to the current node, after an interruption. */
+static bool begin_again(struct decode_calls *c)
+{
+	uint32_t path[DEPTH_MAX], node = c->now;
+	unsigned int n = 0;
+	bool ok = true;
+
+	c->cut = false;
+	for (; node != ROOT; node = c->nodes.at[node].parent)
+		path[n++] = node;
+	while (ok && n--)
+		ok = c->watch->begin(c->context, c->nodes.at[path[n]].func,
+				     path[n] != c->entered ? DECODE_SPAN_RESUMED
+							   : edge_of(c->arrival));
+	return ok;
+}
+
+/* Record that execution reaches @ip, in the function @func or DECODE_NO_FUNCTION. */
+static bool reach(struct decode_calls *c, uint64_t ip, uint64_t func)
+{
+	if (!c->cut)
+		return move(c, ip, func);
+	c->entered = ROOT;
+	return move(c, ip, func) && (!c->watch || begin_again(c));
+}
+
+bool decode_calls_cut(struct decode_calls *c)
+{
+	uint32_t node = c->now;
+	bool ok;
+
+	if (!c->watch)
+		return true;
+	ok = leave(c, ROOT, DECODE_SPAN_CUT);
+	c->now = node;
+	c->cut = true;
+	return ok;
 }
 
 /* Return how a part leads to the next part, by the class of its last instruction. */
@@ -246,12 +333,14 @@ static enum arrival arrival_by(uint8_t class)
 	}
 }
 
-static bool take_part(struct decode_calls *c, const struct decode_part *part)
+bool decode_calls_part(struct decode_calls *c, const struct decode_part *part)
 {
 	if (!reach(c, part->ip, part->function))
 		return false;
-	c->nodes.at[c->now].insns += part->insns;
-	c->insns += part->insns;
+	if (c->counts == DECODE_CALLS_COUNT) {
+		c->nodes.at[c->now].insns += part->insns;
+		c->insns += part->insns;
+	}
 	c->arrival = arrival_by(part->class);
 	c->ret = part->next;
 	return true;
@@ -265,7 +354,7 @@ static bool take_block(struct decode_calls *c, const struct decode_item *item)
 					 .insns = item->insns,
 					 .class = item->class};
 
-	if (!take_part(c, &part))
+	if (!decode_calls_part(c, &part))
 		return false;
 	if (c->pace)
 		c->nodes.at[c->now].ticks += c->pace->ticks;
@@ -282,6 +371,10 @@ static bool take_event(struct decode_calls *c, const struct decode_item *item)
 		c->ret = item->ip;
 	} else if (item->event == DECODE_FLOW_OVERFLOW) {
 		c->arrival = BY_STARTING;
+		return decode_calls_cut(c);
+	} else if (item->event == DECODE_FLOW_DISABLED ||
+		   item->event == DECODE_FLOW_ASYNC_DISABLED) {
+		return decode_calls_cut(c);
 	} else if (item->event == DECODE_FLOW_ENABLED && c->arrival != BY_STARTING) {
 		c->arrival = BY_RESUMING;
 	}
@@ -291,6 +384,36 @@ static bool take_event(struct decode_calls *c, const struct decode_item *item)
 void decode_calls_keep_time(struct decode_calls *c, const struct decode_pace *pace)
 {
 	c->pace = pace;
+}
+
+void decode_calls_count(struct decode_calls *c, enum decode_calls_counts counts)
+{
+	c->counts = counts;
+}
+
+void decode_calls_watch(struct decode_calls *c, const struct decode_calls_watch *watch,
+			void *context)
+{
+	c->watch = watch;
+	c->context = context;
+	c->cut = true;
+}
+
+bool decode_calls_node(const struct decode_calls *c, uint32_t i, struct decode_calls_node *to)
+{
+	const struct node *node;
+
+	if (i >= c->nodes.n)
+		return false;
+	node = &c->nodes.at[i];
+	*to = (struct decode_calls_node){
+		.parent = i == ROOT ? UINT32_MAX : node->parent,
+		.depth = node->depth,
+		.func = node->func,
+		.count = node->count,
+		.own = node->insns,
+	};
+	return true;
 }
 
 void decode_calls_select(struct decode_calls *c, const char *only)
@@ -347,14 +470,14 @@ bool decode_calls_item(struct decode_calls *c, const struct decode_item *item)
 		return take_block(c, item);
 	case DECODE_ITEM_PARTS:
 		for (i = 0; ok && i < item->insns; i++)
-			ok = take_part(c, &item->parts[i]);
+			ok = decode_calls_part(c, &item->parts[i]);
 		return ok;
 	case DECODE_ITEM_EVENT:
 		return take_event(c, item);
 	case DECODE_ITEM_SEGMENT:
 	case DECODE_ITEM_ERROR:
 		c->arrival = BY_STARTING;
-		return true;
+		return decode_calls_cut(c);
 	default:
 		return true;
 	}

@@ -39,6 +39,58 @@ bool decode_calls_has_selected(const struct decode_calls *calls);
 /* Add an item of a flow of blocks, merged or not, in order. Returns false if there is no memory. */
 bool decode_calls_item(struct decode_calls *calls, const struct decode_item *item);
 
+/* Add one part, as decode_calls_item() does for each part of a PARTS item. */
+bool decode_calls_part(struct decode_calls *calls, const struct decode_part *part);
+
+/*
+ * Follow the flow without counts from here on, or count again. Counts are of calls that begin, and
+ * of instructions that run, while they are on.
+ */
+enum decode_calls_counts { DECODE_CALLS_COUNT, DECODE_CALLS_NO_COUNT };
+void decode_calls_count(struct decode_calls *calls, enum decode_calls_counts counts);
+
+/* A span is the time between the beginning and the end of a call. */
+enum decode_span_edge {
+	DECODE_SPAN_WHOLE, /* the trace has the beginning, or the end */
+	DECODE_SPAN_CUT,   /* the call began before the trace of it, or was active when it ended */
+	/* Of a beginning: an earlier span of the same call ended with DECODE_SPAN_CUT. */
+	DECODE_SPAN_RESUMED,
+};
+
+/* Callbacks for spans. They return false if there is no memory. */
+struct decode_calls_watch {
+	bool (*begin)(void *context, uint64_t func, enum decode_span_edge edge);
+	/* The end of the span that began last and has not ended. */
+	bool (*end)(void *context, enum decode_span_edge edge);
+};
+
+/*
+ * Report spans from here on; calls that are active begin with DECODE_SPAN_RESUMED. NULL ends this.
+ * Each call of decode_calls_item() and decode_calls_part() reports the spans that begin and end
+ * before its first instruction. Where the flow is interrupted all spans end, and those that are
+ * still active begin again when it resumes. Calls deeper than 512 have no spans.
+ */
+void decode_calls_watch(struct decode_calls *calls, const struct decode_calls_watch *watch,
+			void *context);
+/* End all spans with DECODE_SPAN_CUT, as at the end of the trace. */
+bool decode_calls_cut(struct decode_calls *calls);
+
+/* A node of the tree. */
+struct decode_calls_node {
+	uint32_t parent; /* the index of the parent, ~0 if there is none */
+	uint32_t depth;	 /* 1 for a function that has no known caller */
+	uint64_t func;	 /* the first address of the function */
+	uint64_t count;	 /* the number of calls */
+	uint64_t own;	 /* the number of instructions without those of callees */
+};
+
+/*
+ * Get node @i of the tree. A node is behind its parent. Returns false behind the last node. Not
+ * valid after decode_calls_print().
+ */
+bool decode_calls_node(const struct decode_calls *calls, uint32_t i,
+		       struct decode_calls_node *node);
+
 /* Return the total number of instructions. */
 uint64_t decode_calls_insns(const struct decode_calls *calls);
 

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt export: writes a file of one of the formats that are made of the decoded flow. */
+#include "cli/export_format.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/files.h"
+#include "cli/open.h"
+#include "cli/progress.h"
+#include "decode/by_cr3.h"
+#include "formats/walk.h"
+
+static bool wants(void *context, const struct decode_item *item)
+{
+	return cli_decode_side_wants(context, item);
+}
+
+/* Decode the trace to an open file. Returns 0 or -errno. */
+static int walk(struct cli_export_format *f, struct format_walk *w, int fd, struct format_sum *sum)
+{
+	const int copy = dup(fd);
+	struct cli_progress progress = {0};
+	int err;
+
+	w->out = copy < 0 ? NULL : fdopen(copy, "w");
+	if (!w->out) {
+		err = -errno;
+		if (copy >= 0)
+			close(copy);
+		return err;
+	}
+	cli_progress_begin(&progress, w->reader, f->one_vcpu ? (int)f->vcpu : -1, !f->quiet);
+	errno = 0;
+	err = format_walk(w, sum);
+	cli_progress_end(&progress);
+	/* A write that failed has set errno, and a later one may succeed. */
+	if (fflush(w->out) || ferror(w->out))
+		err = errno ? -errno : -EIO;
+	if (fclose(w->out) && !err)
+		err = -errno;
+	return err;
+}
+
+/* Write the file. Returns an exit status. */
+static int export(struct cli_export_format *f, struct format_walk *w, struct format_sum *sum)
+{
+	struct trace_outfile output;
+	int status = cli_output("export", f->out, TRACE_OUTFILE_WHOLE, &output), err;
+
+	if (status)
+		return status;
+	err = walk(f, w, output.fd, sum);
+	if (!err)
+		return cli_commit("export", &output);
+	cli_drop(&output);
+	return cli_fail(CLI_EXIT_HOST, "export: %s: %s", f->out, cli_reason(-err));
+}
+
+/* Report what was exported, and the parts of the trace that were not. Returns an exit status. */
+static int report(const struct cli_export_format *f, const struct format_walk *w,
+		  const struct format_sum *sum)
+{
+	int status;
+
+	if (!f->quiet && strcmp(f->out, "/dev/stdout"))
+		printf("%s: instructions: %" PRIu64 ", address spaces of vCPUs: %" PRIu64 "\n",
+		       f->out, sum->insns, sum->lanes);
+	status = cli_whole("export", f->path, w->reader);
+	if (!status)
+		status = cli_memory_whole(f->memory, "export", f->path);
+	if (!status && sum->errors)
+		status = cli_fail(CLI_EXIT_FAIL,
+				  "export: %s: places that cannot be decoded: %" PRIu64
+				  "; the first: %s",
+				  f->path, sum->errors, sum->error);
+	return status ? status : cli_symbols_whole("export", f->path, w->symbols);
+}
+
+static int check(const struct cli_export_format *f, const struct trace_reader *reader,
+		 size_t spaces)
+{
+	if (f->one_vcpu && f->vcpu >= trace_reader_info(reader)->vcpus)
+		return cli_fail(CLI_EXIT_USAGE, "export: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
+				f->vcpu, f->path, trace_reader_info(reader)->vcpus - 1);
+	if (!spaces && cli_decode_side_told(&f->side))
+		return cli_fail(CLI_EXIT_USAGE,
+				"export: %s: the file has no address spaces: give --process a CR3 "
+				"(0x...)",
+				f->path);
+	if (spaces && f->pti)
+		return cli_fail(CLI_EXIT_USAGE,
+				"export: %s: the file has address spaces: omit --pti", f->path);
+	return CLI_EXIT_OK;
+}
+
+int cli_export_format(struct cli_export_format *f, struct trace_reader *reader)
+{
+	struct format_walk w = {.reader = reader, .type = f->type, .one_vcpu = f->one_vcpu};
+	struct debug_symbols *symbols = NULL;
+	struct format_sum sum;
+	size_t spaces;
+	int status;
+
+	trace_reader_spaces(reader, &spaces);
+	status = check(f, reader, spaces);
+	if (!status)
+		status = cli_memory_open(f->memory, "export", reader);
+	if (!status && !spaces) {
+		w.by_cr3 = decode_by_cr3_new(f->pti);
+		if (!w.by_cr3)
+			status = cli_fail(CLI_EXIT_HOST, "export: %s", strerror(ENOMEM));
+	}
+	if (!status)
+		status = cli_symbols_open(&f->symbols, "export", reader, &symbols);
+	w.symbols = symbols;
+	w.vcpu = (unsigned int)f->vcpu;
+	if (cli_decode_side_part(&f->side)) {
+		w.wants = wants;
+		w.context = &f->side;
+	}
+	if (!status)
+		status = export(f, &w, &sum);
+	if (!status)
+		status = report(f, &w, &sum);
+	decode_by_cr3_free(w.by_cr3);
+	debug_symbols_close(symbols);
+	return status;
+}

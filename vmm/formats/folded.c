@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Stacks for flame graphs: "vCPU 0: cr3 0x1000;main;work 1234", a line for each stack. The number
+ * counts the instructions of the innermost function. Their sum is that of the trace.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/format.h"
+
+#define DEPTH_MAX 513 /* calls deeper than 512 have no node */
+
+/* Write a frame. A semicolon separates frames, and C++ names can have one. */
+static void write_frame(FILE *out, const char *text)
+{
+	for (; *text; text++)
+		putc_unlocked(*text == ';' ? ':' : *text, out);
+}
+
+/* Write the frames from the root of the lane to node @i, which has depth @depth. */
+static void write_stack(struct format_run *run, const struct format_lane *lane, uint32_t i,
+			uint32_t depth)
+{
+	uint64_t func[DEPTH_MAX];
+	struct decode_calls_node node;
+	uint32_t n = 0;
+	char text[256];
+
+	for (; n < depth && n < DEPTH_MAX && decode_calls_node(lane->calls, i, &node); n++) {
+		func[n] = node.func;
+		i = node.parent;
+	}
+	write_frame(run->out, lane->name);
+	while (n--) {
+		putc_unlocked(';', run->out);
+		debug_symbols_format(run->symbols, func[n], text, sizeof(text));
+		write_frame(run->out, text);
+	}
+}
+
+static void write_lane(struct format_run *run, const struct format_lane *lane)
+{
+	struct decode_calls_node node;
+	uint32_t i;
+
+	for (i = 0; decode_calls_node(lane->calls, i, &node); i++) {
+		if (!node.own)
+			continue;
+		write_stack(run, lane, i, node.depth);
+		fprintf(run->out, " %" PRIu64 "\n", node.own);
+	}
+}
+
+static int end(struct format_run *run)
+{
+	size_t i;
+
+	for (i = 0; i < run->lanes.n; i++)
+		write_lane(run, run->lanes.at[i]);
+	return 0;
+}
+
+const struct format_type format_type_folded = {.name = "folded", .end = end};

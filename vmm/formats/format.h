@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The interface between the walk over a trace (walk.h) and the formats that other tools read. A
+ * format is one file and one row of formats.def.
+ *
+ * The walk passes one vCPU after the other, each in the order of its flow. The clock of a vCPU is
+ * the number of its instructions that were decoded, because time is not known for every
+ * instruction, and several instructions can have one time.
+ */
+#ifndef VMM_FORMATS_FORMAT_H
+#define VMM_FORMATS_FORMAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "debug/symbol.h"
+#include "decode/calls.h"
+#include "trace/reader.h"
+
+/* An address space on a vCPU. Viewers show it as a thread, or as the root of stacks. */
+struct format_lane {
+	struct format_run *run;
+	uint32_t id; /* counts from 0, in the order of appearance */
+	unsigned int vcpu;
+	bool known; /* @space is valid */
+	struct trace_space space;
+	char name[160]; /* "vCPU 0: cr3 0x1000", safe to print */
+	struct decode_calls *calls;
+	/* Of the last block, for edges. */
+	uint64_t last;
+	uint8_t last_class; /* enum decode_insn_class */
+	bool has_last;
+};
+
+/* What walks and formats share during one export. */
+struct format_run {
+	FILE *out;
+	const struct trace_reader *reader;
+	const struct debug_symbols *symbols;
+	const struct format_type *type;
+	void *own; /* of the format */
+	struct {
+		struct format_lane **at;
+		size_t n, room;
+	} lanes;
+	unsigned int vcpu; /* the current vCPU */
+	uint64_t clock;	   /* the clock of the current vCPU */
+	uint64_t insns;	   /* the number of exported instructions */
+	uint64_t errors;   /* the number of places that cannot be decoded */
+	char error[256];   /* the first error, with its place */
+};
+
+/* A part of a block, or a whole one, on one vCPU. */
+struct format_block {
+	uint64_t ip, last; /* the first and the last instruction */
+	uint32_t insns;
+	uint8_t size;  /* the size of the last instruction; 0 if not known */
+	uint8_t class; /* of the last instruction: enum decode_insn_class */
+	bool by_event; /* an interrupt or exception led to the block */
+};
+
+/* Something that has no duration. */
+struct format_instant {
+	const char *name; /* not safe to print */
+	bool has_tsc, has_from, has_to, has_value;
+	uint64_t tsc, from, to, value;
+};
+
+/* All functions return 0 or -errno, and may be NULL. Errors of @out need no check. */
+struct format_type {
+	const char *name;
+	/* Set run->own. */
+	int (*begin)(struct format_run *run);
+	/* A lane is new, and has its name. */
+	int (*lane)(struct format_run *run, struct format_lane *lane);
+	/*
+	 * A block ran. The clock is before it. A format with this function gets no spans, and its
+	 * lanes have no calls.
+	 */
+	int (*block)(struct format_run *run, struct format_lane *lane,
+		     const struct format_block *block);
+	/* A call begins or ends, see decode_calls_watch(). The clock is that of the edge. */
+	int (*span_begin)(struct format_run *run, struct format_lane *lane, uint64_t func,
+			  enum decode_span_edge edge);
+	int (*span_end)(struct format_run *run, struct format_lane *lane,
+			enum decode_span_edge edge);
+	int (*instant)(struct format_run *run, struct format_lane *lane,
+		       const struct format_instant *instant);
+	/* The walk is complete. run->lanes have their trees of calls. */
+	int (*end)(struct format_run *run);
+	/* Free run->own. It is called once if begin() was, also after an error. */
+	void (*close)(struct format_run *run);
+};
+
+/* Return the format of a name, or NULL. */
+const struct format_type *format_find(const char *name);
+
+/* The formats, by the rows of formats.def. */
+#define FORMAT(name, text) extern const struct format_type format_type_##name;
+#include "formats/formats.def"
+#undef FORMAT
+
+#endif /* VMM_FORMATS_FORMAT_H */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The lanes of a walk: a lane for each address space on each vCPU. */
+#ifndef VMM_FORMATS_LANES_H
+#define VMM_FORMATS_LANES_H
+
+#include "formats/format.h"
+
+/*
+ * Find or make the lane of a space on the current vCPU; @space is NULL if nothing is known of it.
+ * Returns 0 or -errno.
+ */
+int format_lanes_find(struct format_run *run, const struct trace_space *space,
+		      struct format_lane **lane);
+void format_lanes_free(struct format_run *run);
+
+#endif /* VMM_FORMATS_LANES_H */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Walk over a trace for a format: calls, blocks, instants and counts of instructions as events. */
+#ifndef VMM_FORMATS_WALK_H
+#define VMM_FORMATS_WALK_H
+
+#include "decode/by_cr3.h"
+#include "decode/item.h"
+#include "formats/format.h"
+
+struct format_walk {
+	struct trace_reader *reader;
+	const struct debug_symbols *symbols; /* NULL if there are none */
+	const struct format_type *type;
+	FILE *out;
+	struct decode_by_cr3 *by_cr3; /* NULL if the file describes address spaces */
+	bool one_vcpu;
+	unsigned int vcpu; /* valid only if @one_vcpu is set */
+	/* Returns true if an item is to be exported; NULL for all. */
+	bool (*wants)(void *context, const struct decode_item *item);
+	void *context; /* of wants() */
+};
+
+/* The result of a walk. */
+struct format_sum {
+	uint64_t insns;
+	uint64_t lanes;
+	uint64_t errors; /* the number of places that cannot be decoded */
+	char error[256]; /* the first of them */
+};
+
+/*
+ * Decode a trace and write it to walk->out. The caller checks the errors of @out. Returns 0 or
+ * -errno.
+ */
+int format_walk(const struct format_walk *walk, struct format_sum *sum);
+
+#endif /* VMM_FORMATS_WALK_H */
