@@ -115,8 +115,11 @@ int cli_export_format(struct cli_export_format *f, struct trace_reader *reader)
 		if (!w.by_cr3)
 			status = cli_fail(CLI_EXIT_HOST, "export: %s", strerror(ENOMEM));
 	}
+	f->symbols.lines = f->type->lines;
 	if (!status)
 		status = cli_symbols_open(&f->symbols, "export", reader, &symbols);
+	if (!status && f->type->lines && debug_symbols_read_lines(symbols))
+		status = cli_fail(CLI_EXIT_HOST, "export: %s: %s", f->path, strerror(ENOMEM));
 	w.symbols = symbols;
 	w.vcpu = (unsigned int)f->vcpu;
 	if (cli_decode_side_part(&f->side)) {

@@ -27,10 +27,16 @@ struct format_lane {
 	struct trace_space space;
 	char name[160]; /* "vCPU 0: cr3 0x1000", safe to print */
 	struct decode_calls *calls;
-	/* Of the last block, for edges. */
-	uint64_t last;
-	uint8_t last_class; /* enum decode_insn_class */
-	bool has_last;
+	void *own; /* of the format, which frees it in close() */
+	/* The place from which the next block is reached, if it is known. */
+	struct format_from {
+		bool known;
+		uint64_t ip;	/* the branch, or the place of the event */
+		uint64_t next;	/* the IP after the branch; 0 if not known */
+		uint64_t block; /* the first instruction of the last block; 0 if none ran */
+		uint8_t class_; /* enum decode_insn_class */
+		bool event;
+	} from;
 };
 
 /* What walks and formats share during one export. */
@@ -45,19 +51,38 @@ struct format_run {
 		size_t n, room;
 	} lanes;
 	unsigned int vcpu; /* the current vCPU */
+	bool inside;	   /* the clock is inside the cut (walk.h) */
 	uint64_t clock;	   /* the clock of the current vCPU */
 	uint64_t insns;	   /* the number of exported instructions */
 	uint64_t errors;   /* the number of places that cannot be decoded */
 	char error[256];   /* the first error, with its place */
 };
 
-/* A part of a block, or a whole one, on one vCPU. */
+/* A block of instructions that ran. */
 struct format_block {
 	uint64_t ip, last; /* the first and the last instruction */
 	uint32_t insns;
-	uint8_t size;  /* the size of the last instruction; 0 if not known */
-	uint8_t class; /* of the last instruction: enum decode_insn_class */
-	bool by_event; /* an interrupt or exception led to the block */
+	uint8_t size; /* the size of the last instruction; 0 if not known */
+};
+
+/* FORMAT_EDGE(enumerator, text) */
+#define FORMAT_EDGES(FORMAT_EDGE)           \
+	FORMAT_EDGE(TAKEN, "taken")         \
+	FORMAT_EDGE(NOT_TAKEN, "not taken") \
+	FORMAT_EDGE(JUMP, "jump")           \
+	FORMAT_EDGE(CALL, "call")           \
+	FORMAT_EDGE(RETURN, "return")       \
+	FORMAT_EDGE(FAR, "far transfer")    \
+	FORMAT_EDGE(EVENT, "event")
+
+#define FORMAT_EDGE(name, text) FORMAT_EDGE_##name,
+enum format_edge_kind { FORMAT_EDGES(FORMAT_EDGE) FORMAT_EDGE_COUNT };
+#undef FORMAT_EDGE
+
+/* A change of flow. Of a conditional branch that was not taken, @to is the next instruction. */
+struct format_edge {
+	uint64_t from, to;
+	enum format_edge_kind kind;
 };
 
 /* Something that has no duration. */
@@ -70,14 +95,17 @@ struct format_instant {
 /* All functions return 0 or -errno, and may be NULL. Errors of @out need no check. */
 struct format_type {
 	const char *name;
+	bool lines; /* the format needs the line tables of @symbols */
 	/* Set run->own. */
 	int (*begin)(struct format_run *run);
 	/* A lane is new, and has its name. */
 	int (*lane)(struct format_run *run, struct format_lane *lane);
 	/*
-	 * A block ran. The clock is before it. A format with this function gets no spans, and its
-	 * lanes have no calls.
+	 * A block ran, or a change of flow was executed. The clock is before the block. A format
+	 * with one of these functions gets no spans, and its lanes have no calls.
 	 */
+	int (*edge)(struct format_run *run, struct format_lane *lane,
+		    const struct format_edge *edge);
 	int (*block)(struct format_run *run, struct format_lane *lane,
 		     const struct format_block *block);
 	/* A call begins or ends, see decode_calls_watch(). The clock is that of the edge. */
@@ -92,6 +120,12 @@ struct format_type {
 	/* Free run->own. It is called once if begin() was, also after an error. */
 	void (*close)(struct format_run *run);
 };
+
+/* Returns true if a format has blocks and edges, and not calls. */
+static inline bool format_has_blocks(const struct format_type *type)
+{
+	return type->block || type->edge;
+}
 
 /* Return the format of a name, or NULL. */
 const struct format_type *format_find(const char *name);

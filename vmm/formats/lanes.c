@@ -32,6 +32,16 @@ static bool span_end(void *context, enum decode_span_edge edge)
 
 static const struct decode_calls_watch spans = {span_begin, span_end};
 
+void format_lane_watch(struct format_lane *lane, enum format_spans how)
+{
+	if (!lane->calls)
+		return;
+	decode_calls_count(lane->calls,
+			   how == FORMAT_SPANS ? DECODE_CALLS_COUNT : DECODE_CALLS_NO_COUNT);
+	if (lane->run->type->span_begin)
+		decode_calls_watch(lane->calls, how == FORMAT_SPANS ? &spans : NULL, lane);
+}
+
 static void name(struct format_lane *lane)
 {
 	char text[128] = "space not known";
@@ -57,13 +67,12 @@ static int make(struct format_run *run, const struct trace_space *space, struct 
 	lane->id = (uint32_t)run->lanes.n;
 	run->lanes.at[run->lanes.n++] = lane;
 	name(lane);
-	if (!run->type->block) {
+	if (!format_has_blocks(run->type)) {
 		lane->calls = decode_calls_new(run->symbols);
 		if (!lane->calls)
 			return -ENOMEM;
 	}
-	if (run->type->span_begin)
-		decode_calls_watch(lane->calls, &spans, lane);
+	format_lane_watch(lane, run->inside ? FORMAT_SPANS : FORMAT_NO_SPANS);
 	*to = lane;
 	return run->type->lane ? run->type->lane(run, lane) : 0;
 }

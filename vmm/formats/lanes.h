@@ -11,6 +11,9 @@
  */
 int format_lanes_find(struct format_run *run, const struct trace_space *space,
 		      struct format_lane **lane);
+/* Report and count the calls of a lane from here on, or do neither. */
+enum format_spans { FORMAT_NO_SPANS, FORMAT_SPANS };
+void format_lane_watch(struct format_lane *lane, enum format_spans how);
 void format_lanes_free(struct format_run *run);
 
 #endif /* VMM_FORMATS_LANES_H */

@@ -9,12 +9,15 @@
 #include "decode/flow.h"
 #include "decode/spaces.h"
 #include "formats/lanes.h"
+#include "text/text.h"
 
 struct walk {
 	const struct format_walk *of;
 	struct format_run run;
-	struct format_lane *lane; /* the lane of the last item, or NULL */
-	bool by_event;		  /* an event leads to the next block */
+	struct format_lane *lane;	       /* the lane of the last item, or NULL */
+	struct format_cut cut;		       /* of the current vCPU */
+	const struct trace_reader_mark *marks; /* those that are still to come */
+	size_t nmarks;
 };
 
 static uint64_t function_at(void *context, uint64_t ip)
@@ -28,33 +31,183 @@ static uint64_t function_at(void *context, uint64_t ip)
 static int enter(struct walk *w, const struct decode_item *item)
 {
 	struct format_lane *lane = w->lane;
-	int err = 0;
+	int err;
 
-	if (!lane || (item->space ? !lane->known || !decode_space_is(&lane->space, item->space)
-				  : lane->known))
-		err = format_lanes_find(&w->run, item->space, &w->lane);
+	if (lane && (item->space ? lane->known && decode_space_is(&lane->space, item->space)
+				 : !lane->known))
+		return 0;
+	err = format_lanes_find(&w->run, item->space, &w->lane);
+	if (!err)
+		w->lane->from.known = false;
 	return err;
 }
 
-static int take_part(struct walk *w, const struct decode_part *part)
+/* Start or end the cut for the lanes of the current vCPU. Returns 0 or -ENOMEM. */
+static int cross(struct walk *w, bool inside)
 {
-	if (!decode_calls_part(w->lane->calls, part))
-		return -ENOMEM;
-	w->run.clock += part->insns;
-	w->run.insns += part->insns;
+	size_t i;
+
+	w->run.inside = inside;
+	for (i = 0; i < w->run.lanes.n; i++) {
+		struct format_lane *lane = w->run.lanes.at[i];
+
+		if (lane->vcpu != w->run.vcpu)
+			continue;
+		if (!inside && lane->calls && !decode_calls_cut(lane->calls))
+			return -ENOMEM;
+		format_lane_watch(lane, inside ? FORMAT_SPANS : FORMAT_NO_SPANS);
+	}
 	return 0;
 }
 
-static int take_block(struct walk *w, const struct decode_item *item)
+/* Start or end the cut if the clock has reached its edge. */
+static int check_cut(struct walk *w)
+{
+	const bool inside = w->run.clock >= w->cut.from && w->run.clock < w->cut.until;
+
+	return inside == w->run.inside ? 0 : cross(w, inside);
+}
+
+/* Return how many of @n instructions come before the next edge of the cut. */
+static uint64_t before_edge(const struct walk *w, uint64_t n)
+{
+	const uint64_t edge = w->run.clock < w->cut.from ? w->cut.from : w->cut.until;
+
+	return edge > w->run.clock && edge - w->run.clock < n ? edge - w->run.clock : n;
+}
+
+/* Report the marks before @clock. */
+static int take_marks(struct walk *w, uint64_t clock)
+{
+	char text[TRACE_USER_MARK_MAX + 7];
+	const uint64_t now = w->run.clock;
+	int err = 0;
+
+	for (; !err && w->nmarks && w->marks->mark.insns < clock; w->marks++, w->nmarks--) {
+		const struct trace_user_mark *mark = &w->marks->mark;
+		const struct format_instant instant = {
+			.name = text,
+			.has_tsc = mark->tsc != 0,
+			.tsc = mark->tsc,
+			.has_value = true,
+			.value = mark->value,
+		};
+
+		if (!w->run.inside || !w->run.type->instant)
+			continue;
+		snprintf(text, sizeof(text), "mark: %.*s", (int)mark->len, w->marks->text);
+		if (mark->insns > now)
+			w->run.clock = mark->insns;
+		err = w->run.type->instant(&w->run, w->lane, &instant);
+	}
+	w->run.clock = now;
+	return err;
+}
+
+static int advance(struct walk *w, uint64_t insns)
+{
+	int err = take_marks(w, w->run.clock + insns);
+
+	w->run.clock += insns;
+	if (w->run.inside)
+		w->run.insns += insns;
+	return err;
+}
+
+/* Take a part, in pieces if the cut begins or ends within it. */
+static int take_part(struct walk *w, const struct decode_part *part)
+{
+	struct decode_part piece = *part;
+	uint32_t left = part->insns;
+	int err = check_cut(w);
+
+	while (!err && left) {
+		piece.insns = (uint32_t)before_edge(w, left);
+		left -= piece.insns;
+		piece.class = left ? DECODE_INSN_OTHER : part->class;
+		if (!decode_calls_part(w->lane->calls, &piece))
+			return -ENOMEM;
+		err = advance(w, piece.insns);
+		if (!err && left)
+			err = check_cut(w);
+	}
+	return err;
+}
+
+/* Return the kind of the edge from @from to @ip. False: there is none. */
+static bool edge_kind(const struct format_from *from, uint64_t ip, enum format_edge_kind *kind)
+{
+	if (from->event) {
+		*kind = FORMAT_EDGE_EVENT;
+		return true;
+	}
+	switch ((enum decode_insn_class)from->class_) {
+	case DECODE_INSN_COND:
+		*kind = ip == from->next ? FORMAT_EDGE_NOT_TAKEN : FORMAT_EDGE_TAKEN;
+		return true;
+	case DECODE_INSN_JUMP:
+		*kind = FORMAT_EDGE_JUMP;
+		return true;
+	case DECODE_INSN_CALL:
+		*kind = FORMAT_EDGE_CALL;
+		return true;
+	case DECODE_INSN_RETURN:
+		*kind = FORMAT_EDGE_RETURN;
+		return true;
+	case DECODE_INSN_FAR_CALL:
+	case DECODE_INSN_FAR_RETURN:
+	case DECODE_INSN_FAR_JUMP:
+		*kind = FORMAT_EDGE_FAR;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Report how execution reached @ip in the current lane. */
+static int take_edge(struct walk *w, uint64_t ip)
+{
+	struct format_edge edge = {.from = w->lane->from.ip, .to = ip};
+
+	if (!w->run.inside || !w->run.type->edge || !w->lane->from.known ||
+	    !edge_kind(&w->lane->from, ip, &edge.kind))
+		return 0;
+	return w->run.type->edge(&w->run, w->lane, &edge);
+}
+
+static int take_whole_block(struct walk *w, const struct decode_item *item)
 {
 	const struct format_block block = {
 		.ip = item->ip,
 		.last = item->last,
 		.insns = item->insns,
 		.size = item->size,
-		.class = item->class,
-		.by_event = w->by_event,
 	};
+	uint64_t left = item->insns, n;
+	int err = check_cut(w);
+
+	if (!err)
+		err = take_edge(w, item->ip);
+	if (!err && w->run.inside && w->run.type->block)
+		err = w->run.type->block(&w->run, w->lane, &block);
+	for (; !err && left; left -= n) {
+		err = check_cut(w);
+		n = before_edge(w, left);
+		if (!err)
+			err = advance(w, n);
+	}
+	w->lane->from = (struct format_from){
+		.known = true,
+		.ip = item->last,
+		.next = item->size ? item->last + item->size : 0,
+		.block = item->ip,
+		.class_ = item->class,
+	};
+	return err;
+}
+
+static int take_block(struct walk *w, const struct decode_item *item)
+{
 	const struct decode_part part = {
 		.ip = item->ip,
 		.next = item->last + item->size,
@@ -62,18 +215,8 @@ static int take_block(struct walk *w, const struct decode_item *item)
 		.insns = item->insns,
 		.class = item->class,
 	};
-	int err;
 
-	w->by_event = false;
-	if (!w->run.type->block)
-		return take_part(w, &part);
-	err = w->run.type->block(&w->run, w->lane, &block);
-	w->run.clock += item->insns;
-	w->run.insns += item->insns;
-	w->lane->has_last = true;
-	w->lane->last = item->last;
-	w->lane->last_class = item->class;
-	return err;
+	return format_has_blocks(w->run.type) ? take_whole_block(w, item) : take_part(w, &part);
 }
 
 static int take_instant(struct walk *w, const struct decode_item *item)
@@ -90,28 +233,42 @@ static int take_instant(struct walk *w, const struct decode_item *item)
 		.value = item->value,
 	};
 
-	if (!w->run.type->instant || item->status)
+	if (!w->run.inside || !w->run.type->instant || item->status)
 		return 0;
 	return w->run.type->instant(&w->run, w->lane, &instant);
 }
 
 static int take_event(struct walk *w, const struct decode_item *item)
 {
+	int err = check_cut(w);
+
+	if (err)
+		return err;
 	if (w->lane->calls && !decode_calls_item(w->lane->calls, item))
 		return -ENOMEM;
 	switch (item->event) {
 	case DECODE_FLOW_ASYNC_BRANCH:
-		w->by_event = true;
+		/*
+		 * The event is after the last block, or at the place that its branch reached. That
+		 * of INT n is at the INT n, which has run.
+		 */
+		err = item->shown ? 0 : take_edge(w, item->ip);
+		w->lane->from = (struct format_from){
+			.known = true,
+			.ip = item->ip,
+			.block = w->lane->from.known ? w->lane->from.block : 0,
+			.event = true,
+		};
 		break;
 	case DECODE_FLOW_OVERFLOW:
 	case DECODE_FLOW_DISABLED:
 	case DECODE_FLOW_ASYNC_DISABLED:
-		w->lane->has_last = false;
+		w->lane->from.known = false;
 		break;
 	default:
 		break;
 	}
-	return take_instant(w, item);
+	return err ? err : take_instant(w, item);
 }
 
 /* An interruption ends the stacks of all spaces, because the flow in the gap is unknown. */
@@ -119,13 +276,12 @@ static int interrupt(struct walk *w, const struct decode_item *item)
 {
 	size_t i;
 
-	w->by_event = false;
 	for (i = 0; i < w->run.lanes.n; i++) {
 		struct format_lane *lane = w->run.lanes.at[i];
 
 		if (lane->vcpu != w->run.vcpu)
 			continue;
-		lane->has_last = false;
+		lane->from.known = false;
 		if (lane->calls && !decode_calls_item(lane->calls, item))
 			return -ENOMEM;
 	}
@@ -162,6 +318,20 @@ static int take_item(struct walk *w, const struct decode_item *item)
 	}
 }
 
+/* Advance the clock over an item that is not exported. */
+static void skip(struct walk *w, const struct decode_item *item)
+{
+	uint32_t i;
+
+	if (item->kind == DECODE_ITEM_BLOCK)
+		w->run.clock += item->insns;
+	for (i = 0; item->kind == DECODE_ITEM_PARTS && i < item->insns; i++)
+		w->run.clock += item->parts[i].insns;
+	/* The calls of the exported lanes resume after an interval that is not known. */
+	if (w->lane)
+		w->lane->from.known = false;
+}
+
 static int pass(struct walk *w, struct decode_item *item)
 {
 	const struct format_walk *of = w->of;
@@ -177,27 +347,16 @@ static int pass(struct walk *w, struct decode_item *item)
 		return -ENOMEM;
 	if (item->kind == DECODE_ITEM_EVENT && item->event == DECODE_FLOW_OVERFLOW)
 		err = interrupt(w, item);
-	if (err || (of->wants && !of->wants(of->context, item)))
-		return err;
-	return take_item(w, item);
-}
-
-/* End the spans of the current vCPU. */
-static int end_vcpu(struct walk *w)
-{
-	size_t i;
-
-	for (i = 0; i < w->run.lanes.n; i++) {
-		struct format_lane *lane = w->run.lanes.at[i];
-
-		if (lane->vcpu == w->run.vcpu && lane->calls && !decode_calls_cut(lane->calls))
-			return -ENOMEM;
+	if (!err && of->wants && !of->wants(of->context, item)) {
+		skip(w, item);
+		return 0;
 	}
-	return 0;
+	return err ? err : take_item(w, item);
 }
 
 static int walk_vcpu(struct walk *w)
 {
+	static const struct format_cut all = {0, UINT64_MAX};
 	struct decode_item item = {.kind = DECODE_ITEM_SEGMENT};
 	struct decode_flow *flow;
 	int err = decode_flow_open(w->of->reader, w->run.vcpu, DECODE_FLOW_BLOCKS, &flow);
@@ -206,9 +365,14 @@ static int walk_vcpu(struct walk *w)
 		return err;
 	w->lane = NULL;
 	w->run.clock = 0;
-	if (!w->run.type->block)
+	w->run.inside = false;
+	w->cut = w->of->cut ? w->of->cut[w->run.vcpu] : all;
+	w->marks = trace_reader_marks(w->of->reader, w->run.vcpu, &w->nmarks);
+	if (!format_has_blocks(w->run.type))
 		err = decode_flow_merge(flow, function_at, (void *)(uintptr_t)w->run.symbols);
-	while (!err && item.kind != DECODE_ITEM_END) {
+	if (!err)
+		err = check_cut(w);
+	while (!err && item.kind != DECODE_ITEM_END && w->run.clock < w->cut.until) {
 		err = decode_flow_next(flow, &item);
 		if (!err)
 			err = pass(w, &item);
@@ -217,7 +381,7 @@ static int walk_vcpu(struct walk *w)
 			err = -EIO;
 	}
 	decode_flow_close(flow);
-	return err ? err : end_vcpu(w);
+	return err ? err : cross(w, false);
 }
 
 int format_walk(const struct format_walk *of, struct format_sum *sum)

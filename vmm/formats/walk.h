@@ -15,6 +15,11 @@ struct format_walk {
 	struct decode_by_cr3 *by_cr3; /* NULL if the file describes address spaces */
 	bool one_vcpu;
 	unsigned int vcpu; /* valid only if @one_vcpu is set */
+	/* The cut: what vCPU i exports, or NULL for all. */
+	const struct format_cut {
+		uint64_t from,
+			until; /* clocks: the first instruction, and the one after the last */
+	} * cut;
 	/* Returns true if an item is to be exported; NULL for all. */
 	bool (*wants)(void *context, const struct decode_item *item);
 	void *context; /* of wants() */
