@@ -105,6 +105,7 @@ SOAK_SLICE := $(if $(filter asan ubsan cov,$(MODE)),5000000,100000000)
 CHECKS_SOAK := 'tests/run/soak.sh -t $(SOAK_SLICE)' '$(HOSTILE) 10'
 CHECKS_PERF := tests/perf/packets.sh tests/perf/verify.sh tests/perf/nr.sh tests/perf/events.sh tests/perf/time.sh $(patsubst %,'tests/perf/instructions.sh %',\
 	$(shell sed -n 's/^\([a-z][a-z0-9-]*\).*/\1/p' tests/perf/configs))
+CHECKS_FORMATS := $(sort $(wildcard tests/formats/*.sh))
 CHECKS_UNIT := $(filter-out %/test_kvm %/test_switch,$(TEST_UNIT))
 CHECKS_LIBDECODE := tests/cli/libdecode/same.sh tests/cli/libdecode/items.sh tests/cli/libdecode/edges.sh tests/cli/libdecode/times.sh \
 	tests/cli/libdecode/public.sh tests/cli/libdecode/same_rtit.sh tests/cli/libdecode/lost.sh tests/cli/libdecode/judge.sh
@@ -159,6 +160,8 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) forged-build fau
 #?                      there is none
 #?   make check-perf    perf reads exports of every payload, every packet and every event as we
 #?                      do; ends with a table by configuration
+#?   make check-formats  callgrind_annotate, protoc and the schema of speedscope read exports (needs
+#?                      the network once)
 #?   make check-cli     bad input: one line on stderr, the documented exit status
 #?   make check-docs    run every example of README, docs, manual pages and --help, but those
 #?                      that need QEMU or libvirt; see tests/docs/examples.sh
@@ -208,7 +211,7 @@ SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat check-docs \
 	check-spec check-tables check-rtit check-ptt check-linux check-debian check-linux-same check-linux-full \
-	check-house check-install check-fresh check-soak check-perf soak seeds fuzz spec-map cov bench bench-decode bench-linux bench-against
+	check-house check-install check-fresh check-soak check-perf check-formats soak seeds fuzz spec-map cov bench bench-decode bench-linux bench-against
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
 
@@ -334,6 +337,10 @@ check-perf:
 	@.ci/deps build check perf
 	$(again) all $(PERF_TOOLS)
 	@MODE=$(MODE) O=$(O) tests/lib/tabled.sh $(O)/check-perf $(CHECKS_PERF)
+check-formats:
+	@.ci/deps build check python formats
+	$(again) all
+	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 600 -d $(O)/check-formats $(CHECKS_FORMATS)
 check-soak:
 	$(prepare)
 	$(again) $(tested)
