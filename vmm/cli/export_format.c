@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -102,6 +103,7 @@ int cli_export_format(struct cli_export_format *f, struct trace_reader *reader)
 {
 	struct format_walk w = {.reader = reader, .type = f->type, .one_vcpu = f->one_vcpu};
 	struct debug_symbols *symbols = NULL;
+	struct format_cut *cut = NULL;
 	struct format_sum sum;
 	size_t spaces;
 	int status;
@@ -115,6 +117,10 @@ int cli_export_format(struct cli_export_format *f, struct trace_reader *reader)
 		if (!w.by_cr3)
 			status = cli_fail(CLI_EXIT_HOST, "export: %s", strerror(ENOMEM));
 	}
+	if (!status)
+		status = cli_export_cut(&f->cut, f->path, reader, f->one_vcpu ? (int)f->vcpu : -1,
+					&cut);
+	w.cut = cut;
 	f->symbols.lines = f->type->lines;
 	if (!status)
 		status = cli_symbols_open(&f->symbols, "export", reader, &symbols);
@@ -132,5 +138,6 @@ int cli_export_format(struct cli_export_format *f, struct trace_reader *reader)
 		status = report(f, &w, &sum);
 	decode_by_cr3_free(w.by_cr3);
 	debug_symbols_close(symbols);
+	free(cut);
 	return status;
 }

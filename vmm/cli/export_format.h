@@ -4,6 +4,7 @@
 #define VMM_CLI_EXPORT_FORMAT_H
 
 #include "cli/decode_side.h"
+#include "cli/export_cut.h"
 #include "cli/memory.h"
 #include "cli/symbols.h"
 #include "formats/format.h"
@@ -17,6 +18,7 @@ struct cli_export_format {
 	bool pti;
 	bool quiet;
 	struct cli_decode_side side; /* only the selection of spaces is used */
+	struct cli_export_cut cut;
 	struct cli_symbols symbols;
 	struct cli_memory *memory;
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The interface between the walk over a trace (walk.h) and the formats that other tools read. A
+ * The interface between the walk over a trace (walk.h) and the formats that other tools read. Each
  * format is one file and one row of formats.def.
  *
  * The walk passes one vCPU after the other, each in the order of its flow. The clock of a vCPU is
- * the number of its instructions that were decoded, because time is not known for every
- * instruction, and several instructions can have one time.
+ * the number of its instructions that were decoded. Time is not known for every instruction, and
+ * several instructions can have one time.
  */
 #ifndef VMM_FORMATS_FORMAT_H
 #define VMM_FORMATS_FORMAT_H
@@ -34,12 +34,12 @@ struct format_lane {
 		uint64_t ip;	/* the branch, or the place of the event */
 		uint64_t next;	/* the IP after the branch; 0 if not known */
 		uint64_t block; /* the first instruction of the last block; 0 if none ran */
-		uint8_t class_; /* enum decode_insn_class */
+		uint8_t class;	/* enum decode_insn_class */
 		bool event;
 	} from;
 };
 
-/* What walks and formats share during one export. */
+/* The state of one export, which the walk and the format share. */
 struct format_run {
 	FILE *out;
 	const struct trace_reader *reader;

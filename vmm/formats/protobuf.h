@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages of protocol buffers in a buffer of fixed size. Only writing of varints and of strings is
- * needed, which is less code than the description of the messages for protobuf-c, and needs no
- * generator at build time. The test reads the result with protoc.
+ * Messages of protocol buffers in a buffer of fixed size. Exports only write varints and strings.
+ * This is less code than the description of the messages for protobuf-c, and needs no generator at
+ * build time. The test reads the result with protoc.
  */
 #ifndef VMM_FORMATS_PROTOBUF_H
 #define VMM_FORMATS_PROTOBUF_H

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "decode/flow.h"
+#include "decode/pace.h"
 #include "decode/spaces.h"
 #include "formats/lanes.h"
 #include "text/text.h"
@@ -16,6 +17,7 @@ struct walk {
 	struct format_run run;
 	struct format_lane *lane;	       /* the lane of the last item, or NULL */
 	struct format_cut cut;		       /* of the current vCPU */
+	struct decode_pace pace;	       /* for a cut by time */
 	const struct trace_reader_mark *marks; /* those that are still to come */
 	size_t nmarks;
 };
@@ -25,6 +27,26 @@ static uint64_t function_at(void *context, uint64_t ip)
 	const struct debug_symbol *symbol = debug_symbols_find(context, ip);
 
 	return symbol ? symbol->start : DECODE_NO_FUNCTION;
+}
+
+static bool is_timed(const struct format_cut *cut)
+{
+	return cut->from_ticks || cut->until_ticks != UINT64_MAX;
+}
+
+/* Find the edges of the cut that are times. */
+static void take_time(struct walk *w, const struct decode_item *item)
+{
+	uint64_t ticks;
+
+	decode_pace_item(&w->pace, item);
+	if (!w->pace.has_first || !decode_pace_knows(&item->when))
+		return;
+	ticks = item->when.tsc > w->pace.first ? item->when.tsc - w->pace.first : 0;
+	if (w->cut.from == UINT64_MAX && ticks >= w->cut.from_ticks)
+		w->cut.from = w->run.clock;
+	if (w->cut.until > w->run.clock && ticks >= w->cut.until_ticks)
+		w->cut.until = w->run.clock;
 }
 
 /* Make the lane of an item the current one. */
@@ -141,7 +163,7 @@ static bool edge_kind(const struct format_from *from, uint64_t ip, enum format_e
 		*kind = FORMAT_EDGE_EVENT;
 		return true;
 	}
-	switch ((enum decode_insn_class)from->class_) {
+	switch ((enum decode_insn_class)from->class) {
 	case DECODE_INSN_COND:
 		*kind = ip == from->next ? FORMAT_EDGE_NOT_TAKEN : FORMAT_EDGE_TAKEN;
 		return true;
@@ -201,7 +223,7 @@ static int take_whole_block(struct walk *w, const struct decode_item *item)
 		.ip = item->last,
 		.next = item->size ? item->last + item->size : 0,
 		.block = item->ip,
-		.class_ = item->class,
+		.class = item->class,
 	};
 	return err;
 }
@@ -356,7 +378,7 @@ static int pass(struct walk *w, struct decode_item *item)
 
 static int walk_vcpu(struct walk *w)
 {
-	static const struct format_cut all = {0, UINT64_MAX};
+	static const struct format_cut all = {0, UINT64_MAX, 0, UINT64_MAX};
 	struct decode_item item = {.kind = DECODE_ITEM_SEGMENT};
 	struct decode_flow *flow;
 	int err = decode_flow_open(w->of->reader, w->run.vcpu, DECODE_FLOW_BLOCKS, &flow);
@@ -368,12 +390,17 @@ static int walk_vcpu(struct walk *w)
 	w->run.inside = false;
 	w->cut = w->of->cut ? w->of->cut[w->run.vcpu] : all;
 	w->marks = trace_reader_marks(w->of->reader, w->run.vcpu, &w->nmarks);
+	decode_pace_begin(&w->pace);
+	if (is_timed(&w->cut))
+		decode_flow_keep_time(flow);
 	if (!format_has_blocks(w->run.type))
 		err = decode_flow_merge(flow, function_at, (void *)(uintptr_t)w->run.symbols);
 	if (!err)
 		err = check_cut(w);
 	while (!err && item.kind != DECODE_ITEM_END && w->run.clock < w->cut.until) {
 		err = decode_flow_next(flow, &item);
+		if (!err && is_timed(&w->cut))
+			take_time(w, &item);
 		if (!err)
 			err = pass(w, &item);
 		/* A full disk must not be found out after hours. */

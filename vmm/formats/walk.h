@@ -7,6 +7,13 @@
 #include "decode/item.h"
 #include "formats/format.h"
 
+/* The part of a vCPU's flow that is exported: from an instruction to the one before another. */
+struct format_cut {
+	uint64_t from, until; /* clocks; from = UINT64_MAX if @from_ticks decides */
+	/* TSC ticks since the first known time of the vCPU; 0 and UINT64_MAX: no such edge. */
+	uint64_t from_ticks, until_ticks;
+};
+
 struct format_walk {
 	struct trace_reader *reader;
 	const struct debug_symbols *symbols; /* NULL if there are none */
@@ -16,10 +23,7 @@ struct format_walk {
 	bool one_vcpu;
 	unsigned int vcpu; /* valid only if @one_vcpu is set */
 	/* The cut: what vCPU i exports, or NULL for all. */
-	const struct format_cut {
-		uint64_t from,
-			until; /* clocks: the first instruction, and the one after the last */
-	} * cut;
+	const struct format_cut *cut;
 	/* Returns true if an item is to be exported; NULL for all. */
 	bool (*wants)(void *context, const struct decode_item *item);
 	void *context; /* of wants() */
