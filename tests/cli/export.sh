@@ -42,7 +42,7 @@ tap_run "perf report" sh -c \
 	"perf report -i '$dir/t.perf' --itrace=i100i --stdio 2>/dev/null | grep -q 'cr3:.*fibonacci'"
 refuses "a folder that exists" "$HOST" "exists" export --to perf "$dir/t.vpt" "$dir/t.perf"
 refuses "no purpose" "$USAGE" "--to is required" export "$dir/t.vpt" "$dir/x"
-refuses "another purpose" "$USAGE" "not perf or pt" export --to=gdb "$dir/t.vpt" "$dir/x"
+refuses "another purpose" "$USAGE" "not perf, pt, folded" export --to=gdb "$dir/t.vpt" "$dir/x"
 refuses "no such way to tell the time" "$USAGE" "packets or tsc" export -t perf -T mtc "$dir/t.vpt" "$dir/x"
 refuses "no folder" "$USAGE" "DIR" export --to=perf "$dir/t.vpt"
 refuses "an unknown option" "$USAGE" "frobnicate" export --frobnicate
