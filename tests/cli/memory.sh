@@ -79,7 +79,7 @@ tap_run "the trace's own code comes first" "$VPT" verify --memory="$dir/processe
 tap_run "export" sh -c "'$VPT' export --to perf --memory='$dir/processes.raw' '$t' '$dir/q' >'$dir/blind'"
 tap_run "export: as much" sh -c "sed 's,^[^:]*:,,' '$dir/whole' >'$dir/a' &&
 	sed 's,^[^:]*:,,' '$dir/blind' | cmp '$dir/a' -"
-refuses "export --to pt" "$USAGE" "for --to=perf" export --to pt --memory="$dir/low" "$t" "$dir/x"
+refuses "export --to pt" "$USAGE" "not for --to=pt" export --to pt --memory="$dir/low" "$t" "$dir/x"
 
 "$tool" lzo "$dir/calls.vps" "$dir/image"
 refuses "pages that cannot be decompressed" "$INPUT" "LZO" decode -q --memory="$dir/image" \
