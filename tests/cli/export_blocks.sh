@@ -5,28 +5,13 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/cli.sh
-export PYTHONDONTWRITEBYTECODE=1
+. tests/cli/formats/run.sh
 
-# run GUEST FORMATS [OPTION...]
-run() {
-	guest=$1
-	formats=$2
-	shift 2
-	rm -f "$dir/t.vpt"
-	"$VPT" run -q --engine=soft "$@" -o "$dir/t.vpt" "$GUEST/$guest.elf" >"$dir/log" 2>&1 </dev/null
-	"$VPT" decode -i -j "$dir/t.vpt" >"$dir/listing"
-	for format in $formats; do
-		rm -f "$dir/out"
-		"$VPT" export -q --to="$format" "$dir/t.vpt" "$dir/out"
-		tap_run "$format of $guest $*" python3 "tests/cli/formats/$format.py" "$dir/listing" "$dir/out"
-	done
-}
-
-run calls "edges drcov bitmap" --pt=host
-run exceptions "edges drcov bitmap" --pt=host
-run ring3 "edges drcov bitmap" --pt=host --user
-run processes "edges drcov" --pt=host
-run calls "edges drcov" --pt=host --model=skl --buffer=128:100
+compare "-i -j" "$GUEST/calls.elf" "edges drcov bitmap" --pt=host
+compare "-i -j" "$GUEST/exceptions.elf" "edges drcov bitmap" --pt=host
+compare "-i -j" "$GUEST/ring3.elf" "edges drcov bitmap" --pt=host --user
+compare "-i -j" "$GUEST/processes.elf" "edges drcov" --pt=host
+compare "-i -j" "$GUEST/calls.elf" "edges drcov" --pt=host --model=skl --buffer=128:100
 tap_run "the last trace has overflows" test "$("$VPT" decode -j "$dir/t.vpt" | jq .events.overflow)" -gt 0
 
 # A name of a guest that would end its field, or be a formula.

@@ -6,13 +6,12 @@
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/cli.sh
+. tests/run/linux/initrd.sh
 
 linux=$(patches/tools/guest) || exit 1
 mkdir "$dir/own"
-cp tests/run/linux/init "$dir/own/vpt-init"
 cp "$GUEST/vpt-mark" "$dir/own/vpt-mark"
-(cd "$dir/own" && printf 'vpt-init\nvpt-mark\n' | cpio -o -H newc --quiet -R 0:0) >"$dir/own.cpio"
-cat "$linux/initrd" "$dir/own.cpio" >"$dir/initrd"
+linux_initrd
 
 reboot=--no-reboot
 # boot NAME WHAT ARG...: run it; the console goes to NAME.con. Sets $status.

@@ -6,14 +6,13 @@
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/cli.sh
+. tests/run/linux/initrd.sh
 
 linux=$(patches/tools/guest) || exit 1
 generic=$(patches/tools/kernel generic) || exit 1
 mkdir -p "$dir/own/9p"
-cp tests/run/linux/init "$dir/own/vpt-init"
 cp "$generic"/*.ko "$dir/own/9p"
-(cd "$dir/own" && find . | LC_ALL=C sort | cpio -o -H newc --quiet -R 0:0) >"$dir/own.cpio"
-cat "$linux/initrd" "$dir/own.cpio" >"$dir/initrd"
+linux_initrd
 for i in $(seq 1 2000); do printf '%08x%1015d\n' "$i" 7; done >"$dir/image"
 cp "$dir/image" "$dir/same"
 cp /bin/busybox "$dir/program"

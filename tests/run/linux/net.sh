@@ -6,14 +6,13 @@
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/cli.sh
+. tests/run/linux/initrd.sh
 
 linux=$(patches/tools/guest) || exit 1
 generic=$(patches/tools/kernel generic) || exit 1
 mkdir -p "$dir/own/net"
-cp tests/run/linux/init "$dir/own/vpt-init"
 cp "$generic"/*.ko "$dir/own/net"
-(cd "$dir/own" && find . | LC_ALL=C sort | cpio -o -H newc --quiet -R 0:0) >"$dir/own.cpio"
-cat "$linux/initrd" "$dir/own.cpio" >"$dir/initrd"
+linux_initrd
 
 # A server of files, which says its port, and a client of the guest's port.
 mkdir "$dir/www"

@@ -5,20 +5,19 @@
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/cli.sh
+. tests/run/linux/initrd.sh
 . tests/lib/ledger.sh
 
 kernel=$(patches/tools/own-kernel) || exit 1
 linux=$(patches/tools/guest) || exit 1
-ledger_open debian "$kernel $linux" tests/lib/*.sh tests/run/linux/own-kernel.sh tests/run/linux/init
+ledger_open debian "$kernel $linux" tests/lib/*.sh tests/run/linux/{own-kernel.sh,init,initrd.sh}
 passed=$(ledger_find own-kernel)
 if [ -n "$passed" ]; then
 	tap_ok "passed before: $passed"
 	tap_end
 fi
 mkdir -p "$dir/own/mnt"
-cp tests/run/linux/init "$dir/own/vpt-init"
-(cd "$dir/own" && printf '%s\n' mnt vpt-init | cpio -o -H newc --quiet -R 0:0) >"$dir/own.cpio"
-cat "$linux/initrd" "$dir/own.cpio" >"$dir/initrd"
+linux_initrd
 
 # boot NAME KERNEL WHAT ARG...: run it; the console goes to NAME.con. Sets $status.
 boot() {

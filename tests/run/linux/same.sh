@@ -29,7 +29,7 @@ names=("host code" micro-operations asan)
 debian=
 [ "$group" != debian ] || debian=$(patches/tools/debian bookworm) || exit 1
 
-ledger_open "same-$group" "$linux $generic $debian" "${paths[@]}" tests/run/linux/init tests/run/linux/same.sh \
+ledger_open "same-$group" "$linux $generic $debian" "${paths[@]}" tests/run/linux/{init,initrd.sh,same.sh} \
 	tests/run/linux/same/*
 
 # row NAME COMMAND...: one test. COMMAND runs in a subshell.

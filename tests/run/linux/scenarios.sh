@@ -11,12 +11,13 @@
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/cli.sh
+. tests/lib/ledger.sh
 
 export O=${O:-build/${MODE:-rel}}
 export VPT=${VPT:-$O/vpt}
 pairs="skl perf-filters"
-ledger=/dev/null
-if [ "${1:-}" = --full ]; then
+full=${1:-}
+if [ "$full" = --full ]; then
 	pairs=$(
 		for model in skl icx spr; do
 			for name in perf-buffers perf-filters perf-hotplug perf-snapshot perf-tasks perf-test; do
@@ -30,24 +31,19 @@ if [ "${1:-}" = --full ]; then
 		echo "spr+ebx=0x1ff perf-test"
 		echo "skl pmu-samples"
 	)
-	mkdir -p "$O/scenarios"
 	# The same command, scenarios and guest.
-	ledger=$O/scenarios/$({
-		patches/tools/guest
-		patches/tools/kernel generic
-		sha256sum "$VPT" tests/qemu/check tests/qemu/run-vpt
-		find tests/qemu/lib tests/qemu/programs tests/qemu/scenarios -type f -exec sha256sum {} +
-	} | LC_ALL=C sort | sha256sum | cut -c1-16)
-	[ -e "$ledger" ] || : >"$ledger"
+	# shellcheck disable=SC2046 # no name has a blank
+	ledger_open scenarios "$(patches/tools/guest) $(patches/tools/kernel generic)" tests/qemu/check tests/qemu/run-vpt \
+		$(find tests/qemu/lib tests/qemu/programs tests/qemu/scenarios -type f | LC_ALL=C sort)
 fi
 
 while read -r model name; do
-	if grep -qxF "$model $name" "$ledger"; then
+	if [ -n "$full" ] && [ -n "$(ledger_find "$model $name")" ]; then
 		tap_ok "$model: $name, passed before"
 		continue
 	fi
 	tap_run "$model: $name" tests/qemu/check --vpt "$model" "$name" </dev/null
 	# shellcheck disable=SC2154 # tap.sh
-	tail -n 1 <<<"$tap_output" | grep -qx "1 passed, 0 failed" && echo "$model $name" >>"$ledger"
+	[ -z "$full" ] || ! tail -n 1 <<<"$tap_output" | grep -qx "1 passed, 0 failed" || ledger_note "$model $name" passed
 done <<<"$pairs"
 tap_end

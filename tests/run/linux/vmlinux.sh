@@ -4,12 +4,10 @@
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/cli.sh
+. tests/run/linux/initrd.sh
 
 linux=$(patches/tools/guest) || exit 1
-mkdir "$dir/own"
-cp tests/run/linux/init "$dir/own/vpt-init"
-(cd "$dir/own" && echo vpt-init | cpio -o -H newc --quiet -R 0:0) >"$dir/own.cpio"
-cat "$linux/initrd" "$dir/own.cpio" >"$dir/initrd"
+linux_initrd
 # word AT: a word of the setup header.
 word() { od -An -tu4 -j "$1" -N 4 "$linux/vmlinuz" | tr -d ' '; }
 sectors=$(od -An -tu1 -j 497 -N 1 "$linux/vmlinuz" | tr -d ' ')

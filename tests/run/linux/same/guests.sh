@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # The guests of same.sh. Source it after tests/lib/cli.sh.
+. tests/run/linux/initrd.sh
+
 linux=$(patches/tools/guest) || exit 1
 generic=$(patches/tools/kernel generic) || exit 1
 
 mkdir -p "$dir/own/mod" "$dir/own/mnt"
-cp tests/run/linux/init "$dir/own/vpt-init"
 cp "$generic"/*.ko "$dir/own/mod"
-(cd "$dir/own" && find . | LC_ALL=C sort | cpio -o -H newc --quiet -R 0:0) >"$dir/own.cpio"
-cat "$linux/initrd" "$dir/own.cpio" >"$dir/initrd"
+linux_initrd
 
 # with COMMAND NAME KERNEL WHAT OPTION...: boot a kernel with a command of vpt, traced from outside. The trace, the
 # console, errors and the summary go to NAME.vpt, .con, .err and .json. WHAT is for the first program.
