@@ -8,8 +8,9 @@ cd "$(dirname "$0")/../.." || exit 1
 # slow.py NAME COMMAND...: run it with a pseudo-terminal as standard error. NAME.out has its
 # standard output, or is the terminal too if it exists as a directory. NAME.err has what came
 # there, with \r as @ and ESC as ^. Until it shows something the command stands still for 0.7 s
-# after each 4 ms of the processor, which it has used itself: so a busy machine changes nothing. After
-# nine times it runs on.
+# after each 4 ms of the processor, which it has used itself: so a busy machine changes nothing. It
+# has a lower priority than the one who stops it, who would come too late otherwise. After nine
+# times it runs on.
 cat >"$dir/slow.py" <<'END'
 import os, select, signal, subprocess, sys, time
 
@@ -18,7 +19,7 @@ name, command = sys.argv[1], sys.argv[2:]
 portion = 0.004 if os.environ.get("MODE", "rel") == "rel" else 0.04
 master, slave = os.openpty()
 out = slave if os.path.isdir(name + ".out") else open(name + ".out", "wb")
-child = subprocess.Popen(command, stdout=out, stderr=slave)
+child = subprocess.Popen(["nice", "-n", "10", *command], stdout=out, stderr=slave)
 os.close(slave)
 said = b""
 
