@@ -50,14 +50,20 @@ static void set_gate(uint8_t vector)
 	gate->offset_high = (uint32_t)(stub >> 32);
 }
 
+void idt_load(void)
+{
+	const struct idt_pointer pointer = {sizeof(idt) - 1, (uintptr_t)idt};
+
+	__asm__ volatile("lidt %0" : : "m"(pointer));
+}
+
 void idt_init(void)
 {
-	struct idt_pointer pointer = {sizeof(idt) - 1, (uintptr_t)idt};
 	unsigned int vector;
 
 	for (vector = 0; vector < VEC_EXCEPTIONS; vector++)
 		set_gate((uint8_t)vector);
-	__asm__ volatile("lidt %0" : : "m"(pointer));
+	idt_load();
 }
 
 idt_hook_fn *idt_hook(uint8_t vector, idt_hook_fn *hook)

@@ -40,6 +40,9 @@ typedef void idt_hook_fn(struct trap_frame *frame);
 
 void idt_init(void);
 
+/* Load IDTR on another processor. SIDT would show the IDTR of a host that hides the guest's. */
+void idt_load(void);
+
 /* Set the hook of a vector; NULL removes it. Returns the previous hook. */
 idt_hook_fn *idt_hook(uint8_t vector, idt_hook_fn *hook);
 

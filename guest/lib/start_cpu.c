@@ -4,16 +4,22 @@
 
 #include "cpu.h"
 #include "guest.h"
+#include "idt.h"
 #include "mem.h"
 #include "msr.h"
+#include "paging.h"
 
 #define PAGE	    0x90000ull /* below 1 MiB, and free: the image is above */
 #define PAGE_WORDS  0xf00u
 #define STACK	    8192u
 #define LEAF_CORES  0xbu
-#define X2APIC_SVR  0x80fu
-#define X2APIC_EOI  0x80bu
-#define X2APIC_ICR  0x830u
+#define MSR_X2APIC  0x800u
+#define APIC_AT	    0xfee00000ull
+#define APIC_SVR    0x0f0u
+#define APIC_EOI    0x0b0u
+#define APIC_ICR    0x300u
+#define APIC_DEST   0x310u
+#define APIC_BUSY   (1u << 12)
 #define APIC_X2	    (1ull << 10)
 #define SVR_ENABLE  0x1ffu
 #define ICR_ASSERT  (1u << 14)
@@ -21,7 +27,7 @@
 #define CR4_AT_MOST 0x6b0u /* what needs no further register: PSE, PAE, PGE, OSFXSR, OSXMMEXCPT */
 #define EFER_MODE   0xd01u
 
-/* The pointer of LGDT and LIDT. */
+/* The pointer of LGDT. */
 struct table {
 	uint16_t limit;
 	uint64_t base;
@@ -43,43 +49,75 @@ void start_cpu_main(void);
 uint16_t start_cpu_ss;
 uint64_t start_cpu_stack;
 static uint8_t stacks[START_CPU_MAX][STACK] __attribute__((aligned(16)));
-static struct table idt;
 static unsigned int starting;
 static void (*run)(unsigned int id);
 static volatile bool arrived;
 
 unsigned int start_cpu_count(void)
 {
-	unsigned int count = cpu_has(CPU_X2APIC) ? cpuid(LEAF_CORES, 1).ebx & 0xffff : 1;
+	unsigned int count = cpuid(0, 0).eax >= LEAF_CORES ? cpuid(LEAF_CORES, 1).ebx & 0xffff : 1;
 
 	return count ? count : 1;
 }
 
+static volatile uint32_t *apic(uint32_t reg)
+{
+	return (volatile uint32_t *)(APIC_AT + reg);
+}
+
+static void set(uint32_t reg, uint32_t value)
+{
+	if (cpu_has(CPU_X2APIC))
+		wrmsr(MSR_X2APIC + (reg >> 4), value);
+	else
+		*apic(reg) = value;
+}
+
+static void enable(void)
+{
+	if (cpu_has(CPU_X2APIC))
+		wrmsr(MSR_APIC_BASE, rdmsr(MSR_APIC_BASE) | APIC_X2);
+	set(APIC_SVR, SVR_ENABLE);
+}
+
 void start_cpu_apic(void)
 {
-	wrmsr(MSR_APIC_BASE, rdmsr(MSR_APIC_BASE) | APIC_X2);
-	wrmsr(X2APIC_SVR, SVR_ENABLE);
+	uint64_t cr3;
+
+	if (!cpu_has(CPU_X2APIC)) {
+		cr3 = paging_new_space();
+		paging_map(cr3, APIC_AT, (void *)APIC_AT, PTE_WRITE | PTE_UNCACHED | PTE_NX);
+		write_cr3(cr3);
+	}
+	enable();
 }
 
 void start_cpu_main(void)
 {
 	const unsigned int id = starting;
 
-	__asm__ volatile("lidt %0" : : "m"(idt));
+	idt_load();
 	write_cr4(read_cr4());
-	start_cpu_apic();
+	enable();
 	arrived = true;
 	run(id);
 }
 
 void start_cpu_send(unsigned int id, uint32_t icr)
 {
-	wrmsr(X2APIC_ICR, (uint64_t)id << 32 | ICR_ASSERT | icr);
+	if (cpu_has(CPU_X2APIC)) {
+		wrmsr(MSR_X2APIC + (APIC_ICR >> 4), (uint64_t)id << 32 | ICR_ASSERT | icr);
+		return;
+	}
+	*apic(APIC_DEST) = id << 24;
+	*apic(APIC_ICR) = ICR_ASSERT | icr;
+	while (*apic(APIC_ICR) & APIC_BUSY)
+		__asm__ volatile("pause" : : : "memory");
 }
 
 void start_cpu_eoi(void)
 {
-	wrmsr(X2APIC_EOI, 0);
+	set(APIC_EOI, 0);
 }
 
 void start_cpu(unsigned int id, void (*main)(unsigned int id))
@@ -88,7 +126,6 @@ void start_cpu(unsigned int id, void (*main)(unsigned int id))
 
 	memcpy((void *)PAGE, start_cpu_code, (size_t)(start_cpu_end - start_cpu_code));
 	__asm__ volatile("sgdt %0" : "=m"(words->gdt));
-	__asm__ volatile("sidt %0" : "=m"(idt));
 	__asm__ volatile("mov %%ss, %0" : "=r"(start_cpu_ss));
 	words->cr3 = read_cr3();
 	words->cr4 = read_cr4() & CR4_AT_MOST;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Start the other processors of the machine, whose local APICs are in x2APIC mode from then on. */
+/*
+ * Start the other processors of the machine. If there is x2APIC, the local APICs are in this mode from
+ * then on.
+ */
 #ifndef GUEST_LIB_START_CPU_H
 #define GUEST_LIB_START_CPU_H
 
@@ -15,9 +18,12 @@ enum start_cpu_icr {
 	START_CPU_OTHERS = 3 << 18, /* all except the sender */
 };
 
-/* Returns the number of processors in CPUID, or 1 if this one has no x2APIC. */
+/* Returns the number of processors in CPUID. */
 unsigned int start_cpu_count(void);
-/* Put this processor's local APIC into x2APIC mode, and enable it. */
+/*
+ * Enable this processor's local APIC, in x2APIC mode if there is one. Otherwise map its page in a new
+ * address space.
+ */
 void start_cpu_apic(void);
 /*
  * Send INIT and a start-up IPI, and wait until the processor has arrived. It runs main(id) with

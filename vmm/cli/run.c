@@ -81,15 +81,20 @@ static int keep_power_on(struct run *r)
 }
 
 /* Returns an exit status. */
-static int check_cpus(const struct cli_run_options *o, const struct engine *engine)
+static int check_cpus(const struct cli_run_options *o, const struct engine *engine,
+		      const struct engine *traced)
 {
 	const char *other = NULL;
 
 	if (o->cpus <= 1)
 		return CLI_EXIT_OK;
-	if (!(engine->can & ENGINE_BUS))
-		return cli_fail(CLI_EXIT_USAGE, "run: --cpus: engine %s has one: use --engine=soft",
-				engine->name);
+	/* Threads run the vCPUs of a host's processor. One that is stepped would hold up the others. */
+	if (!(engine->can & ENGINE_BUS) && (traced || (!engine->pt && o->owner)))
+		return cli_fail(CLI_EXIT_USAGE,
+				"run: --cpus: engine %s has one: use --engine=soft%s", o->engine,
+				traced ? "" : ", or --pt=off");
+	if (!(engine->can & ENGINE_BUS) && o->window.from.kind)
+		other = "trace-from";
 	if (o->usage.given)
 		other = "usage";
 	else if (o->trace.changes)
@@ -119,7 +124,7 @@ static int create(struct run *r)
 	err = cli_run_take_hardware(&r->m.o, config.engine, &r->probe);
 	if (err)
 		return err;
-	err = check_cpus(&r->m.o, config.engine);
+	err = check_cpus(&r->m.o, config.engine, config.traced);
 	if (err)
 		return err;
 	config.counted = r->m.o.usage.given && !(config.engine->can & ENGINE_COUNTS);

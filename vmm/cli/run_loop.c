@@ -17,6 +17,7 @@
 #include "core/irq.h"
 #include "core/post_mortem.h"
 #include "core/snapshot.h"
+#include "core/threads.h"
 #include "core/turns.h"
 #include "core/vcpu.h"
 #include "debug/symbol.h"
@@ -480,7 +481,9 @@ static void replay_inputs(struct cli_run_machine *m)
 
 static void run_guest(struct core_vm *vm)
 {
-	if (vm->cpus > 1)
+	if (vm->cpus > 1 && !(vm->engine->can & ENGINE_COUNTS))
+		(void)core_threads_loop(vm);
+	else if (vm->cpus > 1)
 		core_turns_loop(vm);
 	else
 		core_vcpu_loop(vm->vcpu);

@@ -189,8 +189,10 @@ static uint64_t next_event(const struct core_vcpu *v)
 uint64_t core_devices_next(const struct core_vcpu *v)
 {
 	const struct dev_platform *p = &v->vm->platform;
-	uint64_t next = v->vm->cpus > 1 ? dev_lapic_next(&p->lapic[v->index]) : next_event(v);
 	bool counts = core_vcpu_counts(v);
+	/* Turns have an actor of their own for the shared devices. The first thread advances them. */
+	bool shared = v->vm->cpus == 1 || (v->vm->threads && !v->index);
+	uint64_t next = shared ? next_event(v) : dev_lapic_next(&p->lapic[v->index]);
 	uint64_t at, is;
 
 	if (next == DEV_NEVER || !v->irq.started)
@@ -238,6 +240,11 @@ void core_devices_idle(struct core_vcpu *v, uint64_t clocks)
 	engine_time_idle(&v->ev->time, v->ev->retired, clocks);
 	core_perfmon_skip(v);
 	core_devices_advance(v);
+}
+
+bool core_devices_is_earlier(const struct core_vcpu *v)
+{
+	return next_event(v) < v->irq.next;
 }
 
 void core_devices_touched(struct core_vcpu *v)

@@ -31,6 +31,8 @@ uint64_t core_devices_time(const struct core_vcpu *v);
 void core_devices_set_time(struct core_vcpu *v, uint64_t ns);
 /* Let @clocks core clocks pass without executing an instruction. */
 void core_devices_idle(struct core_vcpu *v, uint64_t clocks);
+/* Returns true if the next event is earlier than at this vCPU's last access. */
+bool core_devices_is_earlier(const struct core_vcpu *v);
 /* Call after each access to a device, since a running engine may have to stop earlier. */
 void core_devices_touched(struct core_vcpu *v);
 /*

@@ -10,6 +10,7 @@
 #include "core/fault.h"
 #include "core/hv.h"
 #include "core/irq.h"
+#include "core/threads.h"
 #include "core/wait.h"
 
 #include <time.h>
@@ -160,7 +161,10 @@ static void nap(struct core_vcpu *v, uint64_t ns)
 	struct timespec t = {.tv_nsec = (long)(ns < NAP_NS ? ns : NAP_NS)};
 	uint64_t began = core_now();
 
-	nanosleep(&t, NULL);
+	if (core_threads_used(v))
+		core_threads_wait(v, ns);
+	else
+		nanosleep(&t, NULL);
 	core_clock_slept(v, core_now() - began);
 }
 

@@ -7,6 +7,7 @@
 #include "core/input.h"
 #include "core/irq.h"
 #include "core/switch.h"
+#include "core/threads.h"
 #include "core/wait.h"
 
 #include <signal.h>
@@ -42,6 +43,11 @@ void core_loop_poll_host(struct core_vcpu *v)
 	const bool urgent = v->urged == CORE_URGED_NOW;
 
 	core_loop_poll_trace(v);
+	/* The first vCPU handles the machine's hooks. */
+	if (v->index) {
+		v->next_tick = now + TICK_NS;
+		return;
+	}
 	if (v->deadline && now >= v->deadline)
 		core_input_end(v, TRACE_STOP_TIMEOUT);
 	if (now < v->next_tick && !urgent)
@@ -75,6 +81,10 @@ void core_loop_halted(struct core_vcpu *v)
 	}
 	if (core_irq_pending(v) && core_irq_deliver(v))
 		return;
+	if (core_threads_used(v)) {
+		core_threads_wait(v, UINT64_MAX);
+		return;
+	}
 	core_vm_stop(v->vm, TRACE_STOP_HALTED, "at %#llx with interrupts %s",
 		     (unsigned long long)v->regs->rip, listens ? "on but none to come" : "off");
 }

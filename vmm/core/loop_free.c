@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The free way to run: the host's processor runs the guest until an exit. No software traces it. */
 #include "core/clock.h"
+#include "core/devices.h"
 #include "core/exec.h"
 #include "core/fetch.h"
+#include "core/init.h"
 #include "core/irq.h"
 #include "core/loop.h"
 #include "core/msr.h"
+#include "core/threads.h"
 #include "core/wait.h"
 
 static void serve_msr(struct core_vcpu *v, struct engine_exit *exit)
@@ -123,7 +126,15 @@ static void arm_kick(struct core_vcpu *v)
 void core_loop_free(struct core_vcpu *v)
 {
 	struct engine_exit exit;
+	bool want_irq;
 
+	if (core_threads_used(v) && !core_init_poll(v)) {
+		core_threads_wait(v, UINT64_MAX);
+		return;
+	}
+	/* Another vCPU may have changed the time of the shared devices' next event. */
+	if (core_threads_used(v) && !v->index)
+		core_devices_touched(v);
 	if (!(v->way & CORE_WAY_UNTRACED))
 		core_irq_enter_untraced(v);
 	if (v->pending & CORE_VCPU_HALTED) {
@@ -134,7 +145,10 @@ void core_loop_free(struct core_vcpu *v)
 		arm_kick(v);
 	v->pending &= ~CORE_VCPU_ARRIVED;
 	core_clock_release(v);
-	v->engine->run(v->ev, core_irq_pending(v), &exit);
+	want_irq = core_irq_pending(v);
+	core_threads_leave(v, want_irq);
+	v->engine->run(v->ev, want_irq, &exit);
+	core_threads_enter(v);
 	core_vcpu_load(v);
 	while (is_access(&exit))
 		serve_access(v, &exit);

@@ -11,6 +11,7 @@
 #include "trace/format.h"
 
 struct core_vcpu;
+struct core_threads;
 
 enum core_stop_flags {
 	CORE_STOP_RESET = 1 << 0, /* by a reset port */
@@ -117,7 +118,10 @@ struct core_vm_config {
 	enum tracer_trace_system system;
 	enum trace_owner owner;
 	uint64_t mem_bytes;
-	/* The number of vCPUs, up to DEV_PLATFORM_CPUS; 0 is 1. More than 1 need ENGINE_BUS. */
+	/*
+	 * The number of vCPUs, up to DEV_PLATFORM_CPUS; 0 is 1. More than 1 need ENGINE_BUS, or
+	 * that the core steps no instruction of a trace (threads.h).
+	 */
 	unsigned int cpus;
 	int64_t epoch; /* start of the real-time clock, seconds since 1970; 0: a fixed day */
 	struct core_vm_hooks hooks;
@@ -156,10 +160,11 @@ struct core_vm {
 	struct core_virtio virtio;
 	struct core_vcpu *vcpu; /* the bootstrap processor, cpu[0] */
 	struct core_vcpu *cpu[DEV_PLATFORM_CPUS];
-	unsigned int cpus;	   /* the number of vCPUs */
-	struct core_vcpu *current; /* the vCPU that runs, or ran last */
-	uint64_t pause_at;	   /* for core_vcpu_pause() */
-	bool asked;		   /* core_vm_hooks.asked is due */
+	unsigned int cpus;	      /* the number of vCPUs */
+	struct core_vcpu *current;    /* the vCPU that runs, or ran last */
+	struct core_threads *threads; /* NULL: one thread runs all vCPUs */
+	uint64_t pause_at;	      /* for core_vcpu_pause() */
+	bool asked;		      /* core_vm_hooks.asked is due */
 	struct core_stop stop;
 };
 

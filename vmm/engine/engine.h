@@ -187,7 +187,10 @@ enum engine_vcpu_state {
 	ENGINE_CODE_AGAIN = 1 << 6,
 };
 
-/* One vCPU. All calls for one vCPU come from one thread. */
+/*
+ * One vCPU. All calls for one vCPU but interrupt() come from one thread. Another thread may take over
+ * between two calls.
+ */
 struct engine_vcpu {
 	const struct engine *engine;
 	/* The registers, valid after every exit. Set ENGINE_REGS_DIRTY after a change. */
@@ -360,7 +363,8 @@ struct engine {
 	int (*kick_after)(struct engine_vcpu *vcpu, uint64_t ns);
 	/*
 	 * End run() with KICK at once, or the next run() if none is in progress. A signal handler
-	 * of the thread that calls run() may call this function.
+	 * may call this function. With ENGINE_COUNTS it must be one of the thread that calls run(),
+	 * without that any thread may call it.
 	 *
 	 * Use this function only for a guest that will stop. A guest that changed the mapping of
 	 * code without invalidating it can observe the place where run() ended.

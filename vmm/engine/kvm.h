@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <linux/kvm.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -72,6 +73,8 @@ struct engine_kvm_vcpu {
 	uint64_t tsc_offset; /* the first TSC offset */
 	timer_t timer;
 	volatile sig_atomic_t kicked;
+	/* The thread in KVM_RUN, which another one interrupts by a signal; 0: none. */
+	volatile pthread_t inside;
 	struct engine_kvm_pt_buffer *pt; /* kvm_pt_buffer.c */
 };
 

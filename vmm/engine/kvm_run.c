@@ -48,8 +48,11 @@ int engine_kvm_enter(struct engine_kvm_vcpu *v)
 		v->run->kvm_dirty_regs |= KVM_SYNC_X86_REGS;
 		v->base.state &= ~ENGINE_REGS_DIRTY;
 	}
+	v->inside = pthread_self();
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (ioctl(v->fd, KVM_RUN, 0) < 0)
 		error = -errno;
+	v->inside = 0;
 	/* The guest may have loaded IDTR in the meantime. */
 	if (v->state & ENGINE_KVM_IDT_HIDDEN)
 		engine_kvm_hide_idt(v);
@@ -244,8 +247,9 @@ void engine_kvm_run(struct engine_vcpu *vcpu, bool want_irq, struct engine_exit 
 	}
 	do {
 		if (v->kicked) {
-			v->run->immediate_exit = 0;
+			/* In this order, a kick in between ends the next run(). */
 			v->kicked = 0;
+			v->run->immediate_exit = 0;
 			exit->kind = ENGINE_EXIT_KICK;
 			return;
 		}

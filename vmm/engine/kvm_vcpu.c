@@ -29,9 +29,15 @@ static int kick_signal(void)
 void engine_kvm_interrupt(struct engine_vcpu *vcpu)
 {
 	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
+	pthread_t inside;
 
 	v->kicked = 1;
 	v->run->immediate_exit = 1;
+	/* Either this thread sees `inside`, or KVM_RUN sees immediate_exit. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	inside = v->inside;
+	if (inside && !pthread_equal(inside, pthread_self()))
+		(void)pthread_kill(inside, kick_signal());
 }
 
 static void on_kick(int sig, siginfo_t *info, void *context)
@@ -42,17 +48,23 @@ static void on_kick(int sig, siginfo_t *info, void *context)
 		engine_kvm_interrupt(info->si_value.sival_ptr);
 }
 
-static int create_timer(struct engine_kvm_vcpu *v)
+/* Handle the signal before anyone can send it. */
+static int catch_kicks(void)
 {
 	struct sigaction action = {.sa_sigaction = on_kick, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+	sigemptyset(&action.sa_mask);
+	return sigaction(kick_signal(), &action, NULL) ? -errno : 0;
+}
+
+static int create_timer(struct engine_kvm_vcpu *v)
+{
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID};
 
 	event.sigev_signo = kick_signal();
 	event.sigev_value.sival_ptr = &v->base;
 	event._sigev_un._tid = (int)syscall(SYS_gettid);
-	sigemptyset(&action.sa_mask);
-	if (sigaction(kick_signal(), &action, NULL) ||
-	    timer_create(CLOCK_MONOTONIC, &event, &v->timer))
+	if (timer_create(CLOCK_MONOTONIC, &event, &v->timer))
 		return -errno;
 	v->state |= ENGINE_KVM_HAS_TIMER;
 	return 0;
@@ -145,7 +157,9 @@ int engine_kvm_vcpu_create(struct engine_vm *base, unsigned int index,
 	}
 	v->base.engine = base->engine;
 	v->base.regs = (struct x86_regs *)&v->run->s.regs.regs;
-	error = set_cpuid(v, cpuid, count);
+	error = catch_kicks();
+	if (!error)
+		error = set_cpuid(v, cpuid, count);
 	if (!error)
 		error = first_state(v);
 	if (!error && engine_kvm_assists(vm)) {

@@ -171,7 +171,7 @@ ask() {
 }
 # shows WORDS: until the console has them
 shows() {
-	for _ in $(seq 300); do
+	for _ in $(seq 1200); do
 		! grep -qa "$1" "$dir/watched.con" || return 0
 		sleep 0.1
 	done
@@ -179,7 +179,7 @@ shows() {
 }
 printf 'echo shell=$((6 * 7)); grep " do_sys_openat2$" /proc/kallsyms\n' >"$dir/names"
 boot watched shell --pt=host --cpus=2 --trace-later --monitor="$dir/sock" -o "$dir/watched.vpt" &
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
 	! ask status 2>/dev/null || break
 	sleep 0.1
 done

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A thread for each vCPU of a host's processor (docs/adr/0027). One lock protects the machine with
+ * its devices, hooks and trace. The thread of a vCPU holds the lock, except in the engine's run()
+ * and while the vCPU waits.
+ *
+ * All functions but core_threads_loop() do nothing if the machine has one vCPU or takes turns.
+ */
+#ifndef VMM_CORE_THREADS_H
+#define VMM_CORE_THREADS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct core_vcpu;
+struct core_vm;
+
+/*
+ * Run the vCPUs until the VM stops, then end the traces that are still running: core_vcpu_loop() of
+ * each. The caller's thread runs the first vCPU. The engine must not have ENGINE_COUNTS. Returns 0,
+ * or -errno if a thread could not be created; the VM is then stopped.
+ */
+int core_threads_loop(struct core_vm *vm);
+
+/* Release the lock for run(), and take it again. @want_irq is the argument of run(). */
+void core_threads_leave(struct core_vcpu *v, bool want_irq);
+void core_threads_enter(struct core_vcpu *v);
+
+/* Returns true if the machine has a thread for each vCPU. */
+bool core_threads_used(const struct core_vcpu *v);
+
+/*
+ * Let the vCPU wait without the lock for @ns, or until another vCPU has an event for it. The wait
+ * may end early. UINT64_MAX: only another vCPU can end the wait. Stops the VM if all vCPUs wait so.
+ */
+void core_threads_wait(struct core_vcpu *v, uint64_t ns);
+
+#endif /* VMM_CORE_THREADS_H */
