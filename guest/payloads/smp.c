@@ -143,6 +143,10 @@ static void other(unsigned int id)
 		sti_hlt();
 		cli();
 	}
+	/* The last IPI may be on its way. */
+	sti();
+	wait_until(&woken, 1 + 2 * (uint64_t)(count - 1));
+	cli();
 	if (monitors())
 		watch_line();
 	add(&ready);

@@ -21,29 +21,76 @@ static const char *why_not_kvm(const struct engine_probe *probe)
 	return NULL;
 }
 
+/* Return the name of a feature that this owner needs and the engine lacks, or NULL. */
+static const char *no_pt(const struct cli_run_options *o, const struct engine_probe *probe)
+{
+	switch (o->owner) {
+	case TRACE_OWNER_GUEST:
+		return probe->no_pt_guest;
+	case TRACE_OWNER_HOST:
+		return probe->no_pt_host;
+	default:
+		return NULL;
+	}
+}
+
+/* Returns true if an option asks for a guest or a trace that only a CPU in software can make. */
+static bool needs_model(const struct cli_run_options *o)
+{
+	return o->model_given || o->system != TRACER_SYSTEM_PT || o->usage.given || o->oracle ||
+	       o->verify || o->max_insns || o->trace.of_model || o->snapshot || o->trace_later ||
+	       o->window.from.kind || o->window.until.kind || o->window.insns ||
+	       cli_run_needs_soft(o);
+}
+
+/* Returns the engine with the processor's own PT if it can make this trace, or NULL. */
+static const struct engine *choose_pt(const struct cli_run_options *o, struct engine_probe *probe)
+{
+	const struct engine *engine = engine_find("kvm-pt");
+
+	if (needs_model(o))
+		return NULL;
+	engine->probe(probe, false);
+	return probe->problem || no_pt(o, probe) ? NULL : engine;
+}
+
+/* Returns KVM if nothing is traced and it is the fastest engine, or NULL. */
+static const struct engine *choose_untraced(const struct cli_run_options *o,
+					    struct engine_probe *probe, const char **why)
+{
+	const struct engine *engine = engine_find("kvm");
+
+	if (o->snapshot || cli_run_needs_soft(o)) {
+		*why = o->snapshot ? "it has snapshots" : "it takes input";
+		return NULL;
+	}
+	engine->probe(probe, false);
+	*why = why_not_kvm(probe);
+	if (*why)
+		return NULL;
+	*why = "nothing is traced";
+	return engine;
+}
+
 /*
- * The software CPU traces a thousand times faster than single steps under KVM, and it is exact
- * where KVM steps wrongly. Without a trace, a KVM on VMX or SVM is the fastest engine.
+ * The processor's own PT is the fastest trace. Otherwise the software CPU traces a thousand times
+ * faster than single steps under KVM, and it is exact where KVM steps wrongly. Without a trace, a
+ * KVM on VMX or SVM is the fastest engine.
  */
 static const struct engine *choose(const struct cli_run_options *o, struct engine_probe *probe,
 				   const char **why)
 {
-	const bool takes_input = cli_run_needs_soft(o);
 	const struct engine *engine;
 
-	if (o->owner == TRACE_OWNER_NONE && !o->snapshot && !takes_input) {
-		engine = engine_find("kvm");
-		engine->probe(probe, false);
-		*why = why_not_kvm(probe);
-		if (!*why) {
-			*why = "nothing is traced";
-			return engine;
-		}
-	} else if (o->owner == TRACE_OWNER_NONE) {
-		*why = takes_input ? "it takes input" : "it has snapshots";
+	if (o->owner == TRACE_OWNER_NONE) {
+		engine = choose_untraced(o, probe, why);
 	} else {
-		*why = "no PT hardware is used; it traces at full speed";
+		engine = choose_pt(o, probe);
+		*why = engine ? "this machine's processor traces the guest"
+			      : "no PT hardware is used; it traces at full speed";
 	}
+	if (engine)
+		return engine;
 	engine = engine_find("soft");
 	engine->probe(probe, false);
 	return engine;
@@ -69,19 +116,6 @@ int cli_run_engine(const struct cli_run_options *o, const struct engine **engine
 	if (pair && o->usage.given)
 		return cli_fail(CLI_EXIT_USAGE, "run: --usage: not with --engine=" CLI_RUN_PAIR);
 	return CLI_EXIT_OK;
-}
-
-/* Return the name of a feature that this owner needs and the engine lacks, or NULL. */
-static const char *no_pt(const struct cli_run_options *o, const struct engine_probe *probe)
-{
-	switch (o->owner) {
-	case TRACE_OWNER_GUEST:
-		return probe->no_pt_guest;
-	case TRACE_OWNER_HOST:
-		return probe->no_pt_host;
-	default:
-		return NULL;
-	}
 }
 
 int cli_run_take_hardware(struct cli_run_options *o, const struct engine *engine,

@@ -177,22 +177,29 @@ void core_devices_advance(struct core_vcpu *v)
 	core_virtio_advance(v->vm, ns);
 }
 
-/* The time of the next event of the processor's local APIC or of a shared device. */
+/*
+ * The time of the next event of the processor's local APIC or of a shared device. With threads, the
+ * first vCPU has the shared devices.
+ */
 static uint64_t next_event(const struct core_vcpu *v)
 {
-	const uint64_t next = dev_platform_next(&v->vm->platform, v->index);
+	const struct dev_platform *p = &v->vm->platform;
 	const uint64_t disk = virtio_next(&v->vm->virtio.bus);
+	uint64_t next;
 
+	if (v->vm->threads && v->index)
+		return dev_lapic_next(&p->lapic[v->index]);
+	next = dev_platform_next(p, v->index);
 	return next < disk ? next : disk;
 }
 
 uint64_t core_devices_next(const struct core_vcpu *v)
 {
 	const struct dev_platform *p = &v->vm->platform;
+	/* Turns have an actor of their own for the shared devices. */
+	const bool turns = v->vm->cpus > 1 && !v->vm->threads;
+	uint64_t next = turns ? dev_lapic_next(&p->lapic[v->index]) : next_event(v);
 	bool counts = core_vcpu_counts(v);
-	/* Turns have an actor of their own for the shared devices. The first thread advances them. */
-	bool shared = v->vm->cpus == 1 || (v->vm->threads && !v->index);
-	uint64_t next = shared ? next_event(v) : dev_lapic_next(&p->lapic[v->index]);
 	uint64_t at, is;
 
 	if (next == DEV_NEVER || !v->irq.started)
