@@ -7,6 +7,8 @@
 #?   make testbed       Bochs with our library as its PT hardware
 #?   make kvm-modules   kvm.ko and kvm-intel.ko of Debian's kernel, with our series
 #?   make check-testbed both, and every scenario of tests/testbed/scenarios
+#?   make check-testbed-linux  Linux as a guest of our VMM in the test bed: KVM, KVM with the
+#?                      processor's PT, and the change between KVM and the software CPU
 #?   make bench-testbed what PT in Bochs costs; writes build/bench-testbed.json
 TESTBED_PROGRAMS := $(sort bed $(patsubst tests/testbed/programs/%,%,$(basename \
 	$(wildcard tests/testbed/programs/*.c)) \
@@ -14,7 +16,7 @@ TESTBED_PROGRAMS := $(sort bed $(patsubst tests/testbed/programs/%,%,$(basename 
 TESTBED_BIN := $(TESTBED_PROGRAMS:%=$(O)/testbed/%)
 TESTBED_LIB := $(O)/testbed/libtestbed.a $(LIBVPT)
 
-.PHONY: testbed kvm-modules testbed-programs check-testbed bench-testbed
+.PHONY: testbed kvm-modules testbed-programs check-testbed check-testbed-linux bench-testbed
 testbed:
 	@.ci/deps build testbed
 	@JOBS=$(JOBS) patches/tools/testbed
@@ -28,6 +30,10 @@ testbed-programs: $(TESTBED_BIN)
 check-testbed:
 	@.ci/deps build testbed modules
 	@O=$(O) JOBS=$(JOBS) tests/testbed/check
+
+check-testbed-linux:
+	@.ci/deps build testbed modules
+	@O=$(O) JOBS=$(JOBS) tests/testbed/check --long
 
 # A module for the test bed's kernel.
 $(O)/testbed/%.ko: tests/testbed/modules/%.c

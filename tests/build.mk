@@ -64,7 +64,7 @@ $(CONFIGS_TEST): $(O)/tests/run/configs.o $(TEST_LIB) $(LIBVMM) $(LIBVPT)
 
 # The sanitizers look at vpt, not at the models: one model of each trace system is enough for
 # them.
-GUEST_MODELS := $(if $(filter asan ubsan cov,$(MODE)),skl silvermont,bdw skl icx spr silvermont airmont)
+GUEST_MODELS := $(if $(filter asan ubsan san cov,$(MODE)),skl silvermont,bdw skl icx spr silvermont airmont)
 RANDOM_PART_SIZE := 25
 RANDOM_PARTS := $(shell seq 1 $(RANDOM_PART_SIZE) $(RANDOM_SEEDS))
 
@@ -101,7 +101,7 @@ SOAK_INSNS ?= 1000000000
 SOAK_SEEDS ?= 10000
 SEEDS ?= 50000
 FIRST ?=
-SOAK_SLICE := $(if $(filter asan ubsan cov,$(MODE)),5000000,100000000)
+SOAK_SLICE := $(if $(filter asan ubsan san cov,$(MODE)),5000000,100000000)
 CHECKS_SOAK := 'tests/run/soak.sh -t $(SOAK_SLICE)' '$(HOSTILE) 10'
 CHECKS_PERF := tests/perf/packets.sh tests/perf/verify.sh tests/perf/nr.sh tests/perf/events.sh tests/perf/time.sh $(patsubst %,'tests/perf/instructions.sh %',\
 	$(shell sed -n 's/^\([a-z][a-z0-9-]*\).*/\1/p' tests/perf/configs))
