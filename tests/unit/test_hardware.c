@@ -367,6 +367,36 @@ START_TEST(a_host)
 }
 END_TEST
 
+/* A host ends its trace while the guest runs, takes the last bytes, and begins another one. */
+START_TEST(a_host_that_stops)
+{
+	const struct trace_period *p;
+
+	open_tracer(TRACE_OWNER_HOST);
+	ck_assert_int_eq(tracer_host_write(&tracer, VPT_MSR_CTL, ON, CODE), VPT_FAULT_NONE);
+	host.piece[0].bytes = (const uint8_t *)"one";
+	host.piece[0].len = 3;
+	ck_assert_int_eq(tracer_host_write(&tracer, VPT_MSR_CTL, 0, CODE), VPT_FAULT_NONE);
+	ck_assert(!host_on);
+	/* Nothing is taken without a trace. */
+	host.piece[0].bytes = (const uint8_t *)"none";
+	host.piece[0].len = 4;
+	tracer_take(&tracer);
+	memset(&host, 0, sizeof(host));
+	ck_assert_int_eq(tracer_host_write(&tracer, VPT_MSR_CTL, ON, CODE), VPT_FAULT_NONE);
+	ck_assert(host_on);
+	host.piece[0].bytes = (const uint8_t *)"two";
+	host.piece[0].len = 3;
+	tracer_take(&tracer);
+	tracer_close(&tracer, CODE);
+	ck_assert(!host_on);
+	p = read_back(2);
+	check_stream("onetwo");
+	ck_assert_uint_eq(p[0].end->end, TRACE_END_DISABLED);
+	ck_assert_uint_eq(p[1].end->end, TRACE_END_CLOSED);
+}
+END_TEST
+
 START_TEST(a_host_that_is_refused)
 {
 	open_tracer(TRACE_OWNER_HOST);
@@ -422,7 +452,7 @@ END_TEST
 TEST_SUITE("hardware", setup, teardown)
 {
 	TEST_ADD(tcase, sessions_of_a_guest, refused, a_full_region, a_loss, code, a_host,
-		 a_host_that_is_refused);
+		 a_host_that_stops, a_host_that_is_refused);
 	TEST_ROWS(tcase, why_a_session_ended, ends);
 	tcase_add_loop_test(tcase, spaces_by_pip, 1, 40);
 }

@@ -141,5 +141,13 @@ int engine_kvm_pt_read(struct engine_vcpu *vcpu, struct engine_trace *trace)
 
 int engine_kvm_pt_stop(struct engine_vcpu *vcpu)
 {
-	return set_usage(engine_kvm_vcpu(vcpu), KVM_X86_PT_OFF, 0);
+	const struct kvm_x86_pt_buffer none = {.op = KVM_X86_PT_BUFFER_FREE};
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
+	int error = set_usage(v, KVM_X86_PT_OFF, 0);
+
+	engine_kvm_pt_free(v->pt);
+	v->pt = NULL;
+	if (ioctl(v->fd, KVM_X86_PT_SET_BUFFER, &none) && !error)
+		error = -errno;
+	return error;
 }

@@ -283,28 +283,6 @@ enum vpt_fault tracer_hardware_wrmsr(struct tracer *t, uint32_t msr, uint64_t va
 	return VPT_FAULT_NONE;
 }
 
-enum vpt_fault tracer_hardware_host_write(struct tracer *t, uint32_t msr, uint64_t value)
-{
-	struct tracer_hardware *h = &t->hardware;
-	struct vpt_rtit rtit = h->rtit;
-	int error;
-
-	if (vpt_rtit_write(&rtit, &t->caps, msr, value, VPT_ACCESS_HOST) != VPT_FAULT_NONE)
-		return VPT_FAULT_GP;
-	h->rtit = rtit;
-	if (!VPT_CTL_GET(rtit.ctl, TRACE_EN))
-		return VPT_FAULT_NONE;
-	error = pt_of(t)->start(t->config.ev, &rtit);
-	if (error) {
-		tracer_recorder_note(&t->recorder, error);
-		return VPT_FAULT_GP;
-	}
-	h->state |= TRACER_HARDWARE_FOR_HOST;
-	rtit.ctl = (rtit.ctl & ~VPT_CTL_MASK(FABRIC_EN)) | VPT_CTL_MASK(TOPA);
-	begin(t, &rtit);
-	return VPT_FAULT_NONE;
-}
-
 static void find_host(struct tracer *t)
 {
 	struct engine_trace trace;
@@ -320,6 +298,43 @@ static void find_host(struct tracer *t)
 		if (trace.piece[i].len)
 			take_bytes(t, UINT64_MAX, trace.piece[i].bytes, trace.piece[i].len);
 	t->hardware.rtit.status = trace.status;
+}
+
+/* Take the rest of a host's trace, and end it. */
+static void end_host(struct tracer *t, enum trace_session_end why)
+{
+	struct vpt_rtit rtit;
+
+	find_host(t);
+	(void)pt_of(t)->stop(t->config.ev);
+	rtit = t->hardware.rtit;
+	end(t, &rtit, why);
+	t->hardware.state &= ~TRACER_HARDWARE_FOR_HOST;
+}
+
+enum vpt_fault tracer_hardware_host_write(struct tracer *t, uint32_t msr, uint64_t value)
+{
+	struct tracer_hardware *h = &t->hardware;
+	struct vpt_rtit rtit = h->rtit;
+	int error;
+
+	if (vpt_rtit_write(&rtit, &t->caps, msr, value, VPT_ACCESS_HOST) != VPT_FAULT_NONE)
+		return VPT_FAULT_GP;
+	h->rtit = rtit;
+	if (!VPT_CTL_GET(rtit.ctl, TRACE_EN)) {
+		if (h->state & TRACER_HARDWARE_ON)
+			end_host(t, TRACE_END_DISABLED);
+		return VPT_FAULT_NONE;
+	}
+	error = pt_of(t)->start(t->config.ev, &rtit);
+	if (error) {
+		tracer_recorder_note(&t->recorder, error);
+		return VPT_FAULT_GP;
+	}
+	h->state |= TRACER_HARDWARE_FOR_HOST;
+	rtit.ctl = (rtit.ctl & ~VPT_CTL_MASK(FABRIC_EN)) | VPT_CTL_MASK(TOPA);
+	begin(t, &rtit);
+	return VPT_FAULT_NONE;
 }
 
 void tracer_hardware_take(struct tracer *t)
@@ -341,12 +356,11 @@ void tracer_hardware_close(struct tracer *t)
 
 	if (!(t->hardware.state & TRACER_HARDWARE_ON))
 		return;
-	tracer_hardware_take(t);
 	if (t->hardware.state & TRACER_HARDWARE_FOR_HOST) {
-		rtit.status = t->hardware.rtit.status;
-		(void)pt_of(t)->stop(t->config.ev);
-	} else {
-		(void)pt_of(t)->get(t->config.ev, &rtit);
+		end_host(t, TRACE_END_CLOSED);
+		return;
 	}
+	tracer_hardware_take(t);
+	(void)pt_of(t)->get(t->config.ev, &rtit);
 	end(t, &rtit, TRACE_END_CLOSED);
 }
