@@ -3,8 +3,10 @@
 #include "lib/twoengines.h"
 
 #include <check.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/descriptor.h"
 #include "core/irq.h"
@@ -20,6 +22,7 @@
 #define LEAF_1_AVX   (1u << 28)
 #define LEAF_7_AVX2  (1u << 5)
 #define PATIENCE_NS  10000000000ull
+#define WAIT_NS	     200000
 #define SPELL_INSNS  10000u
 #define SPELL_NS     200000u
 
@@ -188,8 +191,14 @@ bool two_by_kvm(const struct two *t)
 
 void two_switch(struct two *t)
 {
-	const int error = core_switch(&t->vm);
+	const uint64_t until = core_now() + PATIENCE_NS;
+	const bool waits = !two_by_kvm(t);
+	int error;
 
+	while ((error = core_switch(&t->vm)) == -EAGAIN && waits && core_now() < until) {
+		nanosleep(&(struct timespec){.tv_nsec = WAIT_NS}, NULL);
+		t->waits++;
+	}
 	ck_assert_msg(!error, "switch %llu from %s at %#llx: %d",
 		      (unsigned long long)t->vm.change.count, t->vm.engine->name,
 		      (unsigned long long)t->v->regs->rip, error);

@@ -44,6 +44,7 @@ struct two {
 	struct core_vcpu *v;
 	struct core_loop loop;
 	uint64_t seed;
+	uint64_t waits; /* the refusals of two_switch() */
 };
 
 /* Returns why this machine has no KVM for vpt, or NULL. */
@@ -67,7 +68,10 @@ void two_put(struct two *t, uint64_t at, uint64_t value);
 
 /* Returns true if KVM has the guest. */
 bool two_by_kvm(const struct two *t);
-/* Let the other engine run the guest. Fails the test unless it does. */
+/*
+ * Let the other engine run the guest. Waits while KVM refuses a TSC that is greater than the
+ * host's. Any other refusal fails the test.
+ */
 void two_switch(struct two *t);
 /* Switch unless KVM, or the software CPU, already has the guest. */
 void two_to_kvm(struct two *t);

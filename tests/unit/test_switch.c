@@ -135,6 +135,7 @@ static void randomize(struct engine_state *s)
 	s->segment[ENGINE_STATE_GS].base = CANON(random64());
 	s->mxcsr = random64() & 0xffff;
 	s->retired += random64() & 0xffff;
+	s->time.retired = s->retired; /* A KVM may refuse a TSC that is greater than the host's. */
 	s->shadow = random64() & 1;
 	fill_vectors(s);
 	fill_x87(s);
