@@ -243,6 +243,14 @@ void two_free(struct two *t, uint64_t ns)
 	}
 }
 
+static void run_a_part(struct two *t)
+{
+	if (two_by_kvm(t))
+		two_free(t, SPELL_NS);
+	else
+		two_count(t, SPELL_INSNS);
+}
+
 void two_until(struct two *t, uint64_t at, uint64_t value)
 {
 	const uint64_t until = core_now() + PATIENCE_NS;
@@ -252,9 +260,17 @@ void two_until(struct two *t, uint64_t at, uint64_t value)
 			      t->vm.engine->name, (unsigned long long)value,
 			      (unsigned long long)two_get(t, at),
 			      (unsigned long long)t->v->regs->rip);
-		if (two_by_kvm(t))
-			two_free(t, SPELL_NS);
-		else
-			two_count(t, SPELL_INSNS);
+		run_a_part(t);
+	}
+}
+
+void two_to_end(struct two *t)
+{
+	const uint64_t until = core_now() + PATIENCE_NS;
+
+	while (!t->vm.stop.kind) {
+		ck_assert_msg(core_now() < until, "%s does not end at %#llx", t->vm.engine->name,
+			      (unsigned long long)t->v->regs->rip);
+		run_a_part(t);
 	}
 }

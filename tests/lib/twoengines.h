@@ -81,8 +81,12 @@ void two_to_soft(struct two *t);
 void two_count(struct two *t, uint64_t count);
 /* Run @ns on KVM, or less if the guest stops. */
 void two_free(struct two *t, uint64_t ns);
-/* Run on the engine that has the guest until `*at` of its memory is @value, at most 10 s. */
+/*
+ * Run on the engine that has the guest, at most 10 s: until 8 bytes of its memory are @value or it
+ * stops, or until it stops.
+ */
 void two_until(struct two *t, uint64_t at, uint64_t value);
+void two_to_end(struct two *t);
 
 uint64_t two_random(struct two *t);
 

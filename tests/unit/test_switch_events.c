@@ -6,13 +6,19 @@
 #include "lib/suite.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "core/descriptor.h"
 #include "core/devices.h"
 #include "core/irq.h"
 #include "core/switch.h"
 #include "lib/twoengines.h"
 
+#define NMI_PLACES 60u
+#define PARTS_MOST 50u
+
 static struct two two;
+static int row; /* the place of the change */
 
 /* R15 has the TSC. */
 extern const char time_start[], time_end[];
@@ -56,6 +62,111 @@ START_TEST(the_tsc_does_not_fall)
 }
 END_TEST
 
+/* Counts NMIs, with interrupts off. The first handler sends a second NMI, which stays blocked. */
+enum nmi_data { NMIS = TWO_DATA, DEPTH = TWO_DATA + 8 };
+
+extern const char nmi_start[], nmi_handler[], nmi_iret[], nmi_end[];
+
+__asm__(".pushsection .rodata\n"
+	"nmi_start:\n"
+	"	mov	$0xfee00000, %eax\n"
+	"	movl	$0x40400, 0x300(%rax)\n"
+	"1:	inc	%rbx\n"
+	"	cmpl	$2, 0x180000\n"
+	"	jb	1b\n"
+	"	xor	%eax, %eax\n"
+	"	cmpl	$0, 0x180008\n"
+	"	setne	%al\n"
+	"	out	%eax, $0xf4\n"
+	"nmi_handler:\n"
+	"	push	%rax\n"
+	"	push	%rcx\n"
+	"	incl	0x180008\n"
+	"	cmpl	$1, 0x180008\n"
+	"	mov	$2, %eax\n"
+	"	jne	3f\n"
+	"	cmpl	$0, 0x180000\n"
+	"	jne	1f\n"
+	"	mov	$0xfee00000, %eax\n"
+	"	movl	$0x40400, 0x300(%rax)\n"
+	"1:	mov	$10, %ecx\n"
+	"2:	loop	2b\n"
+	"	incl	0x180000\n"
+	"	decl	0x180008\n"
+	"	pop	%rcx\n"
+	"	pop	%rax\n"
+	"nmi_iret:\n"
+	"	iretq\n"
+	"3:	out	%eax, $0xf4\n"
+	"nmi_end:\n"
+	".popsection\n");
+
+/* Begin the guest once more. */
+static void restart(void)
+{
+	struct core_vcpu *v = two.v;
+
+	two_to_soft(&two);
+	memset(&two.vm.stop, 0, sizeof(two.vm.stop));
+	v->s.cs = core_flat_segment(TWO_CODE0, true, true, 0);
+	v->s.ss = core_flat_segment(TWO_DATA0, false, false, 0);
+	*v->regs = (struct x86_regs){.rip = TWO_CODE, .rsp = TWO_STACK0, .rflags = 2};
+	v->shadowed = 0;
+	core_vcpu_store(v);
+}
+
+/* Run on the engine that has the guest until it ends with status 0. */
+static void finish(void)
+{
+	two_to_end(&two);
+	ck_assert_msg(two.vm.stop.kind == TRACE_STOP_EXIT && !two.vm.stop.exit_status,
+		      "row %d, at %#llx: stop %d, %s", row, (unsigned long long)two.v->regs->rip,
+		      two.vm.stop.kind, two.vm.stop.text);
+}
+
+static bool nmi_blocked(void)
+{
+	return two.v->shadowed & CORE_VCPU_NMI_BLOCKED;
+}
+
+/*
+ * The vCPU changes its engine after each number of instructions, also in both handlers. From KVM,
+ * these are steps after the first NMI.
+ */
+START_TEST(nmis_stay_blocked)
+{
+	unsigned int blocked = 0, both = 0, k, n;
+
+	two_create(&two);
+	two_code(&two, TWO_CODE, nmi_start, nmi_end);
+	two_gate(&two, 2, TWO_CODE + (uint64_t)(nmi_handler - nmi_start));
+	for (k = 0; k < NMI_PLACES; k++) {
+		row = (int)k;
+		restart();
+		two_put(&two, NMIS, 0);
+		two_put(&two, DEPTH, 0);
+		if (_i) {
+			two_to_kvm(&two);
+			for (n = 0; n < PARTS_MOST && !nmi_blocked(); n++)
+				core_loop_free(two.v);
+			ck_assert(nmi_blocked());
+			for (n = 0; n < k && !two.vm.stop.kind; n++)
+				core_loop_free(two.v);
+		} else {
+			two_count(&two, k);
+		}
+		blocked += nmi_blocked();
+		both += nmi_blocked() && dev_platform_nmi(&two.vm.platform, 0);
+		two_switch(&two);
+		finish();
+		ck_assert_uint_eq(two_get(&two, NMIS), 2);
+	}
+	ck_assert_uint_gt(blocked, NMI_PLACES / 2);
+	ck_assert_uint_gt(both, 10);
+	two_destroy(&two);
+}
+END_TEST
+
 TEST_SUITE("switch_events", NULL, NULL)
 {
 	if (two_problem()) {
@@ -64,4 +175,5 @@ TEST_SUITE("switch_events", NULL, NULL)
 	}
 	tcase_set_timeout(tcase, 120);
 	TEST_ADD(tcase, the_tsc_does_not_fall);
+	TEST_LOOP(tcase, 2, nmis_stay_blocked);
 }
