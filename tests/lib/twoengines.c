@@ -23,6 +23,7 @@
 #define LEAF_7_AVX2  (1u << 5)
 #define PATIENCE_NS  10000000000ull
 #define WAIT_NS	     200000
+#define CLEARED	     0x80u
 #define SPELL_INSNS  10000u
 #define SPELL_NS     200000u
 
@@ -192,11 +193,13 @@ bool two_by_kvm(const struct two *t)
 void two_switch(struct two *t)
 {
 	const uint64_t until = core_now() + PATIENCE_NS;
-	const bool waits = !two_by_kvm(t);
 	int error;
 
-	while ((error = core_switch(&t->vm)) == -EAGAIN && waits && core_now() < until) {
-		nanosleep(&(struct timespec){.tv_nsec = WAIT_NS}, NULL);
+	while ((error = core_switch(&t->vm)) == -EAGAIN && core_now() < until) {
+		if (two_by_kvm(t))
+			core_loop_free(t->v);
+		else
+			nanosleep(&(struct timespec){.tv_nsec = WAIT_NS}, NULL);
 		t->waits++;
 	}
 	ck_assert_msg(!error, "switch %llu from %s at %#llx: %d",
@@ -273,4 +276,30 @@ void two_to_end(struct two *t)
 			      (unsigned long long)t->v->regs->rip);
 		run_a_part(t);
 	}
+}
+
+void two_restart(struct two *t, int row, uint64_t rflags)
+{
+	struct core_vcpu *v = t->v;
+	uint64_t at;
+
+	t->row = row;
+	two_to_soft(t);
+	memset(&t->vm.stop, 0, sizeof(t->vm.stop));
+	for (at = TWO_DATA; at < TWO_DATA + CLEARED; at += sizeof(at))
+		two_put(t, at, 0);
+	v->s.cs = core_flat_segment(TWO_CODE0, true, true, 0);
+	v->s.ss = core_flat_segment(TWO_DATA0, false, false, 0);
+	*v->regs = (struct x86_regs){.rip = TWO_CODE, .rsp = TWO_STACK0, .rflags = rflags};
+	v->shadowed = 0;
+	v->pending &= ~(uint32_t)CORE_VCPU_HALTED;
+	core_vcpu_store(v);
+}
+
+void two_finish(struct two *t)
+{
+	two_to_end(t);
+	ck_assert_msg(t->vm.stop.kind == TRACE_STOP_EXIT && !t->vm.stop.exit_status,
+		      "row %d, %s at %#llx: stop %d, %s", t->row, t->vm.engine->name,
+		      (unsigned long long)t->v->regs->rip, t->vm.stop.kind, t->vm.stop.text);
 }

@@ -45,6 +45,7 @@ struct two {
 	struct core_loop loop;
 	uint64_t seed;
 	uint64_t waits; /* the refusals of two_switch() */
+	int row;	/* for messages */
 };
 
 /* Returns why this machine has no KVM for vpt, or NULL. */
@@ -70,7 +71,8 @@ void two_put(struct two *t, uint64_t at, uint64_t value);
 bool two_by_kvm(const struct two *t);
 /*
  * Let the other engine run the guest. Waits while KVM refuses a TSC that is greater than the
- * host's. Any other refusal fails the test.
+ * host's, and resumes KVM while it is in the middle of an exit or a delivery. Any other error fails
+ * the test.
  */
 void two_switch(struct two *t);
 /* Switch unless KVM, or the software CPU, already has the guest. */
@@ -87,6 +89,10 @@ void two_free(struct two *t, uint64_t ns);
  */
 void two_until(struct two *t, uint64_t at, uint64_t value);
 void two_to_end(struct two *t);
+/* Begin the guest once more, on the software CPU in ring 0, with zeroes at TWO_DATA. */
+void two_restart(struct two *t, int row, uint64_t rflags);
+/* Run to the end. Fails the test unless the guest ends with status 0. */
+void two_finish(struct two *t);
 
 uint64_t two_random(struct two *t);
 

@@ -6,19 +6,14 @@
 #include "lib/suite.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "core/descriptor.h"
 #include "core/devices.h"
-#include "core/irq.h"
-#include "core/switch.h"
 #include "lib/twoengines.h"
 
 #define NMI_PLACES 60u
 #define PARTS_MOST 50u
 
 static struct two two;
-static int row; /* the place of the change */
 
 /* R15 has the TSC. */
 extern const char time_start[], time_end[];
@@ -63,7 +58,7 @@ START_TEST(the_tsc_does_not_fall)
 END_TEST
 
 /* Counts NMIs, with interrupts off. The first handler sends a second NMI, which stays blocked. */
-enum nmi_data { NMIS = TWO_DATA, DEPTH = TWO_DATA + 8 };
+enum nmi_data { NMIS = TWO_DATA };
 
 extern const char nmi_start[], nmi_handler[], nmi_iret[], nmi_end[];
 
@@ -101,29 +96,6 @@ __asm__(".pushsection .rodata\n"
 	"nmi_end:\n"
 	".popsection\n");
 
-/* Begin the guest once more. */
-static void restart(void)
-{
-	struct core_vcpu *v = two.v;
-
-	two_to_soft(&two);
-	memset(&two.vm.stop, 0, sizeof(two.vm.stop));
-	v->s.cs = core_flat_segment(TWO_CODE0, true, true, 0);
-	v->s.ss = core_flat_segment(TWO_DATA0, false, false, 0);
-	*v->regs = (struct x86_regs){.rip = TWO_CODE, .rsp = TWO_STACK0, .rflags = 2};
-	v->shadowed = 0;
-	core_vcpu_store(v);
-}
-
-/* Run on the engine that has the guest until it ends with status 0. */
-static void finish(void)
-{
-	two_to_end(&two);
-	ck_assert_msg(two.vm.stop.kind == TRACE_STOP_EXIT && !two.vm.stop.exit_status,
-		      "row %d, at %#llx: stop %d, %s", row, (unsigned long long)two.v->regs->rip,
-		      two.vm.stop.kind, two.vm.stop.text);
-}
-
 static bool nmi_blocked(void)
 {
 	return two.v->shadowed & CORE_VCPU_NMI_BLOCKED;
@@ -141,10 +113,7 @@ START_TEST(nmis_stay_blocked)
 	two_code(&two, TWO_CODE, nmi_start, nmi_end);
 	two_gate(&two, 2, TWO_CODE + (uint64_t)(nmi_handler - nmi_start));
 	for (k = 0; k < NMI_PLACES; k++) {
-		row = (int)k;
-		restart();
-		two_put(&two, NMIS, 0);
-		two_put(&two, DEPTH, 0);
+		two_restart(&two, (int)k, 2);
 		if (_i) {
 			two_to_kvm(&two);
 			for (n = 0; n < PARTS_MOST && !nmi_blocked(); n++)
@@ -158,7 +127,7 @@ START_TEST(nmis_stay_blocked)
 		blocked += nmi_blocked();
 		both += nmi_blocked() && dev_platform_nmi(&two.vm.platform, 0);
 		two_switch(&two);
-		finish();
+		two_finish(&two);
 		ck_assert_uint_eq(two_get(&two, NMIS), 2);
 	}
 	ck_assert_uint_gt(blocked, NMI_PLACES / 2);
