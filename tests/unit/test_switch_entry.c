@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Changes between KVM and the software CPU around an interrupt: before, in and after its handler, in
- * HLT, and in the shadows of STI and MOV SS. Without KVM the suite is empty.
+ * Changes between KVM and the software CPU around an interrupt, in HLT, and in the shadows of STI and
+ * MOV SS. Without KVM the suite is empty.
  */
 #include "lib/suite.h"
 

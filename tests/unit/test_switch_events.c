@@ -5,11 +5,16 @@
  */
 #include "lib/suite.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "core/devices.h"
+#include "core/switch.h"
 #include "lib/twoengines.h"
 
+#define INS_BYTES  3000u
+#define INS_TO	   0x190000u
+#define INS_ROUNDS 20
 #define NMI_PLACES 60u
 #define PARTS_MOST 50u
 
@@ -136,6 +141,94 @@ START_TEST(nmis_stay_blocked)
 }
 END_TEST
 
+/* Read bytes from a device, and count in RBX after that. */
+extern const char ins_start[], ins_after[], ins_end[];
+
+__asm__(".pushsection .rodata\n"
+	"ins_start:\n"
+	"	rep insb\n"
+	"ins_after:\n"
+	"1:	inc	%rbx\n"
+	"	jmp	1b\n"
+	"ins_end:\n"
+	".popsection\n");
+
+/* A device whose bytes are numbered. After some bytes it requests the end of run(). */
+static unsigned int given, give;
+
+static void device(void *opaque, uint16_t port, uint8_t size, bool in, uint32_t count, void *data)
+{
+	uint8_t *to = data;
+	uint32_t i;
+
+	(void)opaque;
+	(void)port;
+	ck_assert(in && size == 1);
+	for (i = 0; i < count; i++)
+		to[i] = (uint8_t)++given;
+	if (give && given >= give)
+		two.v->ev->state |= ENGINE_ATTENTION;
+}
+
+/* Run on the engine that has the guest for some iterations. Returns the refusals inside of exits. */
+static unsigned int iterate(void)
+{
+	struct core_vcpu *v = two.v;
+	struct engine_exit exit = {0};
+	unsigned int refused = 0;
+
+	give = given + 1 + two_random(&two) % 100;
+	v->ev->budget = 1;
+	v->engine->run(v->ev, false, &exit);
+	while (exit.kind == ENGINE_EXIT_IO) {
+		refused += core_switch(&two.vm) == -EAGAIN;
+		device(NULL, exit.io.port, exit.io.size, exit.io.in, exit.io.count, exit.io.data);
+		v->engine->complete(v->ev, &exit);
+	}
+	ck_assert(exit.kind == ENGINE_EXIT_KICK || exit.kind == ENGINE_EXIT_NONE);
+	core_vcpu_load(v);
+	return refused;
+}
+
+static void begin_ins(int n)
+{
+	two_restart(&two, n, 2);
+	two.v->ev->bus.io = device;
+	two.v->regs->rcx = INS_BYTES;
+	two.v->regs->rdi = INS_TO + two_random(&two) % X86_PAGE_SIZE;
+	two.v->ev->state |= ENGINE_REGS_DIRTY;
+	given = 0;
+}
+
+/* REP INSB moves between two iterations, and not while KVM waits for the device's bytes. */
+START_TEST(an_ins_continues)
+{
+	unsigned int by_soft = 0, by_kvm = 0, refused = 0;
+	uint64_t to, i;
+	int n;
+
+	two_create(&two);
+	two.seed = 5;
+	two_code(&two, TWO_CODE, ins_start, ins_end);
+	for (n = 0; n < INS_ROUNDS; n++) {
+		begin_ins(n);
+		to = two.v->regs->rdi;
+		while (two.v->regs->rip == TWO_CODE) {
+			refused += iterate();
+			ck_assert_uint_eq(two.v->regs->rcx, INS_BYTES - given);
+			if (given && two.v->regs->rcx)
+				*(two_by_kvm(&two) ? &by_kvm : &by_soft) += 1;
+			two_switch(&two);
+		}
+		ck_assert_uint_eq(given, INS_BYTES);
+		for (i = 0; i < INS_BYTES; i++)
+			ck_assert_uint_eq(two_get(&two, to + i) & 0xff, (i + 1) & 0xff);
+	}
+	ck_assert(by_soft > 10 && by_kvm > 10 && refused > 10);
+	two_destroy(&two);
+}
+END_TEST
+
 TEST_SUITE("switch_events", NULL, NULL)
 {
 	if (two_problem()) {
@@ -143,6 +236,6 @@ TEST_SUITE("switch_events", NULL, NULL)
 		return;
 	}
 	tcase_set_timeout(tcase, 120);
-	TEST_ADD(tcase, the_tsc_does_not_fall);
+	TEST_ADD(tcase, the_tsc_does_not_fall, an_ins_continues);
 	TEST_LOOP(tcase, 2, nmis_stay_blocked);
 }
