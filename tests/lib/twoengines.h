@@ -71,8 +71,7 @@ void two_put(struct two *t, uint64_t at, uint64_t value);
 bool two_by_kvm(const struct two *t);
 /*
  * Let the other engine run the guest. Waits while KVM refuses a TSC that is greater than the
- * host's, and resumes KVM while it is in the middle of an exit or a delivery. Any other error fails
- * the test.
+ * host's. Resumes KVM in the middle of an exit or a delivery. Any other error fails the test.
  */
 void two_switch(struct two *t);
 /* Switch unless KVM, or the software CPU, already has the guest. */
@@ -84,8 +83,8 @@ void two_count(struct two *t, uint64_t count);
 /* Run @ns on KVM, or less if the guest stops. */
 void two_free(struct two *t, uint64_t ns);
 /*
- * Run on the engine that has the guest, at most 10 s: until 8 bytes of its memory are @value or it
- * stops, or until it stops.
+ * Run on the engine that has the guest, at most 10 s. Both functions end when the guest stops.
+ * two_until() also ends when 8 bytes of memory are @value.
  */
 void two_until(struct two *t, uint64_t at, uint64_t value);
 void two_to_end(struct two *t);
