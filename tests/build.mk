@@ -90,11 +90,13 @@ CHECKS_SOFT := 'tests/run/host_code.sh guest' 'tests/run/host_code.sh host'
 # The result depends on this machine's processor: not part of `make check`.
 CHECKS_SILICON := 'tests/run/silicon/silicon.sh 200000'
 CHECKS_LOCKSTEP := $(foreach part,0 1 2 3,'tests/run/lockstep.sh $(part) 4')
+# Unit tests that need a KVM.
+UNIT_KVM := test_kvm test_switch test_switch_guest test_switch_events test_switch_entry
 # What needs a KVM, and says so where there is none: a part of what the software CPU runs.
 CHECKS_KVM := 'tests/run/matrix.sh guest skl kvm' 'tests/run/matrix.sh host spr kvm' \
 	'tests/run/matrix.sh guest airmont kvm' 'tests/run/matrix.sh host airmont kvm' \
 	'tests/run/random.sh 1 $(RANDOM_PART_SIZE) kvm' 'tests/run/engine.sh 1 4 kvm' \
-	'tests/run/kvm.sh test_kvm' 'tests/run/kvm.sh test_switch' 'tests/cli/late.sh kvm' 'tests/cli/part.sh kvm' \
+	$(patsubst %,'tests/run/kvm.sh %',$(UNIT_KVM)) 'tests/cli/late.sh kvm' 'tests/cli/part.sh kvm' \
 	'tests/run/matrix.sh guest skl kvm,soft' tests/run/threads.sh
 # A slice of `make soak`, and hostile guests for so many seconds.
 SOAK_INSNS ?= 1000000000
@@ -106,7 +108,7 @@ CHECKS_SOAK := 'tests/run/soak.sh -t $(SOAK_SLICE)' '$(HOSTILE) 10'
 CHECKS_PERF := tests/perf/packets.sh tests/perf/verify.sh tests/perf/nr.sh tests/perf/events.sh tests/perf/time.sh $(patsubst %,'tests/perf/instructions.sh %',\
 	$(shell sed -n 's/^\([a-z][a-z0-9-]*\).*/\1/p' tests/perf/configs))
 CHECKS_FORMATS := $(sort $(wildcard tests/formats/*.sh))
-CHECKS_UNIT := $(filter-out %/test_kvm %/test_switch,$(TEST_UNIT))
+CHECKS_UNIT := $(filter-out $(UNIT_KVM:%=$(O)/tests/%),$(TEST_UNIT))
 CHECKS_LIBDECODE := tests/cli/libdecode/same.sh tests/cli/libdecode/items.sh tests/cli/libdecode/edges.sh tests/cli/libdecode/times.sh \
 	tests/cli/libdecode/public.sh tests/cli/libdecode/same_rtit.sh tests/cli/libdecode/lost.sh tests/cli/libdecode/judge.sh
 CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))

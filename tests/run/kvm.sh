@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The unit tests of the KVM engine and of changes between engines, where there is a KVM.
-# usage: kvm.sh test_kvm|test_switch
+# usage: kvm.sh TEST
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/tap.sh

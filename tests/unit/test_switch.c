@@ -13,6 +13,7 @@
 #include "core/irq.h"
 #include "core/switch.h"
 #include "core/vcpu.h"
+#include "engine/kvm.h"
 #include "engine/state.h"
 
 #define STATES	 200u
@@ -109,8 +110,10 @@ static void fill_x87(struct engine_state *s)
 		fill(s->x87 + ENGINE_STATE_X87_ST + i * 16, 10);
 	s->x87[0] = 0x40 | (random64() & 0x3f); /* FCW */
 	s->x87[1] = random64() & 0xf;
-	s->x87[3] = (random64() & 7) << 3; /* FSW: the top of the stack */
-	s->x87[4] = (uint8_t)random64();   /* FTW */
+	s->x87[3] = random64() & 0x7f;	 /* FSW: the top of the stack, and conditions */
+	s->x87[4] = (uint8_t)random64(); /* FTW */
+	fill(s->x87 + 6, 18);		 /* FOP, FIP, FDP */
+	s->x87[7] &= 7;
 }
 
 /* Change everything in a state that may have any value. */
@@ -135,6 +138,7 @@ static void randomize(struct engine_state *s)
 	s->segment[ENGINE_STATE_GS].base = CANON(random64());
 	s->mxcsr = random64() & 0xffff;
 	s->retired += random64() & 0xffff;
+	s->time.retired = s->retired; /* A KVM may refuse a TSC that is greater than the host's. */
 	s->shadow = random64() & 1;
 	fill_vectors(s);
 	fill_x87(s);
@@ -144,6 +148,10 @@ static void randomize(struct engine_state *s)
 			msr[i].value = CANON(random64());
 		else if (msr[i].index == X86_MSR_STAR)
 			msr[i].value = random64();
+		else if (msr[i].index == X86_MSR_FMASK || msr[i].index == X86_MSR_SYSENTER_CS)
+			msr[i].value = (uint32_t)random64();
+		else if (msr[i].index == X86_MSR_PAT)
+			msr[i].value = random64() & 0x0505050505050505ull;
 }
 
 /* Return the value of an MSR in a state, or 0 if the state has none. */
@@ -330,6 +338,31 @@ START_TEST(code_that_kvm_changed_runs)
 }
 END_TEST
 
+/* KVM keeps a vCPU whose event is in delivery, because the state has no events. */
+START_TEST(an_event_in_delivery_stays)
+{
+	struct kvm_vcpu_events *events;
+	uint8_t *field[5];
+	size_t i;
+
+	create(0);
+	events = &((struct engine_kvm_vcpu *)vm.vcpu->ev)->run->s.regs.events;
+	field[0] = &events->exception.injected;
+	field[1] = &events->exception.pending;
+	field[2] = &events->interrupt.injected;
+	field[3] = &events->nmi.injected;
+	field[4] = &events->nmi.pending;
+	for (i = 0; i < sizeof(field) / sizeof(field[0]); i++) {
+		*field[i] = 1;
+		ck_assert_int_eq(core_switch(&vm), -EAGAIN);
+		*field[i] = 0;
+	}
+	ck_assert_uint_eq(vm.change.count, 0);
+	ck_assert_int_eq(core_switch(&vm), 0);
+	core_vm_destroy(&vm);
+}
+END_TEST
+
 TEST_SUITE("switch", NULL, NULL)
 {
 	engine_find("kvm")->probe(&probe, false);
@@ -339,5 +372,6 @@ TEST_SUITE("switch", NULL, NULL)
 	}
 	tcase_set_timeout(tcase, 120);
 	TEST_LOOP(tcase, 10, random_states_survive);
-	TEST_ADD(tcase, a_guest_runs_across_changes, code_that_kvm_changed_runs);
+	TEST_ADD(tcase, a_guest_runs_across_changes, code_that_kvm_changed_runs,
+		 an_event_in_delivery_stays);
 }

@@ -136,6 +136,11 @@ static bool nmi_pending(const struct core_vcpu *v)
 	       dev_platform_nmi(&v->vm->platform, v->index);
 }
 
+bool core_irq_in_nmi(const struct core_vcpu *v)
+{
+	return v->shadowed & CORE_VCPU_NMI_BLOCKED || nmi_pending(v);
+}
+
 uint64_t core_irq_next(const struct core_vcpu *v)
 {
 	uint64_t timer = timer_next(v), devices = core_devices_next(v);

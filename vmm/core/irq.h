@@ -45,6 +45,8 @@ bool core_irq_pending(const struct core_vcpu *v);
  * Returns true if an interrupt was delivered or the VM stopped.
  */
 bool core_irq_deliver(struct core_vcpu *v);
+/* Returns true if an NMI is pending, or blocked until the next IRET. */
+bool core_irq_in_nmi(const struct core_vcpu *v);
 /* Returns true if core_irq_deliver() would deliver an interrupt. */
 bool core_irq_can_deliver(const struct core_vcpu *v);
 /* Raise the PMI of a full ToPA region with INT set (33.2.7.2). */

@@ -135,6 +135,11 @@ void core_loop_free(struct core_vcpu *v)
 	/* Another vCPU may have changed the time of the shared devices' next event. */
 	if (core_threads_used(v) && !v->index)
 		core_devices_touched(v);
+	/* KVM has no window for an NMI with interrupts off, and does not report IRET. */
+	if (core_irq_in_nmi(v) && !v->engine->pt) {
+		core_vcpu_step(v);
+		return;
+	}
 	if (!(v->way & CORE_WAY_UNTRACED))
 		core_irq_enter_untraced(v);
 	if (v->pending & CORE_VCPU_HALTED) {

@@ -105,9 +105,9 @@ int core_switch(struct core_vm *vm)
 	int error = leave(v, &m);
 
 	if (!error)
-		error = change->other->vm_forget(change->machine);
-	if (!error)
 		error = change->other->load(change->ev, m.bytes, m.count);
+	if (!error)
+		error = change->other->vm_forget(change->machine);
 	if (!error) {
 		exchange(v);
 		/* Each engine has a count of branches of its own. */
@@ -124,6 +124,9 @@ static void change(struct core_vcpu *v)
 	const struct engine *to = v->vm->change.other;
 	const int error = core_switch(v->vm);
 
+	/* The software CPU resumes for some time, because each attempt takes time. */
+	if (error == -EAGAIN && v->engine != v->vm->change.free)
+		v->vm->change.traced_at = v->ev->retired;
 	if (!error || error == -EAGAIN)
 		return;
 	v->vm->stop.error = -error;

@@ -13,9 +13,9 @@
 #include "core/vm.h"
 
 /*
- * Let the other engine run the guest from here, between two instructions. Returns 0, -EAGAIN if the
- * current engine cannot stop here, or another -errno. After -EAGAIN, call the function again when
- * the engine has run. After any error the current engine can resume.
+ * Let the other engine run the guest from here, between two instructions. Returns 0 or -errno.
+ * -EAGAIN: the current engine cannot stop here, or the guest's TSC would fall. Call the function
+ * again when the engine has run. After any error the current engine can resume.
  */
 int core_switch(struct core_vm *vm);
 

@@ -309,7 +309,7 @@ struct engine {
 	void (*vm_wrote)(struct engine_vm *vm, uint64_t gpa, uint64_t bytes);
 	/*
 	 * Forget what the engine has derived from RAM, because another engine has run the guest
-	 * since. Call it before load(). NULL if the engine has no load().
+	 * since. Call it after load() and before run(). NULL if the engine has no load().
 	 */
 	int (*vm_forget)(struct engine_vm *vm);
 	/*
@@ -387,8 +387,9 @@ struct engine {
 	 * same state.
 	 *
 	 * load() needs the RAM at the time of save(), and a vCPU that is new or has run with the
-	 * same RAM. It returns -EINVAL if the bytes are not from save() or are impossible for this
-	 * vCPU, which can then only be destroyed.
+	 * same RAM. It returns -EAGAIN, and can be repeated later, while the engine's TSC is less
+	 * than the state's and cannot be set. It returns -EINVAL if the bytes are not from save() or
+	 * are impossible for this vCPU, which can then only be destroyed.
 	 */
 	size_t (*save)(struct engine_vcpu *vcpu, void *to, size_t room);
 	int (*load)(struct engine_vcpu *vcpu, const void *from, size_t bytes);

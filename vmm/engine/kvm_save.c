@@ -65,7 +65,10 @@ static int load_msrs(struct engine_kvm_vcpu *v, const struct engine_state_msr *f
 	return 0;
 }
 
-/* Let the guest's TSC continue from the time of the state. */
+/*
+ * Let the guest's TSC continue from the time of the state. Some KVMs accept an offset and ignore it.
+ * Their guests read the host's TSC. Returns -EAGAIN while that TSC is less than the state's.
+ */
 static int load_time(struct engine_kvm_vcpu *v, const struct engine_state *from)
 {
 	const uint64_t now = engine_time_read(&from->time, from->retired);
@@ -79,7 +82,10 @@ static int load_time(struct engine_kvm_vcpu *v, const struct engine_state *from)
 
 	if (ioctl(v->fd, KVM_SET_DEVICE_ATTR, &attr))
 		error = engine_kvm_set_msr(&v->base, X86_MSR_TSC, now);
-	v->tsc_offset = engine_kvm_tsc_offset(v) - from->time.offset;
+	offset = engine_kvm_tsc_offset(v);
+	v->tsc_offset = offset - from->time.offset;
+	if (!error && (int64_t)(__rdtsc() + offset - now) < 0)
+		error = -EAGAIN;
 	return error;
 }
 
@@ -152,8 +158,10 @@ static bool sizes_ok(const struct engine_state *s, size_t bytes)
 static int load(struct engine_kvm_vcpu *v, const struct engine_state *from)
 {
 	struct x86_sregs sregs;
-	int error;
+	int error = load_time(v, from);
 
+	if (error)
+		return error;
 	engine_state_get_sregs(from, &sregs);
 	*v->base.regs = from->regs;
 	v->base.state |= ENGINE_REGS_DIRTY;
@@ -168,9 +176,7 @@ static int load(struct engine_kvm_vcpu *v, const struct engine_state *from)
 		error = load_msrs(v, (const struct engine_state_msr *)(from + 1), from->msrs);
 	if (!error)
 		error = load_debug(v, from);
-	if (!error)
-		error = load_shadow(v, from);
-	return error ? error : load_time(v, from);
+	return error ? error : load_shadow(v, from);
 }
 
 int engine_kvm_load(struct engine_vcpu *vcpu, const void *from, size_t bytes)
