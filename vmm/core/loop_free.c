@@ -138,6 +138,9 @@ void core_loop_free(struct core_vcpu *v)
 	/* KVM has no window for an NMI with interrupts off, and does not report IRET. */
 	if (core_irq_in_nmi(v) && !v->engine->pt) {
 		core_vcpu_step(v);
+		/* The handler may wait for another vCPU. */
+		core_threads_leave(v, false);
+		core_threads_enter(v);
 		return;
 	}
 	if (!(v->way & CORE_WAY_UNTRACED))
