@@ -138,9 +138,11 @@ bool cli_run_take_snapshot(struct cli_run_machine *m)
 		return true;
 	}
 	m->snapshots++;
-	if (!m->o.quiet)
+	if (!m->o.quiet && m->vm.engine->can & ENGINE_COUNTS)
 		fprintf(stderr, "vpt %s: snapshot at %" PRIu64 " instructions: %s\n", m->o.verb,
 			core_vm_retired(&m->vm), m->o.snapshot);
+	else if (!m->o.quiet)
+		fprintf(stderr, "vpt %s: snapshot: %s\n", m->o.verb, m->o.snapshot);
 	return true;
 }
 
