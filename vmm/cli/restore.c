@@ -62,7 +62,8 @@ const struct cli_verb cli_verb_restore = {
 	.summary = "resume a guest and its trace from a snapshot",
 	.usage = "[OPTION]... FILE",
 	.about = "Resumes a guest and its trace from a snapshot that vpt run wrote. The trace and "
-		 "the file become the same, byte for byte, as those of an uninterrupted run.",
+		 "the file become the same, byte for byte, as those of an uninterrupted run. The "
+		 "software CPU also resumes a snapshot of KVM, and can begin a trace there.",
 	.notes = "Without -o nothing is recorded any more. N counts from the start of the guest. "
 		 "The exit status is that of vpt run. It is 3 if FILE is not a snapshot, or is "
 		 "from a machine that differs from this one.\n\n"

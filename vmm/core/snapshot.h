@@ -130,9 +130,9 @@ struct core_snap_origin {
  * Write the machine to @path between two instructions. The file appears under this name only when
  * it is complete and on disk. Nothing else changes.
  *
- * Returns 0, or -errno with one line in @why. Errors include -ENOTSUP (the engine has no snapshots),
- * -ESPIPE (the trace file is not a regular file, so it cannot be read back) and -EAGAIN (the engine
- * cannot stop here: call the function again when it has run).
+ * Returns 0, or -errno with one line in @why. The error is -ENOTSUP if the engine has no snapshots.
+ * It is -ESPIPE if the trace file is not a regular file, which could not be read back. After -EAGAIN,
+ * which means that the engine cannot stop here, repeat the call after the next run().
  */
 int core_snapshot_save(const char *path, struct core_vm *vm, const struct core_snap_origin *origin,
 		       char *why, size_t size);
