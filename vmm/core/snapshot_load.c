@@ -545,8 +545,8 @@ static int load_vcpu(const struct core_snapshot *s, struct core_vcpu *v, const s
 	int error = v->engine->load(v->ev, b->bytes, b->len);
 
 	if (error)
-		return complain(why, error, "engine %s: not a state of its processor",
-				v->engine->name);
+		return complain(why, error == -ENOMEM ? error : -EINVAL,
+				"engine %s: not a state of its processor", v->engine->name);
 	memcpy(&state, nth(s, CORE_SNAP_VCPU, v->index)->bytes, sizeof(state));
 	if (v->ev->retired > MOST || !core_vcpu_restore(v, &state))
 		return complain(why, -EINVAL, "not a state of a vCPU");
