@@ -99,6 +99,50 @@ $file at $part/64: status $status: $said"
 done
 tap_empty "cut files, wrong bytes" "$wrong"
 
+# Change a register of CPUID leaf 1: EDX gets bits, and the block a new checksum.
+cpuid() { # BITS
+	python3 - "$dir/bare.vps" "$dir/cpuid.vps" "$1" <<-'END'
+		import struct, sys
+		def crc32c(data):
+		    crc = 0xffffffff
+		    for byte in data:
+		        crc ^= byte
+		        for _ in range(8):
+		            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+		    return crc ^ 0xffffffff
+		file = bytearray(open(sys.argv[1], "rb").read())
+		at = 32
+		while struct.unpack_from("<I", file, at + 4)[0] != 2:
+		    at += 16 + (struct.unpack_from("<I", file, at + 8)[0] + 7 & ~7)
+		length = struct.unpack_from("<I", file, at + 8)[0]
+		leaves = [i for i in range(at + 16, at + 16 + length, 32) if struct.unpack_from("<I", file, i)[0] == 1]
+		assert len(leaves) == 1
+		edx = struct.unpack_from("<I", file, leaves[0] + 24)[0]
+		struct.pack_into("<I", file, leaves[0] + 24, edx ^ int(sys.argv[3], 0))
+		struct.pack_into("<I", file, at + 12, 0)
+		struct.pack_into("<I", file, at + 12, crc32c(file[at : at + 16 + length]))
+		open(sys.argv[2], "wb").write(file)
+	END
+}
+tap_run "another CPUID" cpuid 0x40000000
+refuses "a feature that the software CPU lacks" "$INPUT" "cannot have its CPUID leaf 0x1, 0: EDX" \
+	restore -q "$dir/cpuid.vps"
+tap_run "CPUID without SSE2" cpuid 0x04000000
+tap_run "fewer features than the software CPU has" "$VPT" restore -q "$dir/cpuid.vps"
+
+# A trace can begin at a snapshot of a run that was not traced.
+tap_run "a snapshot of an untraced run" "$VPT" $run --pt=off --snapshot="$dir/off.vps" --snapshot-at=20000 "$elf"
+begins() {
+	"$VPT" restore -q --pt=host --oracle -o "$dir/off.vpt" "$dir/off.vps" >/dev/null &&
+		"$VPT" verify "$dir/off.vpt" >"$dir/said" && grep -q '^verify: [1-9].* 0 mismatches' "$dir/said"
+}
+tap_run "a trace that begins at a snapshot" begins
+refuses "a trace that begins at a traced run" "$USAGE" "not a snapshot of vpt run --pt=off" \
+	restore --pt=host -o "$dir/x.vpt" "$good"
+refuses "a trace without a file" "$USAGE" "requires -o" restore --pt=host "$dir/off.vps"
+refuses "an oracle without a trace" "$USAGE" "requires --pt=host" restore --oracle -o "$dir/x.vpt" \
+	"$good"
+
 # A snapshot has the name of its guest, which must not reach a terminal as it is.
 plain_name() {
 	odd=$dir/$(printf 'odd\033[31m.elf')

@@ -295,6 +295,69 @@ START_TEST(features_of_models)
 }
 END_TEST
 
+/* A machine with the leaves 1, 7 and 0DH, and a changed register of the table that it is to have. */
+static const struct engine_cpuid_entry mine[] = {
+	{0, 0, false, 0x16, 1, 2, 3},	{1, 0, false, 0x506e3, 0x10800, 0xff, 0xff},
+	{7, 0, true, 1, 0xf0, 0, 0},	{0xd, 0, true, 7, 0x340, 0x340, 0},
+	{0xd, 1, true, 1, 0x340, 0, 0}, {0xd, 2, true, 0x100, 0x240, 0, 0},
+};
+
+static const struct gives_row {
+	unsigned int entry; /* of `mine` */
+	char reg;
+	uint32_t value;
+	const char *gap; /* the register of the gap; NULL: there is none */
+} gives_rows[] = {
+	{0, 'a', 0xd, NULL},	{0, 'a', 0x17, "EAX"},	{0, 'b', 2, "EBX"},
+	{1, 'a', 0, "EAX"},	{1, 'b', 0, "EBX"},	{1, 'c', 0x0f, NULL},
+	{1, 'c', 0, NULL},	{1, 'c', 0x1ff, "ECX"}, {1, 'd', 0xfe, NULL},
+	{1, 'd', 0x100, "EDX"}, {2, 'a', 0, NULL},	{2, 'a', 2, "EAX"},
+	{2, 'b', 0x10, NULL},	{2, 'b', 0xf1, "EBX"},	{3, 'a', 3, NULL},
+	{3, 'a', 0xf, "EAX"},	{3, 'b', 0x240, NULL},	{3, 'c', 0x240, NULL},
+	{3, 'd', 1, "EDX"},	{4, 'a', 0, NULL},	{4, 'a', 3, "EAX"},
+	{4, 'b', 0, NULL},	{5, 'a', 0x80, "EAX"},	{5, 'b', 0x340, "EBX"},
+};
+
+START_TEST(a_machine_gives_a_table)
+{
+	const struct gives_row *row = &gives_rows[_i];
+	struct engine_cpuid_entry theirs[sizeof(mine) / sizeof(mine[0])];
+	struct engine_cpuid_entry *e = &theirs[row->entry];
+	struct core_cpuid_gap gap = {0};
+	const size_t n = sizeof(mine) / sizeof(mine[0]);
+
+	memcpy(theirs, mine, sizeof(mine));
+	ck_assert(core_cpuid_gives(mine, n, theirs, n, &gap));
+	*(row->reg == 'a'   ? &e->eax
+	  : row->reg == 'b' ? &e->ebx
+	  : row->reg == 'c' ? &e->ecx
+			    : &e->edx) = row->value;
+	ck_assert_int_eq(core_cpuid_gives(mine, n, theirs, n, &gap), !row->gap);
+	ck_assert_int_eq(gap.found, !!row->gap);
+	if (!row->gap)
+		return;
+	ck_assert_str_eq(gap.reg, row->gap);
+	ck_assert_uint_eq(gap.leaf, e->leaf);
+	ck_assert_uint_eq(gap.subleaf, e->subleaf);
+	ck_assert_uint_eq(gap.wanted, row->value);
+}
+END_TEST
+
+/* The table may have fewer leaves than the machine, and no other leaves. */
+START_TEST(a_machine_lacks_a_leaf)
+{
+	const size_t n = sizeof(mine) / sizeof(mine[0]);
+	struct core_cpuid_gap gap = {0};
+
+	ck_assert(core_cpuid_gives(mine, n, mine, n - 1, &gap));
+	ck_assert(!core_cpuid_gives(mine, n - 1, mine, n, &gap));
+	ck_assert(gap.found);
+	ck_assert_ptr_null(gap.reg);
+	ck_assert_uint_eq(gap.leaf, 0xd);
+	ck_assert_uint_eq(gap.subleaf, 2);
+}
+END_TEST
+
 Suite *test_suite(void)
 {
 	Suite *suite = suite_create("cpuid");
@@ -314,6 +377,9 @@ Suite *test_suite(void)
 	tcase_add_loop_test(tc, caches_of_leaf_4, 0, 4);
 	tcase_add_loop_test(tc, topology, 0, 8);
 	tcase_add_loop_test(tc, features_of_models, 0, (int)(sizeof(added) / sizeof(added[0])));
+	tcase_add_loop_test(tc, a_machine_gives_a_table, 0,
+			    (int)(sizeof(gives_rows) / sizeof(gives_rows[0])));
+	tcase_add_test(tc, a_machine_lacks_a_leaf);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

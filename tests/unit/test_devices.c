@@ -58,6 +58,9 @@ static void setup(void)
 	vm.vcpu = vm.cpu[0] = &v;
 	vm.cpus = 1;
 	vm.caps = *vpt_caps_model("skl");
+	/* x2APIC and the TSC deadline. */
+	vm.cpuid[0] = (struct engine_cpuid_entry){.leaf = 1, .ecx = 1u << 21 | 1u << 24};
+	vm.cpuid_count = 1;
 	vm.mem.bytes = 64 << 20;
 	vm.hooks.console = console;
 	v.vm = &vm;

@@ -5,12 +5,17 @@
  */
 #include "lib/suite.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "core/clock.h"
 #include "core/descriptor.h"
+#include "core/devices.h"
 #include "core/irq.h"
+#include "core/snapshot.h"
 #include "core/switch.h"
 #include "core/vcpu.h"
 #include "engine/kvm.h"
@@ -39,19 +44,11 @@ static void put64(uint64_t gpa, uint64_t value)
 }
 
 /* A 64-bit guest at this CPL. The tested KVM executes vector code in ring 3 only. */
-static void create(uint8_t cpl)
+static void create_with(const struct core_vm_config *config, uint8_t cpl)
 {
-	const struct core_vm_config config = {
-		.engine = engine_find("kvm"),
-		.traced = engine_find("soft"),
-		.probe = &probe,
-		.caps = vpt_caps_model("skl"),
-		.owner = TRACE_OWNER_NONE,
-		.mem_bytes = RAM,
-	};
 	struct core_vcpu *v;
 
-	ck_assert_int_eq(core_vm_create(&vm, &config), 0);
+	ck_assert_int_eq(core_vm_create(&vm, config), 0);
 	v = vm.vcpu;
 	put64(PML4, PDPT | 7);
 	put64(PDPT, PD | 7);
@@ -66,6 +63,20 @@ static void create(uint8_t cpl)
 	*v->regs = (struct x86_regs){.rip = CODE, .rsp = CODE, .rflags = 0x202};
 	core_vcpu_store(v);
 	core_irq_advance(v);
+}
+
+static void create(uint8_t cpl)
+{
+	const struct core_vm_config config = {
+		.engine = engine_find("kvm"),
+		.traced = engine_find("soft"),
+		.probe = &probe,
+		.caps = vpt_caps_model("skl"),
+		.owner = TRACE_OWNER_NONE,
+		.mem_bytes = RAM,
+	};
+
+	create_with(&config, cpl);
 }
 
 static struct engine_state *save(size_t *bytes)
@@ -363,6 +374,138 @@ START_TEST(an_event_in_delivery_stays)
 }
 END_TEST
 
+/* The directions of a snapshot. */
+static const struct direction {
+	const char *from, *to;
+} directions[] = {{"kvm", "soft"}, {"soft", "kvm"}, {"kvm", "kvm"}, {"soft", "soft"}};
+
+#define SAVES	   20
+#define TIMER_LEFT 0x800000u
+/* The longest time between a load under KVM and its check, on a busy machine. */
+#define LATE_NS 20000000000u
+
+static struct core_vm_config config_of(const char *engine, const char *also)
+{
+	return (struct core_vm_config){
+		.engine = engine_find(engine),
+		.also = also ? engine_find(also) : NULL,
+		.also_probe = &probe,
+		.probe = &probe,
+		.caps = vpt_caps_model("skl"),
+		.owner = TRACE_OWNER_NONE,
+		.mem_bytes = RAM,
+	};
+}
+
+/* Write the VM to a snapshot, and end it. */
+static void write_snapshot(const char *path)
+{
+	struct trace_file_info info = {.caps = vm.caps, .vcpus = 1};
+	const struct core_snap_origin origin = {.file = &info, .guest = "test"};
+	char why[160];
+
+	snprintf(info.engine, sizeof(info.engine), "%s", vm.engine->name);
+	snprintf(info.model, sizeof(info.model), "skl");
+	ck_assert_msg(!core_snapshot_save(path, &vm, &origin, why, sizeof(why)), "%s", why);
+}
+
+/* Create a VM of an engine from a snapshot. */
+static void read_snapshot(const char *path, const char *engine)
+{
+	static struct engine_cpuid_entry cpuid[CORE_CPUID_ROOM];
+	struct core_vm_config config = config_of(engine, NULL);
+	struct core_cpuid_gap gap;
+	struct core_snapshot *s;
+	char why[160];
+
+	ck_assert_msg(!core_snapshot_open(path, &s, why, sizeof(why)), "%s", why);
+	config.saved = cpuid;
+	config.saved_count = CORE_CPUID_ROOM;
+	config.gap = &gap;
+	ck_assert(core_snapshot_cpuid(s, cpuid, &config.saved_count));
+	ck_assert_int_eq(core_vm_create(&vm, &config), 0);
+	ck_assert_msg(!core_snapshot_load(s, &vm, why, sizeof(why)), "%s", why);
+	core_snapshot_close(s);
+}
+
+static uint64_t timer_left(void)
+{
+	const struct core_vcpu *v = vm.vcpu;
+
+	return core_vcpu_counts(v) ? v->irq.timer_at - v->ev->retired : v->irq.timer_left;
+}
+
+/* The devices' time and the timer continue. The guest checks its TSC. */
+static void check_continues(uint64_t ns, uint64_t left)
+{
+	const uint64_t late = core_devices_time(vm.vcpu) - ns;
+	const uint64_t most = core_vcpu_counts(vm.vcpu) ? 1 : LATE_NS;
+
+	ck_assert_msg(late <= most, "late by %llu ns", (unsigned long long)late);
+	ck_assert(vm.vcpu->irq.pending & CORE_IRQ_TIMER_ARMED);
+	ck_assert_uint_eq(timer_left(), left);
+}
+
+START_TEST(a_snapshot_changes_the_engine)
+{
+	const struct direction *d = &directions[_i];
+	const struct core_vm_config config =
+		config_of(d->from, strcmp(d->from, "kvm") ? "kvm" : "soft");
+	char folder[] = "/tmp/vpt-switch-XXXXXX", path[64];
+	uint64_t rbx, ns, left;
+	unsigned int n;
+
+	seed = 99 + (uint64_t)_i;
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/s.vps", folder);
+	create_with(&config, 3);
+	ck_assert(x86_mem_write(&vm.mem, CODE, switch_start, (size_t)(switch_end - switch_start)));
+	core_irq_set_timer(vm.vcpu, 0x20u << 24 | TIMER_LEFT);
+	/* An engine's turn, and that of the other one. */
+	for (n = 0; n < SAVES; n++) {
+		if (!core_vcpu_counts(vm.vcpu)) {
+			core_irq_enter_untraced(vm.vcpu);
+			core_clock_release(vm.vcpu);
+		}
+		/* A change of the timer ends the first run of the software CPU at once. */
+		run_a_moment();
+		run_a_moment();
+		rbx = vm.vcpu->regs->rbx;
+		write_snapshot(path);
+		ns = vm.platform.now;
+		left = timer_left();
+		/* The guest has run, and the timer does not begin again. */
+		ck_assert_uint_lt(left, TIMER_LEFT);
+		core_vm_destroy(&vm);
+		read_snapshot(path, n % 2 ? d->from : d->to);
+		ck_assert_uint_eq(vm.vcpu->regs->rbx, rbx);
+		check_continues(ns, left);
+	}
+	ck_assert_uint_gt(vm.vcpu->regs->rbx, 0);
+	core_vm_destroy(&vm);
+	(void)unlink(path);
+	(void)rmdir(folder);
+}
+END_TEST
+
+/* An engine that cannot stop between two instructions says so, and nothing is written. */
+START_TEST(a_snapshot_waits)
+{
+	const struct core_vm_config config = config_of("kvm", "soft");
+	const struct trace_file_info info = {.caps = *vpt_caps_model("skl"), .vcpus = 1};
+	const struct core_snap_origin origin = {.file = &info, .guest = "test"};
+	const char *path = "/nonexistent/s.vps";
+	char why[160];
+
+	create_with(&config, 3);
+	vm.vcpu->shadowed |= CORE_VCPU_NMI_BLOCKED;
+	ck_assert_int_eq(core_snapshot_save(path, &vm, &origin, why, sizeof(why)), -EAGAIN);
+	vm.vcpu->shadowed = 0;
+	ck_assert_int_eq(core_snapshot_save(path, &vm, &origin, why, sizeof(why)), -ENOENT);
+	core_vm_destroy(&vm);
+}
+END_TEST
+
 TEST_SUITE("switch", NULL, NULL)
 {
 	engine_find("kvm")->probe(&probe, false);
@@ -373,5 +516,7 @@ TEST_SUITE("switch", NULL, NULL)
 	tcase_set_timeout(tcase, 120);
 	TEST_LOOP(tcase, 10, random_states_survive);
 	TEST_ADD(tcase, a_guest_runs_across_changes, code_that_kvm_changed_runs,
-		 an_event_in_delivery_stays);
+		 an_event_in_delivery_stays, a_snapshot_waits);
+	TEST_LOOP(tcase, (int)(sizeof(directions) / sizeof(directions[0])),
+		  a_snapshot_changes_the_engine);
 }

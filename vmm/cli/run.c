@@ -18,13 +18,12 @@
 #include "core/vcpu.h"
 #include "p9/p9.h"
 #include "trace/input.h"
-#include "trace/origin.h"
 #include "vpt/abi/boot.h"
 
 struct run {
 	struct cli_run_machine m; /* must be the first member: see write_head() */
 	struct cli_run_guest guest;
-	struct engine_probe probe;
+	struct engine_probe probe, also_probe;
 };
 
 /* Returns true if a host's trace begins with the guest, or is on at a reset. */
@@ -125,6 +124,8 @@ static int create(struct run *r)
 	if (err)
 		return err;
 	err = check_cpus(&r->m.o, config.engine, config.traced);
+	if (!err)
+		err = cli_run_also(&r->m.o, &config, &r->also_probe);
 	if (err)
 		return err;
 	config.counted = r->m.o.usage.given && !(config.engine->can & ENGINE_COUNTS);
@@ -164,18 +165,11 @@ static int write_head(struct cli_run_machine *m, struct trace_writer *writer)
 	const struct run *r = (const struct run *)m;
 	const char *name = m->o.replay ? m->o.replay->guest_name : m->o.guest;
 	const char *slash = strrchr(name, '/');
-	const uint64_t low = x86_mem_low(&m->vm.mem), high = m->vm.mem.bytes - low;
-	const struct trace_ram_range ram[] = {{0, low}, {X86_MEM_HIGH, high}};
-	const struct trace_cpu cpu = trace_cpu_of(m->info.caps.signature);
-	const struct trace_origin origin =
-		trace_origin_of(TRACE_ORIGIN_RUN, m->vm.vcpu->engine->pt ? &cpu : NULL);
 	struct trace_elf_image image = {.bias = 0};
 	int err;
 
 	snprintf(image.name, sizeof(image.name), "%s", slash ? slash + 1 : name);
-	err = trace_writer_origin(writer, &origin);
-	if (!err)
-		err = trace_writer_ram(writer, ram, high ? 2 : 1);
+	err = cli_run_write_origin(m, writer);
 	if (!err && r->guest.kind == CLI_RUN_PAYLOAD)
 		err = trace_writer_elf(writer, &image, r->guest.file.bytes, r->guest.file.size);
 	if (!err && m->o.usage.given)

@@ -144,6 +144,7 @@ struct cli_run_options {
 	bool oracle_blocks; /* a word per block that ran, instead of a record per instruction */
 	uint64_t verify;    /* bytes of a part of --verify; 0 without it */
 	bool model_given;   /* --model or --caps was given */
+	bool common_cpuid;  /* CPUID has what KVM and the software CPU have */
 	uint64_t seed;
 	struct cli_args args;
 	uint64_t max_insns;
@@ -191,6 +192,12 @@ int cli_run_parse(struct cli_run_options *o, int argc, char **argv);
  */
 int cli_run_engine(const struct cli_run_options *o, const struct engine **engine,
 		   const struct engine **traced, struct engine_probe *probe);
+/*
+ * Set the other engine that may resume a snapshot of the machine, if the options ask for one, and
+ * return the result of its probe. Returns an exit status.
+ */
+int cli_run_also(const struct cli_run_options *o, struct core_vm_config *config,
+		 struct engine_probe *probe);
 /* The value of --engine for two engines: *traced is the one while a trace is on, else NULL. */
 #define CLI_RUN_PAIR "kvm,soft"
 
@@ -242,6 +249,9 @@ int cli_run_choose_system(struct cli_run_options *o);
 int cli_run_check_atom(struct cli_run_options *o);
 struct vpt_atom_regs cli_run_host_atom(const struct cli_run_options *o, uint64_t ip);
 int cli_run_start_atom(const struct cli_run_options *o, struct core_vcpu *v);
+
+/* run_common.c: write the origin of the trace and the guest's RAM. Returns 0 or -errno. */
+int cli_run_write_origin(const struct cli_run_machine *m, struct trace_writer *writer);
 
 /* run_root.c: write the symbols of the VMM model. Returns 0 or -errno. */
 int cli_run_write_root(struct trace_writer *writer);

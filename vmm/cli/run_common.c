@@ -6,6 +6,8 @@
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/run.h"
+#include "trace/origin.h"
+#include "trace/writer.h"
 
 #define MAX_TIMEOUT 1000000000u /* in seconds, about 30 years */
 
@@ -50,4 +52,16 @@ int cli_run_check_files(const struct cli_run_options *o, const char *what, const
 				"%s: --snapshot-at, --snapshot-every: require --snapshot=FILE",
 				o->verb);
 	return cli_files_check(o->verb, files, sizeof(files) / sizeof(files[0]));
+}
+
+int cli_run_write_origin(const struct cli_run_machine *m, struct trace_writer *writer)
+{
+	const uint64_t low = x86_mem_low(&m->vm.mem), high = m->vm.mem.bytes - low;
+	const struct trace_ram_range ram[] = {{0, low}, {X86_MEM_HIGH, high}};
+	const struct trace_cpu cpu = trace_cpu_of(m->info.caps.signature);
+	const struct trace_origin origin =
+		trace_origin_of(TRACE_ORIGIN_RUN, m->vm.vcpu->engine->pt ? &cpu : NULL);
+	const int err = trace_writer_origin(writer, &origin);
+
+	return err ? err : trace_writer_ram(writer, ram, high ? 2 : 1);
 }

@@ -147,3 +147,26 @@ int cli_run_take_hardware(struct cli_run_options *o, const struct engine *engine
 	o->model = "host";
 	return CLI_EXIT_OK;
 }
+
+int cli_run_also(const struct cli_run_options *o, struct core_vm_config *config,
+		 struct engine_probe *probe)
+{
+	const bool is_host = !(config->engine->can & ENGINE_BUS);
+	const char *option = o->common_cpuid ? "common-cpuid" : "snapshot";
+
+	if (config->traced || !(o->common_cpuid || (is_host && o->snapshot)))
+		return CLI_EXIT_OK;
+	if (!core_snapshot_has(config->engine))
+		return cli_fail(CLI_EXIT_USAGE,
+				"run: --%s: engine %s has no snapshots: use --engine=soft", option,
+				config->engine->name);
+	if (o->usage.given || o->cpus > 1)
+		return cli_fail(CLI_EXIT_USAGE, "run: --%s: engine kvm has snapshots without --%s",
+				option, o->usage.given ? "usage" : "cpus");
+	config->also = engine_find(is_host ? "soft" : "kvm");
+	config->also->probe(probe, false);
+	config->also_probe = probe;
+	if (probe->problem)
+		return cli_fail(CLI_EXIT_HOST, "run: --%s: %s", option, probe->problem);
+	return CLI_EXIT_OK;
+}

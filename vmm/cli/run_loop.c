@@ -99,7 +99,10 @@ static void give_up_console(FILE *to)
 		__fpurge(to);
 }
 
-/* Flush the console, because its output is not repeated when the guest is restored. */
+/*
+ * Flush the console, because its output is not repeated when the guest is restored. If the engine
+ * cannot stop here, try again soon.
+ */
 bool cli_run_take_snapshot(struct cli_run_machine *m)
 {
 	struct core_snap_disk disks[VIRTIO_DISKS];
@@ -123,7 +126,11 @@ bool cli_run_take_snapshot(struct cli_run_machine *m)
 
 	fflush(m->console);
 	error = core_snapshot_save(m->o.snapshot, &m->vm, &origin, why, sizeof(why));
-	if (error == -ECANCELED)
+	if (error == -EAGAIN) {
+		asked = 1;
+		m->vm.vcpu->next_tick = 0;
+	}
+	if (error == -ECANCELED || error == -EAGAIN)
 		return false;
 	if (error && !m->vm.stop.kind) {
 		m->vm.stop.error = error;
@@ -131,9 +138,11 @@ bool cli_run_take_snapshot(struct cli_run_machine *m)
 		return true;
 	}
 	m->snapshots++;
-	if (!m->o.quiet)
+	if (!m->o.quiet && m->vm.engine->can & ENGINE_COUNTS)
 		fprintf(stderr, "vpt %s: snapshot at %" PRIu64 " instructions: %s\n", m->o.verb,
 			core_vm_retired(&m->vm), m->o.snapshot);
+	else if (!m->o.quiet)
+		fprintf(stderr, "vpt %s: snapshot: %s\n", m->o.verb, m->o.snapshot);
 	return true;
 }
 
@@ -342,10 +351,15 @@ int cli_run_check_snapshots(const struct cli_run_machine *m)
 	const struct cli_run_options *o = &m->o;
 	uint64_t retired = core_vm_retired(&m->vm);
 
-	if (o->snapshot && !(m->vm.engine->can & ENGINE_COUNTS))
+	if (o->snapshot && (!core_snapshot_has(m->vm.engine) || m->vm.change.traced))
 		return cli_fail(CLI_EXIT_USAGE,
 				"%s: --snapshot: engine %s has no snapshots: use --engine=soft",
-				o->verb, m->vm.engine->name);
+				o->verb, m->vm.change.traced ? CLI_RUN_PAIR : m->vm.engine->name);
+	if ((o->has_snapshot_at || o->snapshot_every) && !(m->vm.engine->can & ENGINE_COUNTS))
+		return cli_fail(CLI_EXIT_USAGE,
+				"%s: --snapshot-%s: engine %s does not count instructions: send "
+				"SIGUSR1 instead",
+				o->verb, o->has_snapshot_at ? "at" : "every", m->vm.engine->name);
 	if (o->snapshot && o->share.given)
 		return cli_fail(CLI_EXIT_USAGE, "%s: --snapshot: not with --share", o->verb);
 	if (o->snapshot && o->net.given)

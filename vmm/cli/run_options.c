@@ -128,6 +128,10 @@ static const struct cli_option rows[] = {
 	 "auto (default), soft, kvm, kvm-pt (this machine's own PT), or kvm,soft: kvm "
 	 "while nothing is traced, and soft while a trace is on",
 	 cli_take_name, AT(engine), .words = engines},
+	{0, "common-cpuid", NULL,
+	 "CPUID has only what both soft and kvm have, so that each of them resumes a snapshot; "
+	 "always on with --engine=kvm and --snapshot",
+	 cli_take_flag, AT(common_cpuid)},
 	CLI_RUN_COMMON_ROWS(AT, GIVEN),
 	{.text = "Options of a host's trace (--pt=host, or --usage):"},
 	{0, "trace-later", NULL, "begin with the monitor's trace-start", cli_take_flag,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The CPUID table that two engines support. */
+/* The CPUID table that two engines support, and whether an engine supports a given table. */
 #include "core/vm.h"
 
 #include <string.h>
@@ -90,4 +90,62 @@ void core_cpuid_common(struct engine_cpuid_entry *a, size_t *a_count,
 	}
 	*a_count = n;
 	xsave_sizes(a, n);
+}
+
+enum { REGISTERS = 4 };
+
+/* The registers of a leaf that are sizes of the enabled components, which CPUID computes. */
+static unsigned int size_registers(const struct engine_cpuid_entry *e)
+{
+	if (e->leaf != 0xd || e->subleaf > 1)
+		return 0;
+	return e->subleaf ? EBX : EBX | ECX;
+}
+
+static bool gives(const struct engine_cpuid_entry *mine, const struct engine_cpuid_entry *theirs,
+		  struct core_cpuid_gap *gap)
+{
+	static const char *const names[REGISTERS] = {"EAX", "EBX", "ECX", "EDX"};
+	const uint32_t is[REGISTERS] = {mine->eax, mine->ebx, mine->ecx, mine->edx};
+	const uint32_t wanted[REGISTERS] = {theirs->eax, theirs->ebx, theirs->ecx, theirs->edx};
+	const unsigned int features = feature_registers(mine), sizes = size_registers(mine);
+	unsigned int i;
+
+	for (i = 0; i < REGISTERS; i++) {
+		const unsigned int part = 1u << i;
+		bool ok = is[i] == wanted[i] || sizes & part;
+
+		if (features & part)
+			ok = !(wanted[i] & ~is[i]);
+		else if (part == EAX && says_last(mine))
+			ok = wanted[i] <= is[i];
+		if (ok)
+			continue;
+		*gap = (struct core_cpuid_gap){true,	 mine->leaf, mine->subleaf,
+					       names[i], is[i],	     wanted[i]};
+		return false;
+	}
+	return true;
+}
+
+bool core_cpuid_gives(const struct engine_cpuid_entry *mine, size_t count,
+		      const struct engine_cpuid_entry *theirs, size_t theirs_count,
+		      struct core_cpuid_gap *gap)
+{
+	size_t i;
+
+	for (i = 0; i < theirs_count; i++) {
+		const struct engine_cpuid_entry *e = &theirs[i];
+		const struct engine_cpuid_entry *m =
+			core_cpuid_find(mine, count, e->leaf, e->subleaf);
+
+		if (!m || m->subleaf != e->subleaf || m->by_subleaf != e->by_subleaf) {
+			*gap = (struct core_cpuid_gap){
+				.found = true, .leaf = e->leaf, .subleaf = e->subleaf};
+			return false;
+		}
+		if (!gives(m, e, gap))
+			return false;
+	}
+	return true;
 }

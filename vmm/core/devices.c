@@ -15,6 +15,10 @@
 #define DEFAULT_EPOCH	1735689600 /* 2025-01-01 */
 #define DEFAULT_APIC_HZ 24000000u  /* if CPUID has no crystal clock */
 
+/* Bits of CPUID.1:ECX. */
+#define X2APIC	     21u
+#define TSC_DEADLINE 24u
+
 /* Returns the devices' time in ticks of the virtual TSC. */
 static uint64_t cycles(const struct core_vcpu *v)
 {
@@ -115,6 +119,14 @@ static void bus_mmio(void *opaque, uint64_t gpa, uint32_t len, bool write, void 
 	core_bus_mmio(opaque, gpa, len, write, data);
 }
 
+/* Returns true if CPUID.1:ECX has the feature. */
+static bool has_cpuid(const struct core_vm *vm, unsigned int bit)
+{
+	const struct engine_cpuid_entry *e = core_cpuid_find(vm->cpuid, vm->cpuid_count, 1, 0);
+
+	return e && e->ecx >> bit & 1;
+}
+
 static void init(struct core_vcpu *v)
 {
 	const struct vpt_caps *caps = &v->vm->caps;
@@ -123,17 +135,13 @@ static void init(struct core_vcpu *v)
 		.epoch = v->vm->epoch ? v->vm->epoch : DEFAULT_EPOCH,
 		.apic_hz = caps->l15_ecx ? caps->l15_ecx : DEFAULT_APIC_HZ,
 		.max_phy_addr = caps->max_phy_addr,
-		/* KVM does not exit for x2APIC MSRs, and has a TSC of its own. */
 		.cpus = v->vm->cpus,
-		.x2apic = v->engine->can & ENGINE_BUS && !v->vm->counted && !v->vm->change.traced,
+		.x2apic = has_cpuid(v->vm, X2APIC),
 		.host =
 			{
 				.serial_out = serial_out,
 				.reset = reset,
-				.tsc_time = v->engine->can & ENGINE_COUNTS && !v->vm->counted &&
-							    !v->vm->change.traced
-						    ? tsc_time
-						    : NULL,
+				.tsc_time = has_cpuid(v->vm, TSC_DEADLINE) ? tsc_time : NULL,
 				.opaque = v->vm,
 			},
 	};
@@ -275,6 +283,8 @@ void core_devices_touched(struct core_vcpu *v)
 struct saved_cpu {
 	/* the instructions until the timer of abi/boot.h fires, 0: not armed */
 	uint64_t timer_left;
+	/* TSC ticks that the devices are ahead of the TSC without the changes by software */
+	int64_t ahead;
 	struct core_marks marks;
 };
 
@@ -294,6 +304,21 @@ size_t core_devices_saved_bytes(const struct core_vm *vm)
 	       core_virtio_saved_bytes(vm);
 }
 
+static uint64_t timer_left(const struct core_vcpu *v)
+{
+	return core_vcpu_counts(v) ? v->irq.timer_at - v->ev->retired : v->irq.timer_left;
+}
+
+/* If instructions are not counted, the time is held, and the devices are at the platform's time. */
+static int64_t ahead_of(const struct core_vcpu *v)
+{
+	const uint64_t tsc = engine_time_tsc(&v->ev->time, v->ev->retired);
+
+	if (core_vcpu_counts(v))
+		return v->irq.ahead;
+	return (int64_t)(cycle_at(v, v->vm->platform.now) - tsc);
+}
+
 bool core_devices_save(struct core_vm *vm, void *to, size_t room)
 {
 	const size_t head = head_bytes(vm);
@@ -307,9 +332,12 @@ bool core_devices_save(struct core_vm *vm, void *to, size_t room)
 	for (i = 0; i < vm->cpus; i++) {
 		struct core_vcpu *v = vm->cpu[i];
 
-		core_irq_advance(v);
-		if (v->irq.pending & CORE_IRQ_TIMER_ARMED && core_vcpu_counts(v))
-			saved->cpu[i].timer_left = v->irq.timer_at - v->ev->retired;
+		/* The host's clock goes on, and the engine's state may be saved already. */
+		if (core_vcpu_counts(v))
+			core_irq_advance(v);
+		if (v->irq.pending & CORE_IRQ_TIMER_ARMED)
+			saved->cpu[i].timer_left = timer_left(v);
+		saved->cpu[i].ahead = ahead_of(v);
 		saved->cpu[i].marks.count = v->marks.count;
 		saved->cpu[i].marks.len = v->marks.len;
 		memcpy(saved->cpu[i].marks.text, v->marks.text, v->marks.len);
@@ -322,17 +350,22 @@ static void load_cpu(struct core_vcpu *v, const struct saved_cpu *saved)
 {
 	core_put_bit(&v->irq.pending, CORE_IRQ_TIMER_ARMED, saved->timer_left);
 	v->irq.timer_at = v->ev->retired + saved->timer_left;
+	v->irq.timer_left = (uint32_t)saved->timer_left;
+	v->irq.ahead = core_vcpu_counts(v) ? saved->ahead : 0;
 	v->marks = saved->marks;
 	v->irq.started = core_now() - v->vm->platform.now;
 	v->irq.next = next_event(v);
 }
 
-static bool are_marks(const struct core_vm *vm, const struct saved *saved)
+/* Returns false for a state that no machine has. Only a machine with one vCPU changes its engine. */
+static bool is_possible(const struct core_vm *vm, const struct saved *saved)
 {
 	unsigned int i;
 
 	for (i = 0; i < vm->cpus; i++)
-		if (saved->cpu[i].marks.len > CORE_MARK_TEXT)
+		if (saved->cpu[i].marks.len > CORE_MARK_TEXT ||
+		    saved->cpu[i].timer_left > CORE_IRQ_TIMER_MOST ||
+		    (vm->cpus > 1 && saved->cpu[i].ahead))
 			return false;
 	return true;
 }
@@ -347,7 +380,7 @@ bool core_devices_load(struct core_vm *vm, const void *from, size_t bytes)
 	for (i = 0; i < vm->cpus; i++)
 		core_devices_advance(vm->cpu[i]);
 	platform = dev_platform_saved_bytes(&vm->platform);
-	if (bytes != core_devices_saved_bytes(vm) || !are_marks(vm, saved) ||
+	if (bytes != core_devices_saved_bytes(vm) || !is_possible(vm, saved) ||
 	    !core_virtio_load(vm, (const char *)from + head + platform, bytes - head - platform) ||
 	    !dev_platform_load(&vm->platform, (const char *)from + head, platform))
 		return false;

@@ -20,6 +20,9 @@ enum core_irq_pending {
 	CORE_IRQ_TIMER_ARMED = 1 << 16,
 };
 
+/* The most instructions until the timer fires. */
+#define CORE_IRQ_TIMER_MOST 0x1000000u
+
 /* The two interrupt sources of abi/boot.h, a timer and the PMI, and the devices' time. */
 struct core_irq {
 	uint32_t pending; /* enum core_irq_pending */

@@ -185,7 +185,10 @@ static bool run_part(struct core_vcpu *v, enum way way, struct core_loop *l)
 		core_hv_step(v);
 		break;
 	case WAY_HOST:
-		if (tracer_on(&v->tracer) || v->way & CORE_WAY_STEP_ALWAYS)
+		if (vpt_unlikely(v->way & CORE_WAY_STEP_TO_PLAIN) && core_switch_is_plain(v))
+			v->way &= ~(uint32_t)CORE_WAY_STEP_TO_PLAIN;
+		if (tracer_on(&v->tracer) ||
+		    v->way & (CORE_WAY_STEP_ALWAYS | CORE_WAY_STEP_TO_PLAIN))
 			core_vcpu_step(v);
 		else
 			core_loop_free(v);

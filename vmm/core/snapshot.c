@@ -3,6 +3,7 @@
 #include "core/snapshot.h"
 #include "core/devices.h"
 #include "core/irq.h"
+#include "core/switch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -357,28 +358,51 @@ static int write_then_name(const char *path, struct core_vm *vm,
 	return error;
 }
 
+bool core_snapshot_has(const struct engine *engine)
+{
+	return engine->save && engine->load;
+}
+
+/*
+ * Bring every saved part up to the current time. A host's processor can stop at places that only it
+ * knows, and has one vCPU.
+ */
+static int hold(struct core_vm *vm)
+{
+	struct core_vcpu *v = vm->vcpu;
+	unsigned int i;
+
+	for (i = 0; i < vm->cpus; i++)
+		core_irq_advance(vm->cpu[i]);
+	if (core_vcpu_counts(v))
+		return 0;
+	if (!core_switch_is_plain(v))
+		return -EAGAIN;
+	(void)core_switch_hold(v);
+	return v->engine->save(v->ev, NULL, 0) ? 0 : -EAGAIN;
+}
+
 int core_snapshot_save(const char *path, struct core_vm *vm, const struct core_snap_origin *origin,
 		       char *why, size_t size)
 {
 	int fd = -1, error = 0;
 	unsigned int i;
 
-	if (!(vm->engine->can & ENGINE_COUNTS))
+	if (!core_snapshot_has(vm->engine) || vm->threads)
 		error = -ENOTSUP;
 	for (i = 0; !error && i < vm->cpus; i++)
 		error = vm->cpu[i]->tracer.recorder.error;
 	if (!error && origin->writer)
 		error = trace_writer_reread(origin->writer, &fd);
+	if (!error)
+		error = hold(vm);
 	if (error) {
 		snprintf(why, size, "%s",
 			 error == -ESPIPE ? "-o is not a regular file that could be read back"
 					  : strerror(-error));
-		return error;
+	} else {
+		error = write_then_name(path, vm, origin, fd, why, size);
 	}
-	/* Bring every saved part up to the current time. */
-	for (i = 0; i < vm->cpus; i++)
-		core_irq_advance(vm->cpu[i]);
-	error = write_then_name(path, vm, origin, fd, why, size);
 	if (fd >= 0)
 		close(fd);
 	return error;

@@ -22,7 +22,7 @@
 struct trace_writer;
 
 #define CORE_SNAP_MAGIC	      0x0a50414e53545056ull /* "VPTSNAP\n" */
-#define CORE_SNAP_VERSION     10
+#define CORE_SNAP_VERSION     11
 #define CORE_SNAP_BLOCK_MAGIC 0x4b4c4253u /* "SBLK" */
 
 struct core_snap_header {
@@ -130,8 +130,9 @@ struct core_snap_origin {
  * Write the machine to @path between two instructions. The file appears under this name only when
  * it is complete and on disk. Nothing else changes.
  *
- * Returns 0, or -errno with one line in @why. Errors include -ENOTSUP (the engine has no snapshots)
- * and -ESPIPE (the trace file is not a regular file, so it cannot be read back).
+ * Returns 0, or -errno with one line in @why. The error is -ENOTSUP if the engine has no snapshots.
+ * It is -ESPIPE if the trace file is not a regular file, which could not be read back. After -EAGAIN,
+ * which means that the engine cannot stop here, repeat the call after the next run().
  */
 int core_snapshot_save(const char *path, struct core_vm *vm, const struct core_snap_origin *origin,
 		       char *why, size_t size);
@@ -152,6 +153,16 @@ size_t core_snapshot_count(const struct core_snapshot *s, enum core_snap_type ty
 
 /* Returns the bytes of START, which stay until the snapshot is closed, or NULL. */
 const void *core_snapshot_start(const struct core_snapshot *s, size_t *bytes);
+
+/* Returns true if snapshots of this engine exist. */
+bool core_snapshot_has(const struct engine *engine);
+
+/*
+ * Copy CPUID, for core_vm_config.saved. *count is the room before the call, and the number of
+ * entries after it. Returns false if there are more.
+ */
+bool core_snapshot_cpuid(const struct core_snapshot *s, struct engine_cpuid_entry *entries,
+			 size_t *count);
 
 /* Load the state into a new machine that was created according to core_snapshot_info(). */
 int core_snapshot_load(const struct core_snapshot *s, struct core_vm *vm, char *why, size_t size);

@@ -268,7 +268,7 @@ static bool follows(enum core_snap_type type, enum core_snap_type last)
 static int check_order(const struct core_snapshot *s, const struct why *why)
 {
 	const struct block *last = &s->blocks.at[s->blocks.n - 1];
-	bool has_file = core_snapshot_count(s, CORE_SNAP_WRITER, NULL);
+	const bool has_file = core_snapshot_count(s, CORE_SNAP_WRITER, NULL);
 	struct core_snap_end end;
 	unsigned int type;
 	size_t i;
@@ -447,6 +447,26 @@ static const struct block *the(const struct core_snapshot *s, enum core_snap_typ
 	return nth(s, type, 0);
 }
 
+bool core_snapshot_cpuid(const struct core_snapshot *s, struct engine_cpuid_entry *entries,
+			 size_t *count)
+{
+	const struct block *b = the(s, CORE_SNAP_CPUID);
+	const size_t n = b->len / sizeof(struct core_snap_leaf);
+	size_t i;
+
+	if (n > *count || b->len % sizeof(struct core_snap_leaf))
+		return false;
+	for (i = 0; i < n; i++) {
+		struct core_snap_leaf l;
+
+		memcpy(&l, b->bytes + i * sizeof(l), sizeof(l));
+		entries[i] = (struct engine_cpuid_entry){l.leaf, l.subleaf, l.by_subleaf, l.eax,
+							 l.ebx,	 l.ecx,	    l.edx};
+	}
+	*count = n;
+	return true;
+}
+
 /* Check that the VM has the snapshot's CPUID, because the guest may already have read it. */
 static int check_cpuid(const struct core_snapshot *s, const struct core_vm *vm,
 		       const struct why *why)
@@ -525,8 +545,8 @@ static int load_vcpu(const struct core_snapshot *s, struct core_vcpu *v, const s
 	int error = v->engine->load(v->ev, b->bytes, b->len);
 
 	if (error)
-		return complain(why, error, "engine %s: not a state of its processor",
-				v->engine->name);
+		return complain(why, error == -ENOMEM ? error : -EINVAL,
+				"engine %s: not a state of its processor", v->engine->name);
 	memcpy(&state, nth(s, CORE_SNAP_VCPU, v->index)->bytes, sizeof(state));
 	if (v->ev->retired > MOST || !core_vcpu_restore(v, &state))
 		return complain(why, -EINVAL, "not a state of a vCPU");
@@ -559,7 +579,7 @@ int core_snapshot_load(const struct core_snapshot *s, struct core_vm *vm, char *
 	const struct why why = {text, size};
 	int error;
 
-	if (!(vm->engine->can & ENGINE_COUNTS))
+	if (!core_snapshot_has(vm->engine))
 		return complain(&why, -ENOTSUP, "engine %s has no snapshots", vm->engine->name);
 	error = check_cpuid(s, vm, &why);
 	if (!error)

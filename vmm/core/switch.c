@@ -26,21 +26,28 @@ struct moving {
 	uint64_t devices; /* the devices' time, ns */
 };
 
-/* Returns true if the next instruction depends on nothing that only the traced engine knows. */
-static bool is_plain(const struct core_vcpu *v)
+bool core_switch_is_plain(const struct core_vcpu *v)
 {
 	return !v->shadowed && !v->debug_pending && !v->wait.flags &&
 	       !(v->ev->state & ENGINE_SHADOW);
 }
 
-/* Let time be virtual, as both engines can represent it, and take the state. */
-static int leave(struct core_vcpu *v, struct moving *m)
+uint64_t core_switch_hold(struct core_vcpu *v)
 {
+	uint64_t ns;
+
 	/* The first advance starts the devices. */
 	core_devices_advance(v);
-	m->devices = core_devices_time(v);
+	ns = core_devices_time(v);
 	if (!core_vcpu_counts(v) && v->way & CORE_WAY_UNTRACED)
 		core_irq_leave_untraced(v);
+	return ns;
+}
+
+/* Hold the time, and take the state. */
+static int leave(struct core_vcpu *v, struct moving *m)
+{
+	m->devices = core_switch_hold(v);
 	m->count = v->engine->save(v->ev, NULL, 0);
 	if (!m->count)
 		return -EAGAIN;
@@ -143,7 +150,7 @@ void core_switch_poll(struct core_vcpu *v)
 		if (v->engine != s->traced)
 			change(v);
 	} else if (v->engine != s->free && v->ev->retired - s->traced_at >= QUIET_INSNS &&
-		   is_plain(v)) {
+		   core_switch_is_plain(v)) {
 		change(v);
 	}
 }

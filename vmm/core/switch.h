@@ -12,6 +12,14 @@
 
 #include "core/vm.h"
 
+/* Returns true if the next instruction depends on nothing that only one of the engines knows. */
+bool core_switch_is_plain(const struct core_vcpu *v);
+/*
+ * Let the time be virtual, as all engines can represent it, until the vCPU runs again. Returns the
+ * devices' time in ns.
+ */
+uint64_t core_switch_hold(struct core_vcpu *v);
+
 /*
  * Let the other engine run the guest from here, between two instructions. Returns 0 or -errno.
  * -EAGAIN: the current engine cannot stop here, or the guest's TSC would fall. Call the function

@@ -50,11 +50,12 @@ enum core_vcpu_shadowed {
 
 /* Bits of core_vcpu.way: how the guest runs, and its clock. */
 enum core_vcpu_way {
-	CORE_WAY_STEP_ALWAYS = 1 << 0, /* untraced code is stepped, too */
-	CORE_WAY_BREAKPOINTS = 1 << 1, /* DR7 enables breakpoints, which the core must check */
-	CORE_WAY_UNTRACED = 1 << 2,    /* timers run on the host's clock */
-	CORE_WAY_HELD = 1 << 3,	       /* the TSC is virtual, because a trace has begun */
-	CORE_WAY_RAN_FREE = 1 << 4,    /* the guest has run on the host's TSC */
+	CORE_WAY_STEP_ALWAYS = 1 << 0,	 /* untraced code is stepped, too */
+	CORE_WAY_BREAKPOINTS = 1 << 1,	 /* DR7 enables breakpoints, which the core must check */
+	CORE_WAY_UNTRACED = 1 << 2,	 /* timers run on the host's clock */
+	CORE_WAY_HELD = 1 << 3,		 /* the TSC is virtual, because a trace has begun */
+	CORE_WAY_RAN_FREE = 1 << 4,	 /* the guest has run on the host's TSC */
+	CORE_WAY_STEP_TO_PLAIN = 1 << 5, /* a snapshot: stepped until core_switch_is_plain() */
 };
 
 /* Values of core_vcpu.urged: when core_vcpu_urge() was last called. */

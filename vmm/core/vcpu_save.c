@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Save and restore the core's state of a vCPU. */
 #include "core/vcpu_save.h"
+#include "core/debug.h"
 #include "core/irq.h"
 
 #include <string.h>
@@ -29,7 +30,7 @@ void core_vcpu_save(struct core_vcpu *v, struct core_vcpu_state *state)
 	state->debug_pending = v->debug_pending;
 	state->steps = v->steps;
 	state->turn_end = v->pending & CORE_VCPU_YIELDS ? 0 : v->turn_end;
-	state->tsc_limit = v->ev->tsc_limit;
+	state->tsc_limit = v->engine->can & ENGINE_REPORTS ? v->ev->tsc_limit : UINT64_MAX;
 	core_perfmon_save(v, &state->perfmon);
 	core_wait_save(v, &state->wait);
 }
@@ -53,5 +54,11 @@ bool core_vcpu_restore(struct core_vcpu *v, const struct core_vcpu_state *state)
 	v->turn_end = state->turn_end;
 	v->ev->tsc_limit = state->tsc_limit;
 	core_vcpu_load(v);
+	if (core_vcpu_counts(v))
+		return true;
+	/* The host's clocks begin now. */
+	v->way &= ~(uint32_t)CORE_WAY_UNTRACED;
+	v->way |= CORE_WAY_RAN_FREE | CORE_WAY_STEP_TO_PLAIN;
+	core_put_bit(&v->way, CORE_WAY_BREAKPOINTS, core_debug_set(v));
 	return true;
 }

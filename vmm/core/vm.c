@@ -11,29 +11,49 @@
 
 #include "core/vcpu.h"
 
-/* Get the leaves of the engine. If the engine changes, these are the leaves that both have. */
-static int supported(struct core_vm *vm, size_t *count)
+/* Get the leaves of the other engine that may run the guest. */
+static int others_leaves(const struct core_vm_config *config, struct engine_cpuid_entry *entries,
+			 size_t *count)
+{
+	const struct engine *other = config->traced ? config->traced : config->also;
+	struct engine_vm *machine;
+	int error = other->vm_create(config->traced ? config->probe : config->also_probe, &machine);
+
+	if (error)
+		return error;
+	error = other->supported_cpuid(machine, entries, count);
+	other->vm_destroy(machine);
+	return error;
+}
+
+/*
+ * Get the leaves of the engine. If another engine may run the guest, these are the leaves that both
+ * have. They do not depend on which of the two begins: values that are no features are the host's.
+ */
+static int supported(struct core_vm *vm, const struct core_vm_config *config, size_t *count)
 {
 	struct engine_cpuid_entry other[CORE_CPUID_ROOM];
 	size_t others = CORE_CPUID_ROOM;
-	struct engine_vm *machine;
 	int error = vm->engine->supported_cpuid(vm->machine, vm->cpuid, count);
 
-	if (error || !vm->change.traced)
+	if (!error && vm->common)
+		error = others_leaves(config, other, &others);
+	if (error || !vm->common)
 		return error;
-	error = vm->change.traced->vm_create(&vm->probe, &machine);
-	if (error)
-		return error;
-	error = vm->change.traced->supported_cpuid(machine, other, &others);
-	vm->change.traced->vm_destroy(machine);
-	if (!error)
+	if (!(vm->engine->can & ENGINE_BUS)) {
 		core_cpuid_common(vm->cpuid, count, other, others);
-	return error;
+		return 0;
+	}
+	core_cpuid_common(other, &others, vm->cpuid, *count);
+	memcpy(vm->cpuid, other, others * sizeof(*other));
+	*count = others;
+	return 0;
 }
 
 static int make_cpuid(struct core_vm *vm, const struct core_vm_config *config)
 {
-	bool has_pt = vm->owner == TRACE_OWNER_GUEST && vm->system == TRACER_SYSTEM_PT;
+	const bool has_pt = vm->owner == TRACE_OWNER_GUEST && vm->system == TRACER_SYSTEM_PT;
+	const bool near = vm->engine->can & ENGINE_NEAR && !vm->counted && !vm->common;
 	size_t count = CORE_CPUID_ROOM;
 	int error = 0;
 
@@ -43,7 +63,7 @@ static int make_cpuid(struct core_vm *vm, const struct core_vm_config *config)
 		count = config->cpuid_count;
 		memcpy(vm->cpuid, config->cpuid, count * sizeof(*config->cpuid));
 	} else {
-		error = supported(vm, &count);
+		error = supported(vm, config, &count);
 	}
 	if (error)
 		return error;
@@ -52,12 +72,27 @@ static int make_cpuid(struct core_vm *vm, const struct core_vm_config *config)
 	/* With VM entries and exits, PT's registers are switched by MSR, not by XSAVES. */
 	core_cpuid_xstate(vm->cpuid, &vm->cpuid_count, &vm->guest_caps, has_pt && !vm->vmx);
 	if (!config->cpuid)
-		core_cpuid_platform(vm->cpuid, vm->cpuid_count, vm->engine->can & ENGINE_BUS);
-	if (!config->cpuid && vm->engine->can & ENGINE_NEAR && !vm->counted)
+		core_cpuid_platform(vm->cpuid, vm->cpuid_count,
+				    vm->engine->can & ENGINE_BUS && !vm->common);
+	if (!config->cpuid && near)
 		core_cpuid_features(vm->cpuid, vm->cpuid_count, &vm->caps);
 	/* Lockstep has no waiting instructions, and a traced hypervisor would intercept them. */
-	if (!config->cpuid && vm->engine->can & ENGINE_NEAR && !vm->counted && !vm->vmx)
+	if (!config->cpuid && near && !vm->vmx)
 		core_cpuid_waits(vm->cpuid, &vm->cpuid_count, &vm->caps);
+	return 0;
+}
+
+/* Replace CPUID by that of a snapshot, which may have fewer features. */
+static int take_saved(struct core_vm *vm, const struct core_vm_config *config)
+{
+	core_cpuid_topology(vm->cpuid, vm->cpuid_count, 0, config->cpus ? config->cpus : 1);
+	if (config->saved_count > CORE_CPUID_ROOM)
+		return -E2BIG;
+	if (!core_cpuid_gives(vm->cpuid, vm->cpuid_count, config->saved, config->saved_count,
+			      config->gap))
+		return -ENOTSUP;
+	memcpy(vm->cpuid, config->saved, config->saved_count * sizeof(*config->saved));
+	vm->cpuid_count = config->saved_count;
 	return 0;
 }
 
@@ -145,11 +180,14 @@ int core_vm_create(struct core_vm *vm, const struct core_vm_config *config)
 	vm->vmx = config->vmx;
 	vm->change.free = config->engine;
 	vm->change.traced = config->traced;
+	vm->common = config->traced || config->also;
 	error = x86_mem_create(&vm->mem, config->mem_bytes);
 	if (!error)
 		error = make_machine(vm, vm->engine, &vm->machine);
 	if (!error)
 		error = make_cpuid(vm, config);
+	if (!error && config->saved)
+		error = take_saved(vm, config);
 	if (!error)
 		error = make_vcpus(vm, config->cpus ? config->cpus : 1);
 	if (!error)

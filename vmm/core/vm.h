@@ -105,6 +105,14 @@ struct core_vm_switch {
 	uint64_t count;	    /* the number of changes */
 };
 
+/* The first difference that core_cpuid_gives() finds. */
+struct core_cpuid_gap {
+	bool found; /* the other members are valid */
+	uint32_t leaf, subleaf;
+	const char *reg;     /* "EAX" to "EDX"; NULL: the leaf is missing */
+	uint32_t is, wanted; /* the register of the engine, and that of the snapshot */
+};
+
 struct core_vm_config {
 	const struct engine *engine;
 	/*
@@ -113,6 +121,19 @@ struct core_vm_config {
 	 */
 	const struct engine *traced;
 	const struct engine_probe *probe;
+	/*
+	 * Another engine that may resume a snapshot of this VM, with its probe, or NULL. CPUID has
+	 * what both engines have.
+	 */
+	const struct engine *also;
+	const struct engine_probe *also_probe;
+	/*
+	 * The complete CPUID of a snapshot, or NULL. If the machine cannot have this table,
+	 * core_vm_create() sets *gap and returns -ENOTSUP.
+	 */
+	const struct engine_cpuid_entry *saved;
+	size_t saved_count;
+	struct core_cpuid_gap *gap;
 	/* capabilities of PT if the processor has PT, and its clocks */
 	const struct vpt_caps *caps;
 	enum tracer_trace_system system;
@@ -152,6 +173,7 @@ struct core_vm {
 	enum trace_owner owner;
 	struct core_vm_hooks hooks;
 	bool counted, vmx;
+	bool common; /* CPUID has the features that two engines have */
 	struct core_vm_switch change;
 	struct engine_cpuid_entry cpuid[CORE_CPUID_ROOM];
 	size_t cpuid_count;
@@ -190,6 +212,13 @@ void core_vm_stop(struct core_vm *vm, enum trace_stop_kind kind, const char *fmt
 /* Reduce a table to what another one has, too. */
 void core_cpuid_common(struct engine_cpuid_entry *a, size_t *a_count,
 		       const struct engine_cpuid_entry *b, size_t b_count);
+/*
+ * Returns true if a machine whose complete table is `mine` can have the table `theirs`, which may
+ * have fewer features. Else sets *gap.
+ */
+bool core_cpuid_gives(const struct engine_cpuid_entry *mine, size_t count,
+		      const struct engine_cpuid_entry *theirs, size_t theirs_count,
+		      struct core_cpuid_gap *gap);
 /* Convert a host's table to that of the model, in place (cpuid.c). */
 void core_cpuid_shape(struct engine_cpuid_entry *entries, size_t *count,
 		      const struct vpt_caps *caps, bool pt_present);

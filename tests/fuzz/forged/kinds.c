@@ -60,9 +60,12 @@ static void use_vpt(struct forged_input *input)
 static void use_vps(struct forged_input *input)
 {
 	static const char *const shows[] = {"", "-j"};
-	static const char *const restores[] = {
-		"-q -o out", "-q", "-q -o out --snapshot=again --snapshot-at=24000",
-		"-q --snapshot=again --snapshot-at=23000", "-q -o out --max-bytes=1M"};
+	static const char *const restores[] = {"-q -o out",
+					       "-q",
+					       "-q -o out --snapshot=again --snapshot-at=24000",
+					       "-q --snapshot=again --snapshot-at=23000",
+					       "-q -o out --max-bytes=1M",
+					       "-q -o out --pt=host --oracle"};
 	uint64_t printed;
 	char words[128];
 	int status;
