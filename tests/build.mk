@@ -299,7 +299,7 @@ check-linux:
 	$(again) all
 	@patches/tools/demo >/dev/null
 	@patches/tools/kernel generic >/dev/null
-	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 900 -d $(O)/check-linux tests/run/linux/boot.sh tests/run/linux/complaints.sh tests/run/linux/demo.sh \
+	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 1500 -d $(O)/check-linux tests/run/linux/boot.sh tests/run/linux/complaints.sh tests/run/linux/demo.sh \
 		tests/run/linux/share.sh tests/run/linux/net.sh tests/run/linux/disk.sh tests/run/linux/vmlinux.sh \
 		tests/run/linux/faults.sh tests/run/linux/scenarios.sh
 # The arguments of debian.sh for each row.
