@@ -33,6 +33,23 @@ tap_run "and says so" grep -q -- '--timeout=1 reached' "$dir/err"
 timeout -s INT 1 "$VPT" $kvm --cpus=4 --arg=1000000000 --console=none "$elf" 2>"$dir/err"
 tap_run "a signal ends all vCPUs" grep -q interrupted "$dir/err"
 
+# A vCPU other than the first waits for a console that nobody reads, a pipe of one page.
+cat >"$dir/unread.py" <<'END'
+import fcntl, os, subprocess, sys
+
+_, console = os.pipe()
+fcntl.fcntl(console, fcntl.F_SETPIPE_SZ, 4096)
+run = subprocess.Popen(sys.argv[1:], stdout=console, stderr=subprocess.DEVNULL)
+try:
+    sys.exit(run.wait(timeout=20))
+except subprocess.TimeoutExpired:
+    run.kill()
+    sys.exit("it goes on")
+END
+# shellcheck disable=SC2086 # words
+python3 "$dir/unread.py" "$VPT" $kvm --cpus=2 --arg=0 --arg=1 --timeout=2 "$elf" 2>"$dir/err"
+tap_run "--timeout ends a vCPU that waits for the console" test $? -eq 1 -a ! -s "$dir/err"
+
 refuses "KVM would step a trace" "$USAGE" "cpus: engine kvm has one" run --engine=kvm --cpus=2 "$elf"
 refuses "a change of engine" "$USAGE" "cpus: engine kvm,soft has one" run --engine=kvm,soft --cpus=2 "$elf"
 tap_end

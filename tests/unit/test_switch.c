@@ -374,6 +374,35 @@ START_TEST(an_event_in_delivery_stays)
 }
 END_TEST
 
+/* KVM refuses a state whose time divides by zero, and MSRs that no state has. */
+START_TEST(a_forged_state)
+{
+	struct engine_state_msr *msr;
+	struct engine_state *s;
+	size_t bytes, i;
+
+	create(0);
+	bytes = vm.engine->save(vm.vcpu->ev, NULL, 0);
+	s = malloc(bytes);
+	for (i = 0; i < 4; i++) {
+		ck_assert_uint_eq(vm.engine->save(vm.vcpu->ev, s, bytes), bytes);
+		ck_assert_uint_gt(s->msrs, 1);
+		msr = (struct engine_state_msr *)(s + 1);
+		if (i == 0)
+			s->time.clocks = 0;
+		else if (i == 1)
+			s->time.ticks = 0;
+		else if (i == 2)
+			msr[0].index = X86_MSR_APIC_BASE;
+		else
+			msr[1] = msr[0];
+		ck_assert_int_eq(vm.engine->load(vm.vcpu->ev, s, bytes), -EINVAL);
+	}
+	free(s);
+	core_vm_destroy(&vm);
+}
+END_TEST
+
 /* The directions of a snapshot. */
 static const struct direction {
 	const char *from, *to;
@@ -516,7 +545,7 @@ TEST_SUITE("switch", NULL, NULL)
 	tcase_set_timeout(tcase, 120);
 	TEST_LOOP(tcase, 10, random_states_survive);
 	TEST_ADD(tcase, a_guest_runs_across_changes, code_that_kvm_changed_runs,
-		 an_event_in_delivery_stays, a_snapshot_waits);
+		 an_event_in_delivery_stays, a_snapshot_waits, a_forged_state);
 	TEST_LOOP(tcase, (int)(sizeof(directions) / sizeof(directions[0])),
 		  a_snapshot_changes_the_engine);
 }

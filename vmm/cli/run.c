@@ -94,6 +94,8 @@ static int check_cpus(const struct cli_run_options *o, const struct engine *engi
 				traced ? "" : ", or --pt=off");
 	if (!(engine->can & ENGINE_BUS) && o->window.from.kind)
 		other = "trace-from";
+	else if (!(engine->can & ENGINE_BUS) && o->window.until.kind)
+		other = "trace-until";
 	if (o->usage.given)
 		other = "usage";
 	else if (o->trace.changes)

@@ -38,8 +38,8 @@ static const char *no_pt(const struct cli_run_options *o, const struct engine_pr
 static bool needs_model(const struct cli_run_options *o)
 {
 	return o->model_given || o->system != TRACER_SYSTEM_PT || o->usage.given || o->oracle ||
-	       o->verify || o->max_insns || o->trace.of_model || o->snapshot || o->trace_later ||
-	       o->window.from.kind || o->window.until.kind || o->window.insns ||
+	       o->verify || o->max_insns || o->trace.of_model || o->snapshot || o->common_cpuid ||
+	       o->trace_later || o->window.from.kind || o->window.until.kind || o->window.insns ||
 	       cli_run_needs_soft(o);
 }
 

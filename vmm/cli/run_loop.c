@@ -26,6 +26,8 @@
 
 /* Interval of the timer that repeats the end, because a system call may just have begun to wait. */
 #define AGAIN_NS 20000000
+/* The time to the next try of a snapshot. */
+#define AGAIN_SOON_NS 1000000
 
 static volatile sig_atomic_t interrupted, asked, ending;
 /* The VM whose vCPUs the handlers interrupt; NULL if no guest runs. */
@@ -52,6 +54,8 @@ static void end_soon(void)
 	ending = 1;
 	for (i = 0; vm && i < vm->cpus; i++)
 		core_vcpu_urge(vm->cpu[i]);
+	if (vm)
+		core_threads_urge(vm);
 }
 
 /* Handle the end of --timeout, and the repetition after a signal. */
@@ -88,6 +92,13 @@ static void console(void *opaque, char c)
 	cli_run_window_printed(m, c);
 	/* Ignore the error of a write that the end interrupted. */
 	if (!ending && !m->silent && !cli_terminal_put(&m->terminal, (uint8_t)c) && ending)
+		clearerr(m->console);
+}
+
+/* Flush the console while the guest runs, and likewise ignore an interrupted write. */
+static void flush_console(const struct cli_run_machine *m)
+{
+	if (fflush(m->console) && ending)
 		clearerr(m->console);
 }
 
@@ -128,7 +139,8 @@ bool cli_run_take_snapshot(struct cli_run_machine *m)
 	error = core_snapshot_save(m->o.snapshot, &m->vm, &origin, why, sizeof(why));
 	if (error == -EAGAIN) {
 		asked = 1;
-		m->vm.vcpu->next_tick = 0;
+		/* The guest must run in between, or the engine stays at this place. */
+		m->vm.vcpu->next_tick = core_now() + AGAIN_SOON_NS;
 	}
 	if (error == -ECANCELED || error == -EAGAIN)
 		return false;
@@ -160,7 +172,7 @@ static enum core_input_ready input_wait(void *opaque, uint64_t ns, bool wants)
 
 	/* A prompt without a line feed is to be seen before the wait. */
 	if (ns)
-		fflush(m->console);
+		flush_console(m);
 	m->input.other = cli_run_monitor_fd(m);
 	if (m->net && ns) {
 		cli_run_net_wait(m, ns);
@@ -216,7 +228,7 @@ static bool tick(void *opaque)
 		cli_run_quit();
 	if (ending)
 		return interrupted;
-	fflush(m->console);
+	flush_console(m);
 	cli_run_monitor_poll(m);
 	cli_run_report_tick(&m->report);
 	if (asked && m->o.snapshot) {

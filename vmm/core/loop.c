@@ -82,7 +82,8 @@ void core_loop_halted(struct core_vcpu *v)
 	if (core_irq_pending(v) && core_irq_deliver(v))
 		return;
 	if (core_threads_used(v)) {
-		core_threads_wait(v, UINT64_MAX);
+		core_threads_park(v);
+		core_loop_poll(v);
 		return;
 	}
 	core_vm_stop(v->vm, TRACE_STOP_HALTED, "at %#llx with interrupts %s",
@@ -187,8 +188,8 @@ static bool run_part(struct core_vcpu *v, enum way way, struct core_loop *l)
 	case WAY_HOST:
 		if (vpt_unlikely(v->way & CORE_WAY_STEP_TO_PLAIN) && core_switch_is_plain(v))
 			v->way &= ~(uint32_t)CORE_WAY_STEP_TO_PLAIN;
-		if (tracer_on(&v->tracer) ||
-		    v->way & (CORE_WAY_STEP_ALWAYS | CORE_WAY_STEP_TO_PLAIN))
+		if (tracer_on(&v->tracer) || v->way & CORE_WAY_STEP_ALWAYS ||
+		    (v->way & CORE_WAY_STEP_TO_PLAIN && core_vcpu_long_mode(v)))
 			core_vcpu_step(v);
 		else
 			core_loop_free(v);
@@ -222,6 +223,7 @@ void core_vcpu_loop(struct core_vcpu *v)
 			way = choose_way(v);
 		}
 	}
+	core_threads_notify(v);
 	core_loop_end(v);
 }
 

@@ -129,14 +129,18 @@ void core_loop_free(struct core_vcpu *v)
 	bool want_irq;
 
 	if (core_threads_used(v) && !core_init_poll(v)) {
-		core_threads_wait(v, UINT64_MAX);
+		core_threads_park(v);
+		core_loop_poll(v);
 		return;
 	}
 	/* Another vCPU may have changed the time of the shared devices' next event. */
 	if (core_threads_used(v) && !v->index)
 		core_devices_touched(v);
-	/* KVM has no window for an NMI with interrupts off, and does not report IRET. */
-	if (core_irq_in_nmi(v) && !v->engine->pt) {
+	/*
+	 * KVM has no window for an NMI with interrupts off, and does not report IRET. The core steps
+	 * in long mode only.
+	 */
+	if (core_irq_in_nmi(v) && !v->engine->pt && core_vcpu_long_mode(v)) {
 		core_vcpu_step(v);
 		/* The handler may wait for another vCPU. */
 		core_threads_leave(v, false);

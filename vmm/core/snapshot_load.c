@@ -544,6 +544,11 @@ static int load_vcpu(const struct core_snapshot *s, struct core_vcpu *v, const s
 	struct core_vcpu_state state;
 	int error = v->engine->load(v->ev, b->bytes, b->len);
 
+	if (error == -EAGAIN)
+		return complain(why, error,
+				"engine %s: the TSC of this host is less than the guest's, and "
+				"its KVM takes no offset: use --engine=soft",
+				v->engine->name);
 	if (error)
 		return complain(why, error == -ENOMEM ? error : -EINVAL,
 				"engine %s: not a state of its processor", v->engine->name);

@@ -7,6 +7,7 @@
 #include "core/devices.h"
 #include "core/init.h"
 #include "core/irq.h"
+#include "core/loop.h"
 #include "core/vcpu.h"
 #include "core/wait.h"
 
@@ -24,7 +25,7 @@ enum thread_state {
 	THREAD_RUNS = 1 << 0,	   /* in the engine's run() */
 	THREAD_WANTS_IRQ = 1 << 1, /* which ends when an interrupt can be delivered */
 	THREAD_WAITS = 1 << 2,
-	THREAD_FOR_OTHERS = 1 << 3, /* nothing but another vCPU can end the wait */
+	THREAD_FOR_OTHERS = 1 << 3, /* only another vCPU or a shared device can end the wait */
 	THREAD_NOTIFIED = 1 << 4,   /* its run() or its wait ends because of an event */
 };
 
@@ -63,7 +64,10 @@ static bool has_event(const struct core_vcpu *v)
 		return false;
 	if (state & THREAD_WAITS)
 		return core_wait_is_over(v);
-	return !(state & THREAD_WANTS_IRQ) && core_irq_pending(v);
+	if (!(state & THREAD_WANTS_IRQ))
+		return core_irq_pending(v);
+	/* No window opens for an NMI while RFLAGS.IF is clear. */
+	return !v->engine->pt && core_irq_in_nmi(v);
 }
 
 static void notify(struct core_vcpu *v)
@@ -80,11 +84,11 @@ static void notify(struct core_vcpu *v)
 	t->state |= THREAD_NOTIFIED;
 }
 
-static void notify_others(struct core_vcpu *v)
+void core_threads_notify(struct core_vcpu *v)
 {
 	unsigned int i;
 
-	for (i = 0; i < v->vm->cpus; i++)
+	for (i = 0; v->vm->threads && i < v->vm->cpus; i++)
 		if (i != v->index)
 			notify(v->vm->cpu[i]);
 }
@@ -93,9 +97,16 @@ void core_threads_leave(struct core_vcpu *v, bool want_irq)
 {
 	if (!v->vm->threads)
 		return;
-	notify_others(v);
+	core_threads_notify(v);
 	thread_of(v)->state = THREAD_RUNS | (want_irq ? THREAD_WANTS_IRQ : 0);
 	pthread_mutex_unlock(&v->vm->threads->lock);
+}
+
+/* The post-mortem is that of the vCPU that has stopped the VM. */
+static void become_current(struct core_vcpu *v)
+{
+	if (!v->vm->stop.kind)
+		v->vm->current = v;
 }
 
 void core_threads_enter(struct core_vcpu *v)
@@ -104,11 +115,24 @@ void core_threads_enter(struct core_vcpu *v)
 		return;
 	pthread_mutex_lock(&v->vm->threads->lock);
 	thread_of(v)->state = 0;
-	v->vm->current = v;
+	become_current(v);
 }
 
-/* Returns true if each other vCPU waits for others, and none has an event. */
-static bool all_others_wait(const struct core_vcpu *v)
+/* Returns true if a shared device can wake one of the vCPUs. */
+static bool devices_can_wake(const struct core_vm *vm)
+{
+	unsigned int i;
+
+	if (core_devices_shared_next(vm) == UINT64_MAX)
+		return false;
+	for (i = 0; i < vm->cpus; i++)
+		if (vm->cpu[i]->pending & CORE_VCPU_HALTED && vm->cpu[i]->regs->rflags & X86_FL_IF)
+			return true;
+	return false;
+}
+
+/* Returns true if each other vCPU waits for others, and nothing will wake one. */
+static bool is_over(const struct core_vcpu *v)
 {
 	const struct core_vm *vm = v->vm;
 	unsigned int i;
@@ -119,31 +143,50 @@ static bool all_others_wait(const struct core_vcpu *v)
 		if (i != v->index && (!(state & THREAD_FOR_OTHERS) || state & THREAD_NOTIFIED))
 			return false;
 	}
-	return true;
+	return !devices_can_wake(vm);
 }
 
-void core_threads_wait(struct core_vcpu *v, uint64_t ns)
+static void wait_for(struct core_vcpu *v, uint64_t ns, uint32_t state)
 {
-	const bool for_others = ns == UINT64_MAX;
 	struct thread *t = thread_of(v);
 	struct timespec until;
 	uint64_t end = core_now();
 
 	if (!v->index)
 		core_devices_touched(v);
-	notify_others(v);
-	if (for_others && all_others_wait(v)) {
-		core_vm_stop(v->vm, TRACE_STOP_HALTED, "at %#llx, and nothing wakes a processor",
-			     (unsigned long long)v->vm->vcpu->regs->rip);
-		return;
-	}
-	t->state = THREAD_WAITS | (for_others ? THREAD_FOR_OTHERS : 0);
+	core_threads_notify(v);
+	t->state = THREAD_WAITS | state;
 	end += ns < LONGEST_NS ? ns : LONGEST_NS;
 	until = (struct timespec){(time_t)(end / NS_PER_SECOND), (long)(end % NS_PER_SECOND)};
-	if (!has_event(v))
-		pthread_cond_timedwait(&t->event, &v->vm->threads->lock, &until);
+	if (!has_event(v)) {
+		if (state && is_over(v))
+			core_vm_stop(v->vm, TRACE_STOP_HALTED,
+				     "at %#llx, and nothing wakes a processor",
+				     (unsigned long long)v->vm->vcpu->regs->rip);
+		else
+			pthread_cond_timedwait(&t->event, &v->vm->threads->lock, &until);
+	}
 	t->state = 0;
-	v->vm->current = v;
+	become_current(v);
+}
+
+void core_threads_wait(struct core_vcpu *v, uint64_t ns)
+{
+	wait_for(v, ns, 0);
+}
+
+void core_threads_park(struct core_vcpu *v)
+{
+	wait_for(v, v->index ? UINT64_MAX : core_devices_next(v), THREAD_FOR_OTHERS);
+}
+
+void core_threads_urge(const struct core_vm *vm)
+{
+	unsigned int i;
+
+	for (i = 1; vm->threads && i < vm->cpus; i++)
+		if (vm->threads->of[i].id)
+			(void)pthread_kill(vm->threads->of[i].id, SIGALRM);
 }
 
 static void *run(void *vcpu)
@@ -152,7 +195,6 @@ static void *run(void *vcpu)
 
 	core_threads_enter(v);
 	core_vcpu_loop(v);
-	notify_others(v);
 	pthread_mutex_unlock(&v->vm->threads->lock);
 	return NULL;
 }
@@ -190,6 +232,7 @@ static int create(struct core_vm *vm, unsigned int *count)
 
 	sigfillset(&all);
 	sigdelset(&all, SIGRTMIN);
+	sigdelset(&all, SIGALRM);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	for (*count = 1; !error && *count < vm->cpus; ++*count)
 		error = pthread_create(&vm->threads->of[*count].id, NULL, run, vm->cpu[*count]);
@@ -216,10 +259,13 @@ int core_threads_loop(struct core_vm *vm)
 	for (i = 0; i < vm->cpus; i++)
 		core_irq_poll(vm->cpu[i]);
 	core_vcpu_loop(vm->vcpu);
-	notify_others(vm->vcpu);
+	for (i = count; i < vm->cpus; i++)
+		core_loop_end(vm->cpu[i]);
 	pthread_mutex_unlock(&threads.lock);
-	for (i = 1; i < count; i++)
+	for (i = 1; i < count; i++) {
 		pthread_join(threads.of[i].id, NULL);
+		threads.of[i].id = 0;
+	}
 	vm->threads = NULL;
 	destroy(&threads, vm->cpus);
 	return error;

@@ -83,6 +83,35 @@ static int trace_guest(struct engine_kvm_vcpu *v)
 	return error == -EOPNOTSUPP ? set_usage(v, KVM_X86_PT_GUEST, 0) : error;
 }
 
+int engine_kvm_pt_stop(struct engine_vcpu *vcpu)
+{
+	const struct kvm_x86_pt_buffer none = {.op = KVM_X86_PT_BUFFER_FREE};
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
+	int error = set_usage(v, KVM_X86_PT_OFF, 0);
+
+	engine_kvm_pt_free(v->pt);
+	v->pt = NULL;
+	if (ioctl(v->fd, KVM_X86_PT_SET_BUFFER, &none) && !error)
+		error = -errno;
+	return error;
+}
+
+static int start(struct engine_kvm_vcpu *v, struct engine_kvm_pt_buffer *b,
+		 const struct vpt_rtit *rtit)
+{
+	int error = allocate(v, b, rtit);
+
+	if (error)
+		return error;
+	b->status = map(v, KVM_X86_PT_STATUS_PAGE, (size_t)sysconf(_SC_PAGESIZE));
+	if (b->status == MAP_FAILED)
+		return -errno;
+	b->bytes = map(v, KVM_X86_PT_DATA_PAGE, b->size);
+	if (b->bytes == MAP_FAILED)
+		return -errno;
+	return trace_guest(v);
+}
+
 int engine_kvm_pt_start(struct engine_vcpu *vcpu, const struct vpt_rtit *rtit)
 {
 	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
@@ -94,16 +123,10 @@ int engine_kvm_pt_start(struct engine_vcpu *vcpu, const struct vpt_rtit *rtit)
 	b->status = MAP_FAILED;
 	b->bytes = MAP_FAILED;
 	v->pt = b;
-	error = allocate(v, b, rtit);
+	error = start(v, b, rtit);
 	if (error)
-		return error;
-	b->status = map(v, KVM_X86_PT_STATUS_PAGE, (size_t)sysconf(_SC_PAGESIZE));
-	if (b->status == MAP_FAILED)
-		return -errno;
-	b->bytes = map(v, KVM_X86_PT_DATA_PAGE, b->size);
-	if (b->bytes == MAP_FAILED)
-		return -errno;
-	return trace_guest(v);
+		(void)engine_kvm_pt_stop(vcpu);
+	return error;
 }
 
 int engine_kvm_pt_read(struct engine_vcpu *vcpu, struct engine_trace *trace)
@@ -137,17 +160,4 @@ int engine_kvm_pt_read(struct engine_vcpu *vcpu, struct engine_trace *trace)
 	b->tail = head;
 	b->wraps = b->status->wraps;
 	return 0;
-}
-
-int engine_kvm_pt_stop(struct engine_vcpu *vcpu)
-{
-	const struct kvm_x86_pt_buffer none = {.op = KVM_X86_PT_BUFFER_FREE};
-	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
-	int error = set_usage(v, KVM_X86_PT_OFF, 0);
-
-	engine_kvm_pt_free(v->pt);
-	v->pt = NULL;
-	if (ioctl(v->fd, KVM_X86_PT_SET_BUFFER, &none) && !error)
-		error = -errno;
-	return error;
 }

@@ -248,8 +248,8 @@ void engine_kvm_run(struct engine_vcpu *vcpu, bool want_irq, struct engine_exit 
 	do {
 		if (v->kicked) {
 			/* In this order, a kick in between ends the next run(). */
-			v->kicked = 0;
-			v->run->immediate_exit = 0;
+			__atomic_store_n(&v->kicked, 0, __ATOMIC_RELEASE);
+			__atomic_store_n(&v->run->immediate_exit, 0, __ATOMIC_RELEASE);
 			exit->kind = ENGINE_EXIT_KICK;
 			return;
 		}

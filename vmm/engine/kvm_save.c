@@ -190,7 +190,8 @@ int engine_kvm_load(struct engine_vcpu *vcpu, const void *from, size_t bytes)
 	if (!aligned)
 		return -ENOMEM;
 	memcpy(aligned, from, bytes);
-	if (sizes_ok(aligned, bytes))
+	if (sizes_ok(aligned, bytes) && engine_state_time_ok(aligned, &vcpu->time) &&
+	    engine_state_msrs_ok((const struct engine_state_msr *)(aligned + 1), aligned->msrs))
 		error = load(engine_kvm_vcpu(vcpu), aligned);
 	free(aligned);
 	return error;

@@ -23,16 +23,17 @@ static int kick_signal(void)
 }
 
 /*
- * Set the flag first. A kick before KVM_RUN must end it, too. A kick while complete() uses
- * immediate_exit must not be lost.
+ * A kick before KVM_RUN must end it, too. A kick while complete() uses immediate_exit must not be
+ * lost, so `kicked` repeats it.
  */
 void engine_kvm_interrupt(struct engine_vcpu *vcpu)
 {
 	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
 	pthread_t inside;
 
-	v->kicked = 1;
-	v->run->immediate_exit = 1;
+	/* run() clears in the opposite order, so immediate_exit never stays without `kicked`. */
+	__atomic_store_n(&v->run->immediate_exit, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&v->kicked, 1, __ATOMIC_RELEASE);
 	/* Either this thread sees `inside`, or KVM_RUN sees immediate_exit. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	inside = v->inside;

@@ -47,6 +47,21 @@ const size_t engine_state_msr_count = sizeof(engine_state_msr) / sizeof(engine_s
 VPT_STATIC_ASSERT(sizeof(engine_state_msr) / sizeof(engine_state_msr[0]) <= ENGINE_STATE_MSRS,
 		  "room");
 
+bool engine_state_time_ok(const struct engine_state *state, const struct engine_time *own)
+{
+	return state->time.ticks == own->ticks && state->time.clocks <= UINT8_MAX &&
+	       !state->time.ticks == !state->time.clocks && state->time.retired <= state->retired;
+}
+
+bool engine_state_msrs_ok(const struct engine_state_msr *msr, uint32_t count)
+{
+	size_t i, n = 0;
+
+	for (i = 0; n < count && i < engine_state_msr_count; i++)
+		n += msr[n].index == engine_state_msr[i];
+	return n == count;
+}
+
 /* Attributes of one bit, whose places in a snapshot differ from those in the access rights. */
 static const struct {
 	uint32_t ar;

@@ -11,6 +11,7 @@
 #ifndef VMM_ENGINE_STATE_H
 #define VMM_ENGINE_STATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -91,6 +92,14 @@ struct engine_state {
 /* The MSRs of a state. EFER and the bases of FS and GS are in struct engine_state. */
 extern const uint32_t engine_state_msr[];
 extern const size_t engine_state_msr_count;
+
+/*
+ * Returns true if the time of a state of hostile origin is valid for a vCPU whose engine_vcpu.time is
+ * @own: ratios are one byte each, and the ratio at P1 is that of the processor.
+ */
+bool engine_state_time_ok(const struct engine_state *state, const struct engine_time *own);
+/* Returns true if the MSRs of a state are those of engine_state_msr[], in this order. */
+bool engine_state_msrs_ok(const struct engine_state_msr *msr, uint32_t count);
 
 /* Convert the system registers of a state. CR8 is the APIC's. */
 void engine_state_put_sregs(struct engine_state *state, const struct x86_sregs *s);

@@ -300,14 +300,13 @@ static void find_host(struct tracer *t)
 	t->hardware.rtit.status = trace.status;
 }
 
-/* Take the rest of a host's trace, and end it. */
-static void end_host(struct tracer *t, enum trace_session_end why)
+/* Take the rest of a host's trace, and end it with these registers. */
+static void end_host(struct tracer *t, struct vpt_rtit rtit, enum trace_session_end why)
 {
-	struct vpt_rtit rtit;
-
 	find_host(t);
 	(void)pt_of(t)->stop(t->config.ev);
-	rtit = t->hardware.rtit;
+	rtit.status = t->hardware.rtit.status;
+	t->hardware.rtit = rtit;
 	end(t, &rtit, why);
 	t->hardware.state &= ~TRACER_HARDWARE_FOR_HOST;
 }
@@ -320,12 +319,15 @@ enum vpt_fault tracer_hardware_host_write(struct tracer *t, uint32_t msr, uint64
 
 	if (vpt_rtit_write(&rtit, &t->caps, msr, value, VPT_ACCESS_HOST) != VPT_FAULT_NONE)
 		return VPT_FAULT_GP;
-	h->rtit = rtit;
-	if (!VPT_CTL_GET(rtit.ctl, TRACE_EN)) {
-		if (h->state & TRACER_HARDWARE_ON)
-			end_host(t, TRACE_END_DISABLED);
+	if (h->state & TRACER_HARDWARE_ON && !VPT_CTL_GET(rtit.ctl, TRACE_EN)) {
+		end_host(t, rtit, TRACE_END_DISABLED);
 		return VPT_FAULT_NONE;
 	}
+	h->rtit = rtit;
+	if (!VPT_CTL_GET(rtit.ctl, TRACE_EN))
+		return VPT_FAULT_NONE;
+	/* The processor's registers are new. */
+	rtit.status = 0;
 	error = pt_of(t)->start(t->config.ev, &rtit);
 	if (error) {
 		tracer_recorder_note(&t->recorder, error);
@@ -357,7 +359,7 @@ void tracer_hardware_close(struct tracer *t)
 	if (!(t->hardware.state & TRACER_HARDWARE_ON))
 		return;
 	if (t->hardware.state & TRACER_HARDWARE_FOR_HOST) {
-		end_host(t, TRACE_END_CLOSED);
+		end_host(t, rtit, TRACE_END_CLOSED);
 		return;
 	}
 	tracer_hardware_take(t);

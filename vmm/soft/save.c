@@ -224,13 +224,6 @@ static bool load_tlb(struct soft *c, const struct engine_state_tlb *from, uint32
 	return true;
 }
 
-/* Ratios are one byte each, and the ratio at P1 is that of the processor. */
-static bool time_ok(const struct soft *c, const struct engine_state *s)
-{
-	return s->time.ticks == c->base.time.ticks && s->time.clocks <= UINT8_MAX &&
-	       !s->time.ticks == !s->time.clocks && s->time.retired <= s->retired;
-}
-
 static bool sizes_ok(const struct engine_state *s, size_t bytes)
 {
 	return s->magic == ENGINE_STATE_MAGIC && s->bytes == bytes &&
@@ -244,7 +237,7 @@ static int load(struct soft *c, const struct engine_state *s, size_t bytes)
 	const struct engine_state_msr *msr = (const struct engine_state_msr *)(s + 1);
 
 	if (!sizes_ok(s, bytes) || !control_ok(c, s) || !modes_ok(s) || !fpu_ok(c, s) ||
-	    !time_ok(c, s))
+	    !engine_state_time_ok(s, &c->base.time))
 		return -EINVAL;
 	c->regs = s->regs;
 	c->base.retired = s->retired;
