@@ -94,8 +94,8 @@ extern const uint32_t engine_state_msr[];
 extern const size_t engine_state_msr_count;
 
 /*
- * Returns true if the time of a state of hostile origin is valid for a vCPU whose engine_vcpu.time is
- * @own: ratios are one byte each, and the ratio at P1 is that of the processor.
+ * Returns true if the time of a state is valid for a vCPU whose engine_vcpu.time is @own. Ratios are
+ * one byte each, and the ratio at P1 is that of the processor. The state may be hostile.
  */
 bool engine_state_time_ok(const struct engine_state *state, const struct engine_time *own);
 /* Returns true if the MSRs of a state are those of engine_state_msr[], in this order. */
