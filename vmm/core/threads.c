@@ -11,7 +11,6 @@
 #include "core/vcpu.h"
 #include "core/wait.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
