@@ -27,6 +27,7 @@ settings() {
 		interrupts --pt=host --model=spr --tsc --mtc=0 --cyc=5 --cyc-bits=8 --cbr=33 --events
 		quicksort --pt=host --tsc --mtc --cyc --buffer=256:200
 		smp --pt=host --cpus=4
+		shared_timer --pt=host --cpus=3
 		smp --pt=host --cpus=3 --oracle --tsc --mtc --model=spr
 		bytecode --pt=guest --defer-tips --buffer=512:400
 	END

@@ -111,6 +111,7 @@ void core_bus_io(struct core_vcpu *v, uint16_t port, uint8_t size, bool is_in, u
 	if (v->hv)
 		core_hv_note_io(v, port, size, is_in, count);
 	core_irq_advance(v);
+	core_devices_reach(v);
 	for (i = 0; i < count; i++, at += size) {
 		uint32_t value = 0;
 
@@ -130,6 +131,7 @@ void core_bus_mmio(struct core_vcpu *v, uint64_t gpa, uint32_t len, bool write, 
 	if (v->hv)
 		core_hv_note_mmio(v, len, write);
 	core_irq_advance(v);
+	core_devices_reach(v);
 	if (!core_virtio_mmio(v, gpa, len, write, data) &&
 	    !dev_platform_mmio(&v->vm->platform, v->index, gpa, len, write, data) && !write)
 		memset(data, 0xff, len);

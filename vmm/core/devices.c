@@ -174,6 +174,12 @@ static void start(struct core_vcpu *v)
 	};
 }
 
+/* Returns true if the shared devices act at their own times (turns.c). */
+static bool takes_turns(const struct core_vm *vm)
+{
+	return vm->cpus > 1 && !vm->threads;
+}
+
 void core_devices_advance(struct core_vcpu *v)
 {
 	uint64_t ns;
@@ -181,7 +187,21 @@ void core_devices_advance(struct core_vcpu *v)
 	if (vpt_unlikely(!v->irq.started))
 		start(v);
 	ns = now(v);
+	if (takes_turns(v->vm)) {
+		dev_platform_advance_local(&v->vm->platform, v->index, ns);
+		return;
+	}
 	dev_platform_advance(&v->vm->platform, v->index, ns);
+	core_virtio_advance(v->vm, ns);
+}
+
+void core_devices_reach(struct core_vcpu *v)
+{
+	const uint64_t ns = now(v);
+
+	if (!takes_turns(v->vm))
+		return;
+	dev_platform_advance_shared(&v->vm->platform, ns);
 	core_virtio_advance(v->vm, ns);
 }
 
@@ -201,12 +221,16 @@ static uint64_t next_event(const struct core_vcpu *v)
 	return next < disk ? next : disk;
 }
 
+void core_devices_expect(struct core_vcpu *v)
+{
+	v->irq.next = next_event(v);
+}
+
 uint64_t core_devices_next(const struct core_vcpu *v)
 {
 	const struct dev_platform *p = &v->vm->platform;
 	/* Turns have an actor of their own for the shared devices. */
-	const bool turns = v->vm->cpus > 1 && !v->vm->threads;
-	uint64_t next = turns ? dev_lapic_next(&p->lapic[v->index]) : next_event(v);
+	uint64_t next = takes_turns(v->vm) ? dev_lapic_next(&p->lapic[v->index]) : next_event(v);
 	bool counts = core_vcpu_counts(v);
 	uint64_t at, is;
 
@@ -272,7 +296,8 @@ void core_devices_touched(struct core_vcpu *v)
 		v->pending |= CORE_VCPU_YIELDS;
 		v->ev->state |= ENGINE_ATTENTION;
 	}
-	if (v->vm->cpus > 1 && next < v->irq.next)
+	/* An event of the shared devices within this turn ends it. */
+	if (takes_turns(v->vm) && core_devices_shared_next(v->vm) < v->turn_end)
 		v->pending |= CORE_VCPU_YIELDS;
 	if (next < v->irq.next || core_irq_pending(v) || v->vm->stop.kind)
 		v->ev->state |= ENGINE_ATTENTION;

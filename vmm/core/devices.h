@@ -10,8 +10,18 @@
 struct core_vcpu;
 struct core_vm;
 
-/* Advance the devices to the current time (devices.c). */
+/*
+ * Advance the devices to the current time (devices.c). If vCPUs take turns, this is the local APIC
+ * alone, because it is called wherever an engine returns. The guest must not see these places.
+ */
 void core_devices_advance(struct core_vcpu *v);
+/*
+ * If vCPUs take turns, advance the shared devices to a vCPU's time, before it or an input accesses
+ * them. A vCPU that is behind another one sees the devices at the time of the last access or event.
+ */
+void core_devices_reach(struct core_vcpu *v);
+/* Note the next event before an engine runs, so that it can stop earlier: core_devices_touched(). */
+void core_devices_expect(struct core_vcpu *v);
 /*
  * Returns the time until the next event of a device, or UINT64_MAX if there is none. The unit is
  * instructions if they are counted, else nanoseconds of the host.

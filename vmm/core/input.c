@@ -157,6 +157,7 @@ static void receive(struct core_vcpu *v, const uint8_t *bytes, size_t count)
 {
 	record(v, TRACE_RECORDED_CONSOLE, bytes, count);
 	v->input.bytes += count;
+	core_devices_reach(v);
 	if (virtio_has_console(&v->vm->virtio.bus))
 		core_virtio_receive(v->vm, bytes, count);
 	else
@@ -202,6 +203,7 @@ static void obey_live(struct core_vcpu *v)
 static void receive_frame(struct core_vcpu *v, const uint8_t *bytes, size_t count)
 {
 	record(v, TRACE_RECORDED_NETWORK, bytes, count);
+	core_devices_reach(v);
 	core_virtio_frame(v->vm, bytes, count);
 	core_devices_touched(v);
 }

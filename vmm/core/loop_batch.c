@@ -129,6 +129,7 @@ static void run_batch(struct core_vcpu *v)
 		return;
 	}
 	core_observe(v);
+	core_devices_expect(v);
 	v->ev->budget = budget(v);
 	if (v->shadowed & CORE_VCPU_SHADOW)
 		v->ev->state |= ENGINE_SHADOW;

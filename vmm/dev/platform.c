@@ -159,6 +159,16 @@ void dev_platform_advance(struct dev_platform *p, unsigned int cpu, uint64_t now
 	dev_platform_update(p);
 }
 
+void dev_platform_advance_local(struct dev_platform *p, unsigned int cpu, uint64_t now)
+{
+	struct dev_lapic *l = &p->lapic[cpu];
+
+	if (now <= l->now)
+		return;
+	dev_lapic_advance(l, now);
+	dev_platform_update(p);
+}
+
 void dev_platform_advance_shared(struct dev_platform *p, uint64_t now)
 {
 	if (now <= p->now)

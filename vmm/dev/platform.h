@@ -85,6 +85,8 @@ void dev_platform_virtual_wire(struct dev_platform *p);
  * Handle all events that are due. Earlier times are ignored.
  */
 void dev_platform_advance(struct dev_platform *p, unsigned int cpu, uint64_t now);
+/* Advance the local APIC only. */
+void dev_platform_advance_local(struct dev_platform *p, unsigned int cpu, uint64_t now);
 /* Advance the shared devices only. */
 void dev_platform_advance_shared(struct dev_platform *p, uint64_t now);
 /*
