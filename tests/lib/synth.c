@@ -90,6 +90,10 @@ void synth_page_at(struct synth *s, uint64_t cr3, uint64_t vaddr)
 {
 	struct trace_code_page page = {.cr3 = cr3, .vaddr = vaddr, .gpa = vaddr, .insns = s->insns};
 
+	if (s->info.flags & TRACE_INFO_CODE_BY_OFFSET) {
+		synth_flush(s);
+		page.insns = trace_writer_stream_bytes(s->w, 0);
+	}
 	ck_assert_int_eq(trace_writer_code(s->w, 0, &page, s->page), 0);
 }
 

@@ -209,6 +209,13 @@ static bool play_ip(struct synth *s, const char *word)
 	return false;
 }
 
+/* The code of the file changes at offsets in the stream. */
+static void begin_by_offset(struct synth *s)
+{
+	s->info.flags |= TRACE_INFO_CODE_BY_OFFSET;
+	synth_reopen(s);
+}
+
 static bool play_alone(struct synth *s, const char *word)
 {
 	static const struct {
@@ -238,6 +245,8 @@ static bool play_alone(struct synth *s, const char *word)
 		memset(s->page, 0x90, sizeof(s->page));
 	else if (!strcmp(word, "non-root"))
 		s->non_root = true;
+	else if (!strcmp(word, "by-offset"))
+		begin_by_offset(s);
 	else if (!strcmp(word, "dis-tnt"))
 		s->session.ctl |= VPT_CTL_MASK(DIS_TNT);
 	else if (!strcmp(word, "event-en"))

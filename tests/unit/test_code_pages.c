@@ -97,10 +97,8 @@ START_TEST(many_pages)
 		ck_assert_int_eq(note(i % 7 << 12, i << 12, i << 12, 0, 1), TRACER_CODE_KNOWN);
 	for (i = 0; i < 5000; i++)
 		ck_assert_int_eq(note(0x9000, i << 12, i << 12, 0, 1), TRACER_CODE_MAPPED);
-	for (i = 0; i < 5000; i++) {
-		ck_assert(tracer_code_pages_has(pages, 0x9000, i << 12, i << 12));
+	for (i = 0; i < 5000; i++)
 		ck_assert_int_eq(note(0x9000, i << 12, i << 12, 0, 1), TRACER_CODE_KNOWN);
-	}
 }
 END_TEST
 

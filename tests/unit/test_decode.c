@@ -162,6 +162,11 @@ static const struct {
 	 "code0=90909090ebfa page begin@0 insns=2 code2=ebfc page insns=6 code2=75fc page TNT:10 "
 	 "finish@4",
 	 "S E0 0 1 2 0 1 2 0 1 2 0 1 2 A4", NULL},
+	/* The code changes between packets, before the instruction that waits for the next one. */
+	{"changes by offset",
+	 "by-offset code0=ffe0 page begin@0 TIP:0 TIP:0 code0=90ffe0 page TIP:0 TIP:0 "
+	 "code0=9090ffe0 page TIP:0 finish@2",
+	 "S E0 0 0 0 1 0 1 0 1 2 0 1 A2", NULL},
 	/* INT n counts for the versions of pages, though it is an event. */
 	{"changes after int",
 	 "code0=cd8090ebfb code20=9048cf page begin@0 insns=4 code3=75fb page FUP:0 TIP:20 TIP:2 "

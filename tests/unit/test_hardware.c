@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pt/code_pages.h"
 #include "pt/tracer.h"
 #include "trace/reader.h"
 #include "vpt/encode.h"
@@ -333,8 +334,110 @@ START_TEST(code)
 	ck_assert_uint_eq(byte, 0x90);
 	ck_assert_uint_eq(pages_at(CODE + 0x1000, &second, &byte), 1);
 	ck_assert_uint_eq(byte, 0xcc);
-	ck_assert_uint_eq(first, second);
+	ck_assert_uint_eq(first, 0);
+	ck_assert_uint_eq(second, 3);
 	ck_assert_uint_eq(pages_at(BUFFER, &first, &byte), 0);
+}
+END_TEST
+
+/* Return the position from which on a page of CODE has the byte, or UINT64_MAX. */
+static uint64_t position_of(uint8_t byte)
+{
+	size_t n, i;
+	const struct trace_code *all = trace_reader_code(reader, 0, &n);
+
+	for (i = 0; i < n; i++)
+		if (all[i].page->vaddr == CODE && all[i].bytes[0] == byte)
+			return all[i].page->insns;
+	return UINT64_MAX;
+}
+
+/* Take the trace after the time in which the code is not recorded again. */
+static void take_later(void)
+{
+	usleep(20000);
+	tracer_take(&tracer);
+}
+
+static size_t append(uint8_t *to, const struct vpt_packet *packet)
+{
+	uint8_t bytes[VPT_PKT_MAX];
+	size_t len = vpt_packet_write(bytes, packet);
+
+	memcpy(to, bytes, len);
+	return len;
+}
+
+/* Put PSB and FUP with the IP of CODE. Returns the number of bytes. */
+static size_t put_ip(void)
+{
+	const struct vpt_packet psb = {.kind = VPT_PKT_PSB};
+	const struct vpt_packet fup = {.kind = VPT_PKT_FUP, .ip_bytes = VPT_IP_FULL, .value = CODE};
+	uint8_t bytes[2 * VPT_PKT_MAX];
+	size_t len = append(bytes, &psb);
+
+	len += append(bytes + len, &fup);
+	put(bytes, len);
+	return len;
+}
+
+/*
+ * Code that changes during a session is recorded with the offset at which it was found, if there
+ * was an IP near it.
+ */
+START_TEST(code_within_a_session)
+{
+	size_t len;
+
+	open_tracer(TRACE_OWNER_GUEST);
+	write_ctl(ON);
+	take_later();
+	ck_assert(x86_mem_write(&mem, CODE, "\x90", 1));
+	take_later();
+	ck_assert(x86_mem_write(&mem, CODE, "\x91", 1));
+	len = put_ip();
+	take_later();
+	ck_assert(x86_mem_write(&mem, CODE, "\xcc", 1));
+	put("\0\0\0", 3);
+	take_later();
+	ck_assert(x86_mem_write(&mem, CODE, "\xc3", 1));
+	put("\0", 1);
+	write_ctl(0);
+	(void)read_back(1);
+
+	ck_assert_uint_eq(position_of(0xc3), 0);
+	ck_assert_uint_eq(position_of(0x90), UINT64_MAX);
+	ck_assert_uint_eq(position_of(0x91), len);
+	ck_assert_uint_eq(position_of(0xcc), len + 3);
+	ck_assert_uint_eq(pages_at(CODE, &(uint64_t){0}, &(uint8_t){0}), 4);
+}
+END_TEST
+
+/* A guest with more code than the tables hold: its code is recorded again at the end only. */
+START_TEST(too_much_code)
+{
+	const uint64_t most = TRACER_CODE_CONTENTS + 8;
+	uint64_t i;
+
+	x86_mem_destroy(&mem);
+	ck_assert_int_eq(x86_mem_create(&mem, (most + 1) * X86_PAGE_SIZE), 0);
+	for (i = 0; i < most; i++)
+		ck_assert(x86_mem_write(&mem, i * X86_PAGE_SIZE, &(uint64_t){i + 1}, 8));
+	open_tracer(TRACE_OWNER_GUEST);
+	write_ctl(ON);
+	ck_assert(!(tracer.hardware.state & TRACER_HARDWARE_FULL));
+	/* As after IPs in very many places. */
+	tracer.hardware.seen.areas = TRACER_SEEN_AREAS;
+	usleep(300000);
+	tracer_take(&tracer);
+	ck_assert(tracer.hardware.state & TRACER_HARDWARE_FULL);
+	ck_assert(x86_mem_write(&mem, CODE, "\x90", 1));
+	put("abc", 3);
+	usleep(300000);
+	tracer_take(&tracer);
+	write_ctl(0);
+	(void)read_back(1);
+	ck_assert_uint_eq(position_of(0x90), 3);
 }
 END_TEST
 
@@ -407,15 +510,6 @@ START_TEST(a_host_that_is_refused)
 }
 END_TEST
 
-static size_t append(uint8_t *to, const struct vpt_packet *packet)
-{
-	uint8_t bytes[VPT_PKT_MAX];
-	size_t len = vpt_packet_write(bytes, packet);
-
-	memcpy(to, bytes, len);
-	return len;
-}
-
 /*
  * Row: the length of the pieces of the stream. Each CR3 is found once. A PIP before the PSB and bytes
  * like those of a PIP in a FUP are ignored.
@@ -426,7 +520,7 @@ START_TEST(spaces_by_pip)
 	const struct vpt_packet fup = {
 		.kind = VPT_PKT_FUP, .ip_bytes = VPT_IP_FULL, .value = 0x4302430243024302};
 	struct vpt_packet pip = {.kind = VPT_PKT_PIP};
-	struct tracer_hardware_spaces s = {0};
+	struct tracer_seen s = {0};
 	uint8_t stream[512] = {0};
 	size_t len = 5, at; /* five PADs */
 	unsigned int i;
@@ -440,9 +534,15 @@ START_TEST(spaces_by_pip)
 		len += append(stream + len, &fup);
 	}
 	for (at = 0; at < len; at += (size_t)_i)
-		tracer_hardware_feed(&s, stream + at,
-				     len - at < (size_t)_i ? len - at : (size_t)_i);
-	ck_assert_uint_eq(s.count, 3);
+		tracer_seen_feed(&s, stream + at, len - at < (size_t)_i ? len - at : (size_t)_i);
+	ck_assert_uint_eq(s.spaces, 3);
+	/* All FUPs have one IP. */
+	ck_assert_uint_eq(s.areas, 1);
+	ck_assert(tracer_seen_near(&s, fup.value));
+	ck_assert(tracer_seen_near(&s, fup.value - (1u << TRACER_SEEN_SHIFT)));
+	ck_assert(tracer_seen_near(&s, fup.value + (1u << TRACER_SEEN_SHIFT)));
+	ck_assert(!tracer_seen_near(&s, fup.value - (2u << TRACER_SEEN_SHIFT)));
+	ck_assert(!tracer_seen_near(&s, fup.value + (2u << TRACER_SEEN_SHIFT)));
 	ck_assert_uint_eq(s.cr3[0], 0x2000);
 	ck_assert_uint_eq(s.cr3[1], 0x3000);
 	ck_assert_uint_eq(s.cr3[2], 0x1000);
@@ -451,8 +551,9 @@ END_TEST
 
 TEST_SUITE("hardware", setup, teardown)
 {
-	TEST_ADD(tcase, sessions_of_a_guest, refused, a_full_region, a_loss, code, a_host,
-		 a_host_that_stops, a_host_that_is_refused);
+	TEST_ADD(tcase, sessions_of_a_guest, refused, a_full_region, a_loss, code,
+		 code_within_a_session, too_much_code, a_host, a_host_that_stops,
+		 a_host_that_is_refused);
 	TEST_ROWS(tcase, why_a_session_ended, ends);
 	tcase_add_loop_test(tcase, spaces_by_pip, 1, 40);
 }

@@ -212,6 +212,8 @@ static int open_output(struct run *r, const struct vpt_caps *caps)
 	info->tsc_hz = core_clock_tsc_hz(&r->m.o.caps);
 	if (v->engine->pt)
 		info->tsc_hz = v->engine->tsc_hz(v->ev, &info->tsc_offset);
+	if (v->engine->pt)
+		info->flags |= TRACE_INFO_CODE_BY_OFFSET;
 	if (r->m.o.trace.model.defer_tips)
 		info->flags |= TRACE_INFO_DEFERRED;
 	if (r->m.o.system == TRACER_SYSTEM_ATOM)

@@ -11,12 +11,14 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "trace/vec.h"
+
 /* One version of a page. */
 struct version {
 	uint64_t cr3;
 	uint64_t vaddr;
-	uint64_t insns;
-	size_t order; /* the index in the trace file */
+	uint64_t from; /* the position from which on it is current */
+	size_t order;  /* the index in the trace file */
 	const uint8_t *bytes;
 	uint64_t place; /* see struct trace_code */
 };
@@ -56,10 +58,11 @@ struct decode_code_store {
 	struct content *contents;
 	size_t most, ncontents; /* the number of slots less 1; the number of used slots */
 
-	/* The versions that replace others, sorted by their counter. */
+	/* The versions that replace others, sorted by their position. */
 	struct version *later;
 	size_t nlater;
 	size_t next;
+	bool by_offset; /* positions are offsets, and not counters */
 
 	/* The source of code that is not in the file, or NULL. */
 	const struct trace_code_source *source;
@@ -85,14 +88,14 @@ static int by_page(const void *a, const void *b)
 	if (!d)
 		d = compare_u64(x->vaddr, y->vaddr);
 	if (!d)
-		d = compare_u64(x->insns, y->insns);
+		d = compare_u64(x->from, y->from);
 	return d ? d : compare_u64(x->order, y->order);
 }
 
 static int by_time(const void *a, const void *b)
 {
 	const struct version *x = a, *y = b;
-	int d = compare_u64(x->insns, y->insns);
+	int d = compare_u64(x->from, y->from);
 
 	return d ? d : compare_u64(x->order, y->order);
 }
@@ -304,6 +307,16 @@ static uint64_t find_common(const struct trace_space *spaces, size_t n)
 	return 0;
 }
 
+/* Return the position of a page in the part of the stream that is in the file. */
+static uint64_t position(const struct trace_reader *reader, unsigned int vcpu, uint64_t from)
+{
+	const struct trace_cut *cut = trace_reader_cut(reader, vcpu);
+
+	if (!cut || !(trace_reader_info(reader)->flags & TRACE_INFO_CODE_BY_OFFSET))
+		return from;
+	return from > cut->offset ? from - cut->offset : 0;
+}
+
 /*
  * List the code of a vCPU, and the code that it shares with vCPU 0. Returns NULL if there is no
  * memory.
@@ -321,9 +334,14 @@ static struct version *list_code(const struct trace_reader *reader, unsigned int
 	if (!all)
 		return NULL;
 	for (i = 0; i < n; i++)
-		all[i] = (struct version){code[i].page->cr3,   code[i].page->vaddr,
-					  code[i].page->insns, i,
-					  code[i].bytes,       code[i].place};
+		all[i] = (struct version){
+			.cr3 = code[i].page->cr3,
+			.vaddr = code[i].page->vaddr,
+			.from = position(reader, vcpu, code[i].page->insns),
+			.order = i,
+			.bytes = code[i].bytes,
+			.place = code[i].place,
+		};
 	*count = n;
 	for (i = 0; i < nfirst; i++) {
 		/* Each vCPU has its own later versions. */
@@ -346,6 +364,7 @@ int decode_code_open(const struct trace_reader *reader, unsigned int vcpu,
 	if (!store)
 		return -ENOMEM;
 	store->selected = DECODE_CR3_UNKNOWN;
+	store->by_offset = trace_reader_info(reader)->flags & TRACE_INFO_CODE_BY_OFFSET;
 	store->source = trace_reader_source(reader);
 
 	spaces = trace_reader_spaces(reader, &nspaces);
@@ -386,12 +405,19 @@ void decode_code_close(struct decode_code_store *store)
 
 uint64_t decode_code_next_change(const struct decode_code_store *store)
 {
-	return store->next < store->nlater ? store->later[store->next].insns : UINT64_MAX;
+	return store->next < store->nlater ? store->later[store->next].from : UINT64_MAX;
+}
+
+uint64_t decode_code_change_behind(const struct decode_code_store *store, uint64_t at)
+{
+	size_t i = trace_vec_before(store->later, store->nlater, e, e->from <= at);
+
+	return i < store->nlater ? store->later[i].from : UINT64_MAX;
 }
 
 uint64_t decode_code_last_change(const struct decode_code_store *store)
 {
-	return store->next ? store->later[store->next - 1].insns : 0;
+	return store->next ? store->later[store->next - 1].from : 0;
 }
 
 size_t decode_code_changes(const struct decode_code_store *store)
@@ -401,13 +427,17 @@ size_t decode_code_changes(const struct decode_code_store *store)
 
 struct decode_code_version decode_code_change_at(const struct decode_code_store *store, size_t i)
 {
-	return (struct decode_code_version){store->later[i].insns, store->later[i].place};
+	return (struct decode_code_version){store->later[i].from, store->later[i].place};
 }
 
-void decode_code_advance(struct decode_code_store *store, uint64_t insns)
+bool decode_code_by_offset(const struct decode_code_store *store)
 {
-	for (; store->next < store->nlater && store->later[store->next].insns <= insns;
-	     store->next++) {
+	return store->by_offset;
+}
+
+void decode_code_advance(struct decode_code_store *store, uint64_t to)
+{
+	for (; store->next < store->nlater && store->later[store->next].from <= to; store->next++) {
 		const struct version *v = &store->later[store->next];
 
 		store->pages[find_page(store, v->cr3, v->vaddr)].bytes = v->bytes;
@@ -415,11 +445,11 @@ void decode_code_advance(struct decode_code_store *store, uint64_t insns)
 	store->last_bytes = NULL;
 }
 
-struct decode_code_changes decode_code_advance_told(struct decode_code_store *store, uint64_t insns)
+struct decode_code_changes decode_code_advance_told(struct decode_code_store *store, uint64_t to)
 {
 	struct decode_code_changes changes = {.next = store->next};
 
-	decode_code_advance(store, insns);
+	decode_code_advance(store, to);
 	changes.end = store->next;
 	return changes;
 }

@@ -17,28 +17,37 @@ int decode_code_open(const struct trace_reader *reader, unsigned int vcpu,
 		     struct decode_code_store **store);
 void decode_code_close(struct decode_code_store *store);
 
-/* Return the instruction counter at which a page next changes, or UINT64_MAX. */
+/*
+ * Positions are those of CODE and MAP blocks: values of the instruction counter, or offsets in the
+ * stream if decode_code_by_offset() returns true.
+ */
+bool decode_code_by_offset(const struct decode_code_store *store);
+
+/* Return the position at which a page next changes, or UINT64_MAX. */
 uint64_t decode_code_next_change(const struct decode_code_store *store);
+
+/* Return the position of the first change behind a position, or UINT64_MAX. */
+uint64_t decode_code_change_behind(const struct decode_code_store *store, uint64_t at);
 
 /*
  * Return the number of changes in the whole trace, and a change. Changes are in the order of their
- * counters. @place is a hint: see struct trace_code.
+ * positions. @place is a hint: see struct trace_code.
  */
 struct decode_code_version {
-	uint64_t insns, place;
+	uint64_t from, place;
 };
 
 size_t decode_code_changes(const struct decode_code_store *store);
 struct decode_code_version decode_code_change_at(const struct decode_code_store *store, size_t i);
 
-/* Return the instruction counter of the last change that was applied, or 0. */
+/* Return the position of the last change that was applied, or 0. */
 uint64_t decode_code_last_change(const struct decode_code_store *store);
 
-/* Apply the versions up to `insns`. */
-void decode_code_advance(struct decode_code_store *store, uint64_t insns);
+/* Apply the versions up to position @to. */
+void decode_code_advance(struct decode_code_store *store, uint64_t to);
 
 /*
- * Apply the versions up to @insns, and list the replaced pages in each space that has such a page.
+ * Apply the versions up to @to, and list the replaced pages in each space that has such a page.
  * Call decode_code_changed() until it returns false.
  */
 struct decode_code_changes {
@@ -52,8 +61,7 @@ struct decode_code_change {
 	const uint8_t *bytes; /* the new content, TRACE_CODE_BYTES bytes */
 };
 
-struct decode_code_changes decode_code_advance_told(struct decode_code_store *store,
-						    uint64_t insns);
+struct decode_code_changes decode_code_advance_told(struct decode_code_store *store, uint64_t to);
 bool decode_code_changed(const struct decode_code_store *store, struct decode_code_changes *changes,
 			 struct decode_code_change *change);
 

@@ -91,7 +91,8 @@ int decode_pt_ahead_open(struct decode_pt_flow *f, const struct decode_ahead_sys
 	dec_code_on_miss(a->code, decode_pt_fetch, f);
 	a->system = system;
 	dec_flow_init(&a->flow, a->code, system->flow, f);
-	a->flow.limit = decode_code_next_change(a->store);
+	a->flow.limit =
+		decode_code_by_offset(a->store) ? UINT64_MAX : decode_code_next_change(a->store);
 	return 0;
 }
 
@@ -163,6 +164,21 @@ static void next_session(struct decode_pt_flow *f)
 	a->flow.limit = 0; /* on_limit() sets the limit. */
 }
 
+/*
+ * If code changes at offsets, have the changes up to a->at applied before the next instruction.
+ * Returns the position of the next change, or UINT64_MAX.
+ */
+static uint64_t follow_offsets(struct decode_pt_flow *f)
+{
+	struct decode_pt_ahead *a = &f->ahead;
+
+	if (!decode_code_by_offset(a->store))
+		return UINT64_MAX;
+	if (decode_code_next_change(a->store) <= a->at)
+		a->flow.limit = 0; /* on_limit() applies them. */
+	return decode_code_change_behind(a->store, a->at);
+}
+
 static int push(struct decode_pt_flow *f)
 {
 	struct decode_pt_ahead *a = &f->ahead;
@@ -184,6 +200,9 @@ static int push(struct decode_pt_flow *f)
 	if (a->session + 1 < s->first + s->count && f->periods[a->session + 1].start->offset < end)
 		end = f->periods[a->session + 1].start->offset;
 	next = follow_switches(f);
+	if (next < end)
+		end = next;
+	next = follow_offsets(f);
 	if (next < end)
 		end = next;
 	if (decode_pt_stops_inside(f) && f->stop.at < end)

@@ -149,10 +149,12 @@ static void place(struct decode_pt_flow *f, const struct decode_told *told,
 
 static void start_run(struct decode_pt_flow *f, struct decode_told *told)
 {
+	const uint64_t at = decode_code_by_offset(f->ahead.store) ? told->offset : told->insns;
+
 	f->run = told;
-	if (told->insns < f->change || f->store == f->ahead.store)
+	if (at < f->change || f->store == f->ahead.store)
 		return;
-	decode_code_advance(f->store, told->insns);
+	decode_code_advance(f->store, at);
 	f->page_at = NO_PAGE;
 	f->change = decode_code_next_change(f->store);
 }

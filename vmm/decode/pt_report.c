@@ -51,7 +51,9 @@ bool decode_pt_fetch(void *context, uint64_t space, uint64_t vaddr)
 void decode_pt_follow_code(struct decode_pt_flow *f)
 {
 	struct decode_pt_ahead *a = &f->ahead;
-	struct decode_code_changes changes = decode_code_advance_told(a->store, a->flow.insns);
+	const bool by_offset = decode_code_by_offset(a->store);
+	struct decode_code_changes changes =
+		decode_code_advance_told(a->store, by_offset ? a->at : a->flow.insns);
 	struct decode_code_change change;
 	const uint8_t *is;
 	uint64_t key;
@@ -64,7 +66,7 @@ void decode_pt_follow_code(struct decode_pt_flow *f)
 		if (dec_code_at_page(a->code, change.space, change.vaddr, &key, &is))
 			map(f, change.space, change.vaddr, change.bytes);
 	}
-	a->flow.limit = decode_code_next_change(a->store);
+	a->flow.limit = by_offset ? UINT64_MAX : decode_code_next_change(a->store);
 }
 
 static void on_limit(void *context)

@@ -159,7 +159,7 @@ static bool is_free(const struct decode_shard_input *in, struct decode_shard *sh
 		else
 			hi = mid;
 	}
-	shard->insns = lo ? decode_code_change_at(in->code, lo - 1).insns : 0;
+	shard->insns = lo ? decode_code_change_at(in->code, lo - 1).from : 0;
 	return lo == n || decode_code_change_at(in->code, lo).place > shard->to.end + in->near;
 }
 
@@ -169,8 +169,10 @@ static enum decode_shard_counter counter_of(const struct decode_shard_input *in,
 	const struct decode_segment *s = &in->segments[shard->from.segment];
 	const struct trace_session *start = s->count ? in->periods[s->first].start : NULL;
 
-	if (!decode_code_changes(in->code) && !in->cr3s)
+	if ((!decode_code_changes(in->code) || decode_code_by_offset(in->code)) && !in->cr3s)
 		return DECODE_SHARD_UNUSED;
+	if (decode_code_by_offset(in->code))
+		return DECODE_SHARD_AFTER;
 	if (shard->from.begins && (!shard->from.segment || (start && start->insns))) {
 		shard->insns = start ? start->insns : 0;
 		return DECODE_SHARD_KNOWN;

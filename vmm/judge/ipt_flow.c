@@ -335,8 +335,10 @@ static bool make_item(struct judge_ipt_flow *f, struct decode_item *item, int *e
 /* Apply changes of the code that precede the next item. */
 static void follow_code(struct judge_ipt_flow *f)
 {
-	if (f->insns >= f->change) {
-		decode_code_advance(f->code, f->insns);
+	const uint64_t at = decode_code_by_offset(f->code) ? f->at : f->insns;
+
+	if (at >= f->change) {
+		decode_code_advance(f->code, at);
 		f->change = decode_code_next_change(f->code);
 	}
 }
@@ -393,7 +395,7 @@ static int read_item(struct judge_ipt_flow *f, struct decode_item *item)
 		return learned < 0 ? learned : decode_again(f);
 	f->read_before = f->read;
 	f->read = item->offset;
-	item->offset = stream_offset(f, item->offset);
+	f->at = item->offset = stream_offset(f, item->offset);
 	switch (item->kind) {
 	case DECODE_ITEM_INSN:
 	case DECODE_ITEM_BLOCK:

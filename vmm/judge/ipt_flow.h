@@ -54,6 +54,7 @@ struct judge_ipt_flow {
 	bool counted; /* the last event hid an instruction, which `insns` includes */
 	size_t next_cfe;
 	uint64_t read;		   /* the offset that libipt has read in its input */
+	uint64_t at;		   /* the offset of the last item in the stream */
 	uint64_t read_before;	   /* the value of `read` at the previous item */
 	struct decode_cfe cfe;	   /* the last reported CFE */
 	struct decode_item behind; /* the item after that CFE */

@@ -248,14 +248,6 @@ void tracer_code_pages_number(struct tracer_code_pages *pages, uint64_t id)
 	pages->content[pages->latest - 1].id = id;
 }
 
-bool tracer_code_pages_has(const struct tracer_code_pages *pages, uint64_t cr3, uint64_t vaddr,
-			   uint64_t gpa)
-{
-	const struct map *map = find(pages->map, pages->slots, cr3, vaddr);
-
-	return map->content && pages->content[map->content - 1].gpa == gpa;
-}
-
 int tracer_code_pages_contents(const struct tracer_code_pages *pages,
 			       int (*fn)(void *opaque, const struct tracer_code_content *content,
 					 const uint8_t *bytes),

@@ -50,10 +50,6 @@ int tracer_code_pages_note(struct tracer_code_pages *pages, uint64_t cr3, uint64
 bool tracer_code_pages_forgot(struct tracer_code_pages *pages);
 /* Set the number of the content that the last call of tracer_code_pages_note() added. */
 void tracer_code_pages_number(struct tracer_code_pages *pages, uint64_t id);
-/* Returns true if some content is recorded for the place. */
-bool tracer_code_pages_has(const struct tracer_code_pages *pages, uint64_t cr3, uint64_t vaddr,
-			   uint64_t gpa);
-
 /*
  * Read the tables for snapshots. Contents are in the order of the table, and mappings in the order
  * of their addresses. @fn is called for each content until a call returns nonzero. The function

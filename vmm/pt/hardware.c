@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "pt/code_pages.h"
 #include "pt/sweep.h"
@@ -11,9 +12,12 @@
 
 /*
  * The instruction counter at the start of a session is the number of sessions, shifted left by
- * SESSION_SHIFT. No session retires 1 << 40 instructions.
+ * SESSION_SHIFT. No session retires 1 << 40 instructions. The positions of code are offsets.
  */
 #define SESSION_SHIFT 40
+
+/* The code is recorded again after this many times the time that this took. */
+#define CODE_PAUSE 8u
 
 static const struct engine_pt *pt_of(const struct tracer *t)
 {
@@ -29,7 +33,7 @@ static uint64_t counter(const struct tracer *t)
 struct code {
 	struct tracer *t;
 	uint64_t cr3;
-	bool only_new; /* only pages that the file does not have at all */
+	bool all; /* also pages far from the IPs in the trace */
 };
 
 static void code_page(void *opaque, uint64_t vaddr, uint64_t gpa)
@@ -40,27 +44,32 @@ static void code_page(void *opaque, uint64_t vaddr, uint64_t gpa)
 		.cr3 = c->cr3,
 		.vaddr = vaddr,
 		.gpa = gpa,
-		.insns = counter(t),
+		.insns = trace_writer_stream_bytes(t->recorder.writer, t->recorder.vcpu),
 	};
 
-	if (tracer_collect_has(&t->hardware.collect, gpa))
-		return;
-	if (!c->only_new || !tracer_code_pages_has(t->recorder.pages, c->cr3, vaddr, gpa))
+	if ((c->all || tracer_seen_near(&t->hardware.seen, vaddr)) &&
+	    !tracer_collect_has(&t->hardware.collect, gpa))
 		tracer_recorder_page(&t->recorder, &page, 0, X86_PAGE_SIZE,
 				     x86_mem_at(t->config.mem, gpa, X86_PAGE_SIZE));
 }
 
-static void sweep(struct tracer *t, const struct x86_paging *paging, bool only_new)
+static void sweep(struct tracer *t, const struct x86_paging *paging, bool all)
 {
-	struct code c = {.t = t, .cr3 = paging->cr3 & ~(X86_PAGE_SIZE - 1), .only_new = only_new};
+	struct code c = {.t = t, .cr3 = paging->cr3 & ~(X86_PAGE_SIZE - 1), .all = all};
 
 	tracer_sweep(t->config.mem, paging, t->config.urged, code_page, &c);
 }
 
-/* Sweep all known address spaces. Without a file, no code is recorded. */
-static void sweep_all(struct tracer *t, bool only_new)
+/*
+ * Record the code of the address spaces that were active since the last time. The tables of a space
+ * that is no longer in use may be anything by now. Without a file, no code is recorded.
+ *
+ * A kernel's first page tables make all of memory executable. So during a session only pages near
+ * the IPs of the trace are code, and at its begin and end all pages are.
+ */
+static void record_code(struct tracer *t, bool all)
 {
-	const struct tracer_hardware_spaces *spaces = &t->hardware.spaces;
+	struct tracer_seen *seen = &t->hardware.seen;
 	struct x86_paging paging;
 	struct x86_sregs s;
 	uint64_t now;
@@ -76,87 +85,14 @@ static void sweep_all(struct tracer *t, bool only_new)
 		.max_phy_addr = t->caps.max_phy_addr,
 	};
 	now = s.cr3 & ~(X86_PAGE_SIZE - 1);
-	sweep(t, &paging, only_new);
-	for (i = 0; i < spaces->count; i++) {
-		if ((spaces->cr3[i] & ~(X86_PAGE_SIZE - 1)) == now)
+	sweep(t, &paging, all);
+	for (i = 0; i < seen->spaces; i++) {
+		if ((seen->cr3[i] & ~(X86_PAGE_SIZE - 1)) == now)
 			continue;
-		paging.cr3 = spaces->cr3[i];
-		sweep(t, &paging, only_new);
+		paging.cr3 = seen->cr3[i];
+		sweep(t, &paging, all);
 	}
-}
-
-static void note_cr3(struct tracer_hardware_spaces *s, uint64_t cr3)
-{
-	size_t i;
-
-	for (i = 0; i < s->count; i++)
-		if (s->cr3[i] == cr3)
-			return;
-	if (s->count < TRACER_HARDWARE_CR3S)
-		s->cr3[s->count++] = cr3;
-}
-
-/*
- * Parse the complete packets in `len` bytes, and note the CR3s of PIPs. Returns the number of
- * parsed bytes.
- */
-static size_t parse(struct tracer_hardware_spaces *s, const uint8_t *bytes, size_t len)
-{
-	struct vpt_packet packet;
-	size_t at = 0;
-
-	while (at < len) {
-		enum vpt_status status = VPT_E_BAD_PACKET;
-
-		if (s->state & TRACER_SPACES_SYNCED)
-			status = vpt_packet_read(&s->parser, bytes + at, len - at, &packet);
-		if (status == VPT_E_EOS)
-			break;
-		if (status != VPT_OK) {
-			memset(&s->parser, 0, sizeof(s->parser));
-			at += vpt_packet_find_psb(bytes + at, len - at);
-			s->state &= ~TRACER_SPACES_SYNCED;
-			if (at < len) {
-				s->state |= TRACER_SPACES_SYNCED;
-				continue;
-			}
-			/* The next bytes may complete a PSB with the last of these. */
-			return len - (len < VPT_PKT_MAX ? len : VPT_PKT_MAX - 1);
-		}
-		if (packet.kind == VPT_PKT_PIP)
-			note_cr3(s, packet.value);
-		at += packet.size;
-	}
-	return at;
-}
-
-void tracer_hardware_feed(struct tracer_hardware_spaces *s, const uint8_t *bytes, size_t len)
-{
-	/* Complete the packet whose first bytes are left from the previous call. */
-	while (s->rests && len) {
-		size_t was = s->rests, more = sizeof(s->rest) - was, used;
-
-		if (more > len)
-			more = len;
-		memcpy(s->rest + was, bytes, more);
-		used = parse(s, s->rest, was + more);
-		if (used >= was) {
-			bytes += used - was;
-			len -= used - was;
-			s->rests = 0;
-			break;
-		}
-		bytes += more;
-		len -= more;
-		s->rests = was + more - used;
-		memmove(s->rest, s->rest + used, s->rests);
-	}
-	if (len) {
-		size_t used = parse(s, bytes, len);
-
-		s->rests = len - used;
-		memcpy(s->rest, bytes + used, s->rests);
-	}
+	seen->spaces = 0;
 }
 
 static void put_session(struct tracer *t, const struct vpt_rtit *rtit, enum trace_session_end end)
@@ -185,7 +121,7 @@ static void take_bytes(void *opaque, uint64_t gpa, const uint8_t *bytes, uint64_
 	if (!rec->writer || rec->state & TRACER_RECORDER_REFUSED)
 		return;
 	len = tracer_recorder_fit(rec, len);
-	tracer_hardware_feed(&t->hardware.spaces, bytes, len);
+	tracer_seen_feed(&t->hardware.seen, bytes, len);
 	tracer_recorder_note(rec, trace_writer_mapped(rec->writer, rec->vcpu, gpa, bytes, len));
 }
 
@@ -196,8 +132,7 @@ static void take_lost(void *opaque)
 
 	if (t->recorder.state & TRACER_RECORDER_REFUSED)
 		return;
-	t->hardware.spaces.state &= ~TRACER_SPACES_SYNCED;
-	t->hardware.spaces.rests = 0;
+	tracer_seen_lost(&t->hardware.seen);
 	put_session(t, &t->hardware.rtit, TRACE_END_LOST);
 	put_session(t, &t->hardware.rtit, TRACE_END_NONE);
 }
@@ -216,19 +151,44 @@ static void collect(struct tracer *t, const struct vpt_rtit *rtit)
 	tracer_collect_read(&t->hardware.collect, rtit, &sink);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * Record code during a session, if it is time. A guest can have more code than the tables of the
+ * recorder hold. All of it would go to the file each time. So the session of such a guest has the
+ * code of its begin, of one read and of its end.
+ */
+static void record_code_now_and_then(struct tracer *t)
+{
+	struct tracer_hardware *h = &t->hardware;
+	const uint64_t before = now_ns();
+
+	if (before < h->code_at || h->state & TRACER_HARDWARE_FULL)
+		return;
+	record_code(t, false);
+	h->code_at = now_ns() + CODE_PAUSE * (now_ns() - before);
+	if (t->recorder.pages && tracer_code_pages_forgot(t->recorder.pages))
+		h->state |= TRACER_HARDWARE_FULL;
+}
+
 static void begin(struct tracer *t, const struct vpt_rtit *rtit)
 {
 	struct tracer_hardware *h = &t->hardware;
 
 	h->rtit = *rtit;
-	h->state |= TRACER_HARDWARE_ON;
+	h->state = (h->state & ~TRACER_HARDWARE_FULL) | TRACER_HARDWARE_ON;
 	h->sessions++;
-	h->spaces.state &= ~TRACER_SPACES_SYNCED;
-	h->spaces.rests = 0;
+	tracer_seen_lost(&h->seen);
 	if (!(h->state & TRACER_HARDWARE_FOR_HOST))
 		tracer_collect_start(&h->collect, t->config.mem, rtit);
 	put_session(t, rtit, TRACE_END_NONE);
-	sweep_all(t, false);
+	record_code(t, true);
 }
 
 static enum trace_session_end why_ended(const struct tracer *t, const struct vpt_rtit *rtit,
@@ -246,7 +206,7 @@ static enum trace_session_end why_ended(const struct tracer *t, const struct vpt
 
 static void end(struct tracer *t, const struct vpt_rtit *rtit, enum trace_session_end why)
 {
-	sweep_all(t, true);
+	record_code(t, true);
 	put_session(t, rtit, why_ended(t, rtit, why));
 	tracer_collect_end(&t->hardware.collect);
 	t->hardware.state &= ~TRACER_HARDWARE_ON;
@@ -349,6 +309,7 @@ void tracer_hardware_take(struct tracer *t)
 		find_host(t);
 	else if (!pt_of(t)->get(t->config.ev, &rtit))
 		collect(t, &rtit);
+	record_code_now_and_then(t);
 	tracer_recorder_sync(&t->recorder);
 }
 

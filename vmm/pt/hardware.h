@@ -4,43 +4,27 @@
  * the guest's writes to IA32_RTIT_CTL and the content of buffers. It reads the buffers at these
  * writes, at some other exits, and at the end.
  *
- * The executed code is not reported. The file has the code that the guest could execute when its
- * session began. Pages that are new by the end of the session follow. If a page changed during a
- * session, the file has its old content. Instructions are not counted either. The file's counter
- * (trace/format.h) only rises from session to session, so that code belongs to the correct session.
+ * The executed code is not reported. Each read records the code that can be executed in the address
+ * spaces since the last read. So a change of code was between two reads, and code that existed only
+ * in between is missing.
+ *
+ * Instructions are not counted either. The positions of code are offsets in the stream
+ * (TRACE_INFO_CODE_BY_OFFSET). The file's counter only rises from session to session.
  */
 #ifndef VMM_PT_HARDWARE_H
 #define VMM_PT_HARDWARE_H
 
 #include "pt/collect.h"
+#include "pt/seen.h"
 #include "trace/format.h"
-#include "vpt/packet.h"
 
 struct tracer;
-
-#define TRACER_HARDWARE_CR3S 64
-
-/* Bits of tracer_hardware_spaces.state. */
-enum tracer_spaces_state {
-	TRACER_SPACES_SYNCED = 1 << 0, /* the parser is at the start of a packet */
-};
-
-/* The CR3s of PIPs, which are the address spaces of the code. */
-struct tracer_hardware_spaces {
-	struct vpt_parser parser;
-	uint32_t state;		       /* TRACER_SPACES_SYNCED */
-	uint8_t rest[2 * VPT_PKT_MAX]; /* the bytes of an incomplete packet */
-	size_t rests;
-	uint64_t cr3[TRACER_HARDWARE_CR3S];
-	size_t count;
-};
-
-void tracer_hardware_feed(struct tracer_hardware_spaces *spaces, const uint8_t *bytes, size_t len);
 
 /* Bits of tracer_hardware.state. */
 enum tracer_hardware_state {
 	TRACER_HARDWARE_ON = 1 << 0, /* a session is in progress */
 	TRACER_HARDWARE_FOR_HOST = 1 << 1,
+	TRACER_HARDWARE_FULL = 1 << 2, /* the session has too much code to record it again */
 };
 
 struct tracer_hardware {
@@ -49,7 +33,8 @@ struct tracer_hardware {
 	/* The registers at the start of the session, or a host's registers during setup. */
 	struct vpt_rtit rtit;
 	struct tracer_collect collect;
-	struct tracer_hardware_spaces spaces;
+	struct tracer_seen seen;
+	uint64_t code_at; /* the time of the host from which on code is recorded again */
 };
 
 /* Handle a guest's WRMSR. Returns VPT_FAULT_GP if the processor or KVM refuses the write. */

@@ -103,11 +103,14 @@ struct trace_file_info {
 
 /* Properties of the processor that neither `caps` nor a session's registers have. */
 enum trace_info_flags {
-	TRACE_INFO_DEFERRED = 1 << 0, /* TIPs can follow the TNT that contains their outcome
+	TRACE_INFO_DEFERRED = 1 << 0,	    /* TIPs can follow the TNT that contains their outcome
 	                               * (33.4.2.3) */
-	TRACE_INFO_ATOM = 1 << 1,     /* the trace is Atom's RTIT (vpt/atom.h), not PT */
+	TRACE_INFO_ATOM = 1 << 1,	    /* the trace is Atom's RTIT (vpt/atom.h), not PT */
+	TRACE_INFO_CODE_BY_OFFSET = 1 << 2, /* CODE and MAP blocks have an offset in the vCPU's
+	                                     * stream in place of the counter */
 };
-#define TRACE_INFO_FLAGS (TRACE_INFO_DEFERRED | TRACE_INFO_ATOM | 0xff00u)
+#define TRACE_INFO_FLAGS \
+	(TRACE_INFO_DEFERRED | TRACE_INFO_ATOM | TRACE_INFO_CODE_BY_OFFSET | 0xff00u)
 /* The errata of the processor in flags, for RTIT: enum vpt_atom_erratum. */
 #define TRACE_INFO_ERRATA(flags)      ((uint8_t)((flags) >> 8))
 #define TRACE_INFO_SET_ERRATA(errata) ((uint32_t)(errata) << 8)
@@ -134,7 +137,8 @@ struct trace_code_page {
 	uint64_t cr3;	/* address space, bits 63:12 (63:5 for PAE) */
 	uint64_t vaddr; /* 4 KiB aligned; as payloads have it: a LIP or a RIP (33.3.1.1) */
 	uint64_t gpa;
-	uint64_t insns; /* the counter from which on the page executes */
+	/* The counter from which on the page executes. See TRACE_INFO_CODE_BY_OFFSET. */
+	uint64_t insns;
 };
 
 /*
