@@ -105,7 +105,7 @@ static void take_flow(struct records *records, struct trace_reader *reader, enum
 			f->ahead.atom.config.at_once = how == AS_IT_IS;
 		record = record_of(&item);
 		if (item.kind == DECODE_ITEM_EVENT || item.kind == DECODE_ITEM_ERROR)
-			record.insns = f->told.at[f->head - 1].insns;
+			record.insns = f->told.at[f->head - 1].code;
 		if (!trace_vec_room(records))
 			abort();
 		records->at[records->n++] = record;

@@ -97,6 +97,14 @@ void synth_page_at(struct synth *s, uint64_t cr3, uint64_t vaddr)
 	ck_assert_int_eq(trace_writer_code(s->w, 0, &page, s->page), 0);
 }
 
+void synth_code_read(struct synth *s)
+{
+	struct trace_epoch read = {.epoch = s->insns};
+
+	synth_flush(s);
+	ck_assert_int_eq(trace_writer_epoch(s->w, 0, &read), 0);
+}
+
 void synth_page(struct synth *s)
 {
 	synth_page_at(s, SYNTH_CR3, SYNTH_CODE);

@@ -45,6 +45,8 @@ struct trace_reader *synth_read(struct synth *s);
  */
 void synth_code(struct synth *s, uint64_t ip, const char *hex);
 void synth_page(struct synth *s);
+/* Mark a place where all changes of code since the last one were found, if they are at offsets. */
+void synth_code_read(struct synth *s);
 /* Write the same bytes as another page. */
 void synth_page_at(struct synth *s, uint64_t cr3, uint64_t vaddr);
 

@@ -247,6 +247,8 @@ static bool play_alone(struct synth *s, const char *word)
 		s->non_root = true;
 	else if (!strcmp(word, "by-offset"))
 		begin_by_offset(s);
+	else if (!strcmp(word, "read"))
+		synth_code_read(s);
 	else if (!strcmp(word, "dis-tnt"))
 		s->session.ctl |= VPT_CTL_MASK(DIS_TNT);
 	else if (!strcmp(word, "event-en"))

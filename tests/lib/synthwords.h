@@ -9,6 +9,7 @@
  *   `page`              Write the page with the bytes that it has now.
  *   `page@2000/1000`    Write the bytes as the page at 1000 of the address space 2000.
  *   `by-offset`         First word: a page is current from the packets behind it on.
+ *   `read`              The code was read here: a later change was not before.
  *   `insns=4`           The instruction counter is 4 from now on.
  *   `switch=2000/4`     The file says that CR3 becomes 2000 at instruction 4.
  *   `non-root`          All PIPs have NR set.

@@ -19,11 +19,14 @@ static struct {
 	uint64_t vaddr, gpa;
 } found[FOUND];
 static size_t n;
+/* The block that the sweep does not want. */
+static uint64_t unwanted;
 
 static void setup(void)
 {
 	ck_assert_int_eq(x86_mem_create(&mem, RAM), 0);
 	n = 0;
+	unwanted = 1;
 }
 
 static void teardown(void)
@@ -52,12 +55,27 @@ static void code_at(uint64_t gpa)
 	put(gpa + 0xfff, 0xc3, 1);
 }
 
+static bool wants(void *opaque, uint64_t block)
+{
+	(void)opaque;
+	ck_assert_uint_eq(block % TRACER_SWEEP_BLOCK, 0);
+	return block != unwanted;
+}
+
+static void sweep_by(const struct x86_paging *paging, const volatile int *give_up,
+		     void (*page)(void *opaque, uint64_t vaddr, uint64_t gpa))
+{
+	const struct tracer_sweep_sink sink = {.page = page, .wants = wants};
+
+	tracer_sweep(&mem, paging, give_up, &sink);
+}
+
 static void sweep(uint64_t cr0, uint64_t cr4, uint64_t efer)
 {
 	const struct x86_paging paging = {
 		.cr0 = cr0, .cr3 = TABLES, .cr4 = cr4, .efer = efer, .max_phy_addr = 46};
 
-	tracer_sweep(&mem, &paging, NULL, note, NULL);
+	sweep_by(&paging, NULL, note);
 }
 
 static void is(size_t i, uint64_t vaddr, uint64_t gpa)
@@ -75,6 +93,11 @@ START_TEST(without_paging)
 	ck_assert_uint_eq(n, 2);
 	is(0, 0x200000, 0x200000);
 	is(1, 0x7ff000, 0x7ff000);
+	n = 0;
+	unwanted = 0x200000;
+	sweep(X86_CR0_PE, 0, 0);
+	ck_assert_uint_eq(n, 1);
+	is(0, 0x7ff000, 0x7ff000);
 }
 END_TEST
 
@@ -105,6 +128,17 @@ START_TEST(long_mode)
 	is(1, 0x7f80205000, 0x405000);
 	is(2, 0xffffffff80003000, 0x100000);
 	is(3, 0xffffffff80205000, 0x405000);
+	/* A block that is not wanted, of a table and of a large page. */
+	n = 0;
+	unwanted = 0x7f80000000;
+	sweep(X86_CR0_PE | X86_CR0_PG, X86_CR4_PAE, lm);
+	ck_assert_uint_eq(n, 3);
+	is(0, 0x7f80205000, 0x405000);
+	n = 0;
+	unwanted = 0xffffffff80200000;
+	sweep(X86_CR0_PE | X86_CR0_PG, X86_CR4_PAE, lm);
+	ck_assert_uint_eq(n, 3);
+	is(2, 0xffffffff80003000, 0x100000);
 }
 END_TEST
 
@@ -172,7 +206,7 @@ START_TEST(tables_without_an_end)
 
 	for (i = 0; i < 512; i++)
 		put(TABLES + 8 * i, TABLES | P, 8);
-	tracer_sweep(&mem, &paging, NULL, count, NULL);
+	sweep_by(&paging, NULL, count);
 	ck_assert_uint_gt(calls, 0);
 	ck_assert_uint_le(calls, 4 * RAM / 4096 + 65536);
 }
@@ -193,9 +227,9 @@ START_TEST(given_up)
 
 	memset(mem.host, 0xcc, RAM);
 	calls = 0;
-	tracer_sweep(&mem, &paging, &enough, count_to_ten, NULL);
+	sweep_by(&paging, &enough, count_to_ten);
 	ck_assert_uint_eq(calls, 10);
-	tracer_sweep(&mem, &paging, &enough, count_to_ten, NULL);
+	sweep_by(&paging, &enough, count_to_ten);
 	ck_assert_uint_eq(calls, 10);
 }
 END_TEST

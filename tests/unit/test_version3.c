@@ -564,7 +564,7 @@ END_TEST
 START_TEST(unknown_flags)
 {
 	static uint8_t bytes[ROOM];
-	struct trace_file_info info = {.vcpus = 1, .flags = 1 << 2};
+	struct trace_file_info info = {.vcpus = 1, .flags = 1 << 3};
 	struct trace_reader *r;
 	size_t n = sizeof(struct trace_file_header);
 	int err;

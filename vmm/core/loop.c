@@ -13,8 +13,15 @@
 #include <signal.h>
 
 #define TICK_NS 100000000u
+/* The same while the processor itself traces. A take finds PMIs, and code that has changed. */
+#define TAKE_NS 10000000u
 
 _Static_assert(sizeof(sig_atomic_t) == sizeof(int), "core_vcpu.urged is set by a signal handler");
+
+static uint64_t tick_ns(const struct core_vcpu *v)
+{
+	return tracer_takes(&v->tracer) ? TAKE_NS : TICK_NS;
+}
 
 void core_vcpu_urge(struct core_vcpu *v)
 {
@@ -45,14 +52,14 @@ void core_loop_poll_host(struct core_vcpu *v)
 	core_loop_poll_trace(v);
 	/* The first vCPU handles the machine's hooks. */
 	if (v->index) {
-		v->next_tick = now + TICK_NS;
+		v->next_tick = now + tick_ns(v);
 		return;
 	}
 	if (v->deadline && now >= v->deadline)
 		core_input_end(v, TRACE_STOP_TIMEOUT);
 	if (now < v->next_tick && !urgent)
 		return;
-	v->next_tick = now + TICK_NS;
+	v->next_tick = now + tick_ns(v);
 	if (vm->hooks.tick && vm->hooks.tick(vm->hooks.opaque))
 		core_input_end(v, TRACE_STOP_INTERRUPTED);
 }
@@ -205,7 +212,7 @@ bool core_loop_exact(struct core_vcpu *v, struct core_loop *l)
 
 void core_loop_begin(struct core_vcpu *v)
 {
-	v->next_tick = core_now() + TICK_NS;
+	v->next_tick = core_now() + tick_ns(v);
 	v->sync_at = next_sync(v);
 }
 

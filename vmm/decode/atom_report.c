@@ -50,7 +50,7 @@ static void on_run(void *context, const struct dec_block *block, unsigned int fi
 		told = decode_pt_queue_run(f, block, first, count - sent);
 		if (!told)
 			return;
-		told->insns -= sent;
+		told->code -= sent;
 		told->offset = f->ahead.atom.led;
 	}
 	if (sent)

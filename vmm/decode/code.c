@@ -20,7 +20,8 @@ struct version {
 	uint64_t from; /* the position from which on it is current */
 	size_t order;  /* the index in the trace file */
 	const uint8_t *bytes;
-	uint64_t place; /* see struct trace_code */
+	const uint8_t *before; /* the bytes that it replaces */
+	uint64_t place;	       /* see struct trace_code */
 };
 
 /* A page of an address space, in its current version. */
@@ -285,7 +286,8 @@ static void sort_out(struct decode_code_store *store, struct version *all, size_
 		const struct version *v = &all[i];
 
 		if (i && all[i - 1].cr3 == v->cr3 && all[i - 1].vaddr == v->vaddr) {
-			store->later[store->nlater++] = *v;
+			store->later[store->nlater] = *v;
+			store->later[store->nlater++].before = all[i - 1].bytes;
 			continue;
 		}
 		store->pages[store->npages++] = (struct page){v->cr3, v->vaddr, v->bytes};
@@ -346,8 +348,12 @@ static struct version *list_code(const struct trace_reader *reader, unsigned int
 	for (i = 0; i < nfirst; i++) {
 		/* Each vCPU has its own later versions. */
 		if (first[i].page->cr3 == common && !first[i].page->insns)
-			all[(*count)++] = (struct version){common, first[i].page->vaddr, 0,
-							   i,	   first[i].bytes,	 0};
+			all[(*count)++] = (struct version){
+				.cr3 = common,
+				.vaddr = first[i].page->vaddr,
+				.order = i,
+				.bytes = first[i].bytes,
+			};
 	}
 	return all;
 }
@@ -435,13 +441,20 @@ bool decode_code_by_offset(const struct decode_code_store *store)
 	return store->by_offset;
 }
 
+static void set_bytes(struct decode_code_store *store, const struct version *v,
+		      const uint8_t *bytes)
+{
+	store->pages[find_page(store, v->cr3, v->vaddr)].bytes = bytes;
+}
+
 void decode_code_advance(struct decode_code_store *store, uint64_t to)
 {
-	for (; store->next < store->nlater && store->later[store->next].from <= to; store->next++) {
-		const struct version *v = &store->later[store->next];
-
-		store->pages[find_page(store, v->cr3, v->vaddr)].bytes = v->bytes;
+	while (store->by_offset && store->next && store->later[store->next - 1].from > to) {
+		store->next--;
+		set_bytes(store, &store->later[store->next], store->later[store->next].before);
 	}
+	for (; store->next < store->nlater && store->later[store->next].from <= to; store->next++)
+		set_bytes(store, &store->later[store->next], store->later[store->next].bytes);
 	store->last_bytes = NULL;
 }
 
@@ -451,6 +464,10 @@ struct decode_code_changes decode_code_advance_told(struct decode_code_store *st
 
 	decode_code_advance(store, to);
 	changes.end = store->next;
+	if (changes.end < changes.next) {
+		changes.end = changes.next;
+		changes.next = store->next;
+	}
 	return changes;
 }
 
@@ -473,7 +490,8 @@ bool decode_code_changed(const struct decode_code_store *store, struct decode_co
 	while (changes->next < changes->end) {
 		const struct version *v = &store->later[changes->next];
 
-		*change = (struct decode_code_change){v->cr3, v->vaddr, v->bytes};
+		*change = (struct decode_code_change){
+			v->cr3, v->vaddr, store->pages[find_page(store, v->cr3, v->vaddr)].bytes};
 		if (!changes->told) {
 			changes->told = true;
 			return true;

@@ -43,11 +43,11 @@ struct decode_code_version decode_code_change_at(const struct decode_code_store 
 /* Return the position of the last change that was applied, or 0. */
 uint64_t decode_code_last_change(const struct decode_code_store *store);
 
-/* Apply the versions up to position @to. */
+/* Apply the versions up to position @to. If positions are offsets, also take back those behind it. */
 void decode_code_advance(struct decode_code_store *store, uint64_t to);
 
 /*
- * Apply the versions up to @to, and list the replaced pages in each space that has such a page.
+ * Do the same, and list the replaced pages in each space that has such a page.
  * Call decode_code_changed() until it returns false.
  */
 struct decode_code_changes {

@@ -87,6 +87,7 @@ int decode_pt_ahead_open(struct decode_pt_flow *f, const struct decode_ahead_sys
 	a->code = dec_code_new();
 	if (!a->code)
 		return -ENOMEM;
+	a->failed = UINT64_MAX;
 	dec_code_separate(a->code);
 	dec_code_on_miss(a->code, decode_pt_fetch, f);
 	a->system = system;
@@ -165,8 +166,28 @@ static void next_session(struct decode_pt_flow *f)
 }
 
 /*
- * If code changes at offsets, have the changes up to a->at applied before the next instruction.
- * Returns the position of the next change, or UINT64_MAX.
+ * A change of code is found at a read of the trace, but was made at any time since the read before.
+ * So an error in between can show that the change was made already. If there is another one, it was
+ * not. Returns the position up to which code has changed.
+ */
+static uint64_t changed_until(const struct decode_pt_flow *f)
+{
+	const struct decode_pt_ahead *a = &f->ahead;
+	const uint64_t next = decode_code_change_behind(a->store, a->at);
+	size_t n;
+	const struct trace_epoch *reads = trace_reader_epochs(f->reader, f->vcpu, &n);
+
+	if (a->failed == UINT64_MAX)
+		return a->code_at > a->at ? a->code_at : a->at;
+	n = trace_vec_before(reads, n, e, e->offset < next);
+	if (next == UINT64_MAX || a->code_at >= next || !n || reads[n - 1].offset > a->failed)
+		return a->at;
+	return next;
+}
+
+/*
+ * If code changes at offsets, have the code changed before the next instruction. Returns the
+ * position of the next change, or UINT64_MAX.
  */
 static uint64_t follow_offsets(struct decode_pt_flow *f)
 {
@@ -174,7 +195,10 @@ static uint64_t follow_offsets(struct decode_pt_flow *f)
 
 	if (!decode_code_by_offset(a->store))
 		return UINT64_MAX;
-	if (decode_code_next_change(a->store) <= a->at)
+	a->code_at = changed_until(f);
+	a->failed = UINT64_MAX;
+	if (decode_code_next_change(a->store) <= a->code_at ||
+	    decode_code_last_change(a->store) > a->code_at)
 		a->flow.limit = 0; /* on_limit() applies them. */
 	return decode_code_change_behind(a->store, a->at);
 }

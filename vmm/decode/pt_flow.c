@@ -149,14 +149,14 @@ static void place(struct decode_pt_flow *f, const struct decode_told *told,
 
 static void start_run(struct decode_pt_flow *f, struct decode_told *told)
 {
-	const uint64_t at = decode_code_by_offset(f->ahead.store) ? told->offset : told->insns;
-
 	f->run = told;
-	if (at < f->change || f->store == f->ahead.store)
+	if ((told->code < f->change && told->code >= f->changed) || f->store == f->ahead.store)
 		return;
-	decode_code_advance(f->store, at);
+	decode_code_advance(f->store, told->code);
 	f->page_at = NO_PAGE;
 	f->change = decode_code_next_change(f->store);
+	/* Counters do not go back. */
+	f->changed = decode_code_by_offset(f->store) ? decode_code_last_change(f->store) : 0;
 }
 
 /* Clear an item in parts. A memset() of the whole size would be the slowest instruction here. */

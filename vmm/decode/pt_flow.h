@@ -39,7 +39,7 @@ struct decode_told {
 	uint32_t first, count;
 	const struct dec_block *block;
 	uint64_t ip;	 /* RUN: the IP of its first instruction */
-	uint64_t insns;	 /* the instruction counter of format.h, before the entry */
+	uint64_t code;	 /* the position of the code before the entry, see decode/code.h */
 	uint64_t offset; /* the stream offset after the last packet that was read */
 	uint64_t to;	 /* RUN: the next IP after the run */
 	uint64_t tsc;	 /* EVENT */
@@ -61,7 +61,9 @@ struct decode_pt_ahead {
 	struct dec_pt_ops ops;
 	const struct decode_segment *segment; /* NULL between two segments */
 	uint64_t at;			      /* the stream offset of the next bytes */
-	uint64_t piece;			      /* the number of bytes to decode at once */
+	uint64_t code_at; /* the position up to which code has changed, if positions are offsets */
+	uint64_t failed;  /* the offset of an error from which code_at can move; UINT64_MAX: none */
+	uint64_t piece;	  /* the number of bytes to decode at once */
 	size_t session;
 	size_t next_cr3;
 	size_t next_switch;
@@ -158,7 +160,8 @@ struct decode_pt_flow {
 	/* The state at the returned items. */
 	struct decode_code_store
 		*store; /* the code at this position; the decoder's store if code does not change */
-	uint64_t change; /* the instruction counter of the next code change */
+	uint64_t change;  /* the position of the next code change */
+	uint64_t changed; /* that of the last one, if positions are offsets */
 	uint64_t cr3;
 	const struct trace_space *space;
 	uint64_t page_at;	   /* the address of the page of the last instruction */
@@ -263,6 +266,11 @@ bool decode_pt_fetch(void *context, uint64_t space, uint64_t vaddr);
 struct decode_told *decode_pt_queue_event(struct decode_pt_flow *f, const struct vptd_event *event);
 /* Give the decoder the code for its instruction counter. */
 void decode_pt_follow_code(struct decode_pt_flow *f);
+/* Return the position of the code: of the next instruction, or of the bytes. */
+static inline uint64_t decode_pt_code_position(const struct decode_pt_ahead *a)
+{
+	return decode_code_by_offset(a->store) ? a->code_at : a->flow.insns;
+}
 /* Returns the argument of dec_code_select() for a space of decode_code_space(). */
 uint64_t decode_pt_space_key(uint64_t cr3);
 /* Use the code of this space of decode_code_space(). decode_pt_use_space() also queues the change. */

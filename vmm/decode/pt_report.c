@@ -53,7 +53,7 @@ void decode_pt_follow_code(struct decode_pt_flow *f)
 	struct decode_pt_ahead *a = &f->ahead;
 	const bool by_offset = decode_code_by_offset(a->store);
 	struct decode_code_changes changes =
-		decode_code_advance_told(a->store, by_offset ? a->at : a->flow.insns);
+		decode_code_advance_told(a->store, decode_pt_code_position(a));
 	struct decode_code_change change;
 	const uint8_t *is;
 	uint64_t key;
@@ -230,6 +230,8 @@ struct decode_told *decode_pt_queue_event(struct decode_pt_flow *f, const struct
 		told->cr3 = f->ahead.cr3;
 		told->space = f->ahead.space;
 	}
+	if (event->kind == VPTD_EVENT_ERROR)
+		f->ahead.failed = *f->ahead.offset;
 	if (event->kind == VPTD_EVENT_ERROR && event->value == VPTD_E_MEMORY)
 		f->ahead.no_memory = true;
 	told = decode_pt_queue(f, DECODE_TOLD_EVENT);

@@ -22,18 +22,19 @@ static uint32_t offer(struct decode_pt_flow *f, const struct dec_block *block, u
 }
 
 /* Returns true if the next run must be queued, behind other entries or before a change of code. */
-static bool must_queue(const struct decode_pt_flow *f, uint64_t insns)
+static bool must_queue(const struct decode_pt_flow *f, uint64_t code)
 {
 	/* decode_flow_code() can be older than the decoder's code. */
-	return f->told.n || insns >= f->change;
+	return f->told.n || code >= f->change;
 }
 
 uint32_t decode_pt_offer(struct decode_pt_flow *f, const struct dec_block *block,
 			 unsigned int first, unsigned int count)
 {
+	const bool by_offset = decode_code_by_offset(f->ahead.store);
 	uint32_t taken = 0;
 
-	if (!must_queue(f, f->ahead.flow.insns - count))
+	if (!must_queue(f, decode_pt_code_position(&f->ahead) - (by_offset ? 0 : count)))
 		taken = offer(f, block, dec_code_ip(f->ahead.code, block, first), first, count,
 			      *f->ahead.offset);
 	/* From here on walks would be refused up to the next push. */
@@ -50,7 +51,7 @@ static bool on_walk(void *context, const struct dec_walk *walk)
 	bool whole = true;
 	uint32_t i;
 
-	if (!takers || must_queue(f, f->ahead.flow.insns))
+	if (!takers || must_queue(f, decode_pt_code_position(&f->ahead)))
 		return false;
 	if (*walk->mark &&
 	    takers->again(f->offer.context, *walk->mark, walk->insns, *f->ahead.offset))
@@ -89,7 +90,7 @@ bool decode_pt_offer_queued(struct decode_pt_flow *f)
 	while (f->head < f->told.n) {
 		struct decode_told *told = &f->told.at[f->head];
 
-		if (told->kind != DECODE_TOLD_RUN || told->insns >= f->change)
+		if (told->kind != DECODE_TOLD_RUN || told->code >= f->change)
 			return false;
 		f->head++;
 		if (!offer_queued(f, told))

@@ -34,7 +34,7 @@ struct decode_told *decode_pt_queue(struct decode_pt_flow *f, enum decode_told_k
 	told->kind = (uint8_t)kind;
 	told->session = (uint32_t)f->ahead.session;
 	told->offset = *f->ahead.offset;
-	told->insns = f->ahead.flow.insns;
+	told->code = decode_pt_code_position(&f->ahead);
 	told->left = (uint8_t)f->ahead.flow.nbits;
 	told->all_read = f->ahead.all_read;
 	return told;
@@ -60,7 +60,8 @@ struct decode_told *decode_pt_queue_run(struct decode_pt_flow *f, const struct d
 	told->first = first;
 	told->count = count;
 	told->mode = block->mode;
-	told->insns -= count;
+	if (!decode_code_by_offset(f->ahead.store))
+		told->code -= count;
 	told->class = (uint8_t)(first + count == block->insns ? decode_pt_class(block)
 							      : DECODE_INSN_OTHER);
 	told->ip = dec_code_ip(f->ahead.code, block, first);

@@ -169,10 +169,8 @@ static enum decode_shard_counter counter_of(const struct decode_shard_input *in,
 	const struct decode_segment *s = &in->segments[shard->from.segment];
 	const struct trace_session *start = s->count ? in->periods[s->first].start : NULL;
 
-	if ((!decode_code_changes(in->code) || decode_code_by_offset(in->code)) && !in->cr3s)
+	if (!decode_code_changes(in->code) && !in->cr3s)
 		return DECODE_SHARD_UNUSED;
-	if (decode_code_by_offset(in->code))
-		return DECODE_SHARD_AFTER;
 	if (shard->from.begins && (!shard->from.segment || (start && start->insns))) {
 		shard->insns = start ? start->insns : 0;
 		return DECODE_SHARD_KNOWN;

@@ -226,9 +226,14 @@ static const struct decode_flow_ops ops = {
 };
 
 /* Returns true if shards of the flow do not depend on each other but by what a plan knows. */
+/* Code that changes at offsets depends on errors before, and a shard does not know them. */
 static bool can_cut(const struct decode_pt_flow *f, enum decode_flow_unit unit)
 {
+	const struct decode_code_store *code = f->ahead.store;
 	size_t vmcs;
+
+	if (decode_code_by_offset(code) && decode_code_changes(code))
+		return false;
 
 	trace_reader_vmcs(f->reader, f->vcpu, &vmcs);
 	return unit != DECODE_FLOW_INSNS && !decode_pt_is_atom(f) && !f->spaces && !vmcs &&

@@ -16,8 +16,9 @@
  */
 #define SESSION_SHIFT 40
 
-/* The code is recorded again after this many times the time that this took. */
-#define CODE_PAUSE 8u
+/* The code is recorded again after this many times the time that this took, up to CODE_NS. */
+#define CODE_PAUSE 4u
+#define CODE_NS	   50000000u
 
 static const struct engine_pt *pt_of(const struct tracer *t)
 {
@@ -33,12 +34,14 @@ static uint64_t counter(const struct tracer *t)
 struct code {
 	struct tracer *t;
 	uint64_t cr3;
-	bool all; /* also pages far from the IPs in the trace */
+	bool all;     /* also pages far from the IPs in the trace */
+	size_t pages; /* the number of pages of the space */
+	size_t most;  /* the largest number of pages of a space */
 };
 
 static void code_page(void *opaque, uint64_t vaddr, uint64_t gpa)
 {
-	const struct code *c = opaque;
+	struct code *c = opaque;
 	struct tracer *t = c->t;
 	const struct trace_code_page page = {
 		.cr3 = c->cr3,
@@ -47,52 +50,68 @@ static void code_page(void *opaque, uint64_t vaddr, uint64_t gpa)
 		.insns = trace_writer_stream_bytes(t->recorder.writer, t->recorder.vcpu),
 	};
 
-	if ((c->all || tracer_seen_near(&t->hardware.seen, vaddr)) &&
-	    !tracer_collect_has(&t->hardware.collect, gpa))
+	c->pages++;
+	if (!tracer_collect_has(&t->hardware.collect, gpa))
 		tracer_recorder_page(&t->recorder, &page, 0, X86_PAGE_SIZE,
 				     x86_mem_at(t->config.mem, gpa, X86_PAGE_SIZE));
 }
 
-static void sweep(struct tracer *t, const struct x86_paging *paging, bool all)
+static bool wants_block(void *opaque, uint64_t block)
 {
-	struct code c = {.t = t, .cr3 = paging->cr3 & ~(X86_PAGE_SIZE - 1), .all = all};
+	const struct code *c = opaque;
 
-	tracer_sweep(t->config.mem, paging, t->config.urged, code_page, &c);
+	return c->all || tracer_seen_near(&c->t->hardware.seen, block);
+}
+
+static void sweep(struct code *c, struct x86_paging *paging, uint64_t cr3)
+{
+	const struct tracer_sweep_sink sink = {code_page, wants_block, c};
+
+	paging->cr3 = cr3;
+	c->cr3 = cr3 & ~(X86_PAGE_SIZE - 1);
+	c->pages = 0;
+	tracer_sweep(c->t->config.mem, paging, c->t->config.urged, &sink);
+	if (c->pages > c->most)
+		c->most = c->pages;
 }
 
 /*
  * Record the code of the address spaces that were active since the last time. The tables of a space
  * that is no longer in use may be anything by now. Without a file, no code is recorded.
  *
+ * An EPOCH block marks the read, because code that it finds changed since the one before.
+ *
  * A kernel's first page tables make all of memory executable. So during a session only pages near
- * the IPs of the trace are code, and at its begin and end all pages are.
+ * the IPs of the trace are code, and at its begin and end all pages are. Returns the number of pages
+ * of the largest space.
  */
-static void record_code(struct tracer *t, bool all)
+static size_t record_code(struct tracer *t, bool all)
 {
+	struct code c = {.t = t, .all = all};
 	struct tracer_seen *seen = &t->hardware.seen;
+	struct trace_epoch read = {0};
 	struct x86_paging paging;
 	struct x86_sregs s;
-	uint64_t now;
 	size_t i;
 
 	if (!t->recorder.pages || t->config.engine->get_sregs(t->config.ev, &s))
-		return;
+		return 0;
 	paging = (struct x86_paging){
 		.cr0 = s.cr0,
-		.cr3 = s.cr3,
 		.cr4 = s.cr4,
 		.efer = s.efer,
 		.max_phy_addr = t->caps.max_phy_addr,
 	};
-	now = s.cr3 & ~(X86_PAGE_SIZE - 1);
-	sweep(t, &paging, all);
-	for (i = 0; i < seen->spaces; i++) {
-		if ((seen->cr3[i] & ~(X86_PAGE_SIZE - 1)) == now)
-			continue;
-		paging.cr3 = seen->cr3[i];
-		sweep(t, &paging, all);
-	}
+	sweep(&c, &paging, s.cr3);
+	for (i = 0; i < seen->spaces; i++)
+		if ((seen->cr3[i] ^ s.cr3) & ~(X86_PAGE_SIZE - 1))
+			sweep(&c, &paging, seen->cr3[i]);
 	seen->spaces = 0;
+	read.insns = counter(t);
+	read.epoch = ++t->hardware.reads;
+	tracer_recorder_note(&t->recorder,
+			     trace_writer_epoch(t->recorder.writer, t->recorder.vcpu, &read));
+	return c.most;
 }
 
 static void put_session(struct tracer *t, const struct vpt_rtit *rtit, enum trace_session_end end)
@@ -160,21 +179,23 @@ static uint64_t now_ns(void)
 }
 
 /*
- * Record code during a session, if it is time. A guest can have more code than the tables of the
- * recorder hold. All of it would go to the file each time. So the session of such a guest has the
- * code of its begin, of one read and of its end.
+ * Record code during a session, if it is time. The tables of the recorder must hold much more than
+ * the code of one time, or all of it would go to the file each time. So the session of a guest with
+ * more code has the code of its begin, of one read and of its end.
  */
 static void record_code_now_and_then(struct tracer *t)
 {
 	struct tracer_hardware *h = &t->hardware;
 	const uint64_t before = now_ns();
+	uint64_t now, pause;
 
 	if (before < h->code_at || h->state & TRACER_HARDWARE_FULL)
 		return;
-	record_code(t, false);
-	h->code_at = now_ns() + CODE_PAUSE * (now_ns() - before);
-	if (t->recorder.pages && tracer_code_pages_forgot(t->recorder.pages))
+	if (record_code(t, false) > TRACER_CODE_CONTENTS / 2)
 		h->state |= TRACER_HARDWARE_FULL;
+	now = now_ns();
+	pause = CODE_PAUSE * (now - before);
+	h->code_at = now + (pause < CODE_NS ? pause : CODE_NS);
 }
 
 static void begin(struct tracer *t, const struct vpt_rtit *rtit)
@@ -188,7 +209,7 @@ static void begin(struct tracer *t, const struct vpt_rtit *rtit)
 	if (!(h->state & TRACER_HARDWARE_FOR_HOST))
 		tracer_collect_start(&h->collect, t->config.mem, rtit);
 	put_session(t, rtit, TRACE_END_NONE);
-	record_code(t, true);
+	(void)record_code(t, true);
 }
 
 static enum trace_session_end why_ended(const struct tracer *t, const struct vpt_rtit *rtit,
@@ -206,7 +227,7 @@ static enum trace_session_end why_ended(const struct tracer *t, const struct vpt
 
 static void end(struct tracer *t, const struct vpt_rtit *rtit, enum trace_session_end why)
 {
-	record_code(t, true);
+	(void)record_code(t, true);
 	put_session(t, rtit, why_ended(t, rtit, why));
 	tracer_collect_end(&t->hardware.collect);
 	t->hardware.state &= ~TRACER_HARDWARE_ON;

@@ -34,6 +34,7 @@ struct tracer_hardware {
 	struct vpt_rtit rtit;
 	struct tracer_collect collect;
 	struct tracer_seen seen;
+	uint64_t reads;	  /* of code */
 	uint64_t code_at; /* the time of the host from which on code is recorded again */
 };
 

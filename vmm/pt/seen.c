@@ -64,15 +64,15 @@ static size_t parse(struct tracer_seen *s, const uint8_t *bytes, size_t len)
 	while (at < len) {
 		enum vpt_status status = VPT_E_BAD_PACKET;
 
-		if (s->synced)
+		if (s->state == TRACER_SEEN_SYNCED)
 			status = vpt_packet_read(&s->parser, bytes + at, len - at, &packet);
 		if (status == VPT_E_EOS)
 			break;
 		if (status != VPT_OK) {
 			memset(&s->parser, 0, sizeof(s->parser));
 			at += vpt_packet_find_psb(bytes + at, len - at);
-			s->synced = at < len;
-			if (s->synced)
+			s->state = at < len ? TRACER_SEEN_SYNCED : TRACER_SEEN_LOST;
+			if (s->state == TRACER_SEEN_SYNCED)
 				continue;
 			/* The next bytes may complete a PSB with the last of these. */
 			return len - (len < VPT_PKT_MAX ? len : VPT_PKT_MAX - 1);
@@ -114,7 +114,7 @@ void tracer_seen_feed(struct tracer_seen *s, const uint8_t *bytes, size_t len)
 
 void tracer_seen_lost(struct tracer_seen *s)
 {
-	s->synced = false;
+	s->state = TRACER_SEEN_LOST;
 	s->rests = 0;
 }
 
@@ -124,7 +124,7 @@ bool tracer_seen_near(const struct tracer_seen *s, uint64_t vaddr)
 	size_t i;
 
 	for (i = 0; i < s->areas; i++)
-		if (area - s->area[i] + 1 <= 2)
+		if (area == s->area[i])
 			return true;
 	return s->areas == TRACER_SEEN_AREAS;
 }

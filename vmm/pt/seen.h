@@ -15,7 +15,7 @@
 
 struct tracer_seen {
 	struct vpt_parser parser;
-	bool synced;		       /* the parser is at the start of a packet */
+	enum tracer_seen_state { TRACER_SEEN_LOST, TRACER_SEEN_SYNCED } state; /* of the parser */
 	uint8_t rest[2 * VPT_PKT_MAX]; /* the bytes of an incomplete packet */
 	size_t rests;
 	uint64_t ip; /* the last IP */
@@ -31,7 +31,7 @@ struct tracer_seen {
 void tracer_seen_feed(struct tracer_seen *seen, const uint8_t *bytes, size_t len);
 /* Report that the next bytes do not follow the last ones. Parsing continues at a PSB. */
 void tracer_seen_lost(struct tracer_seen *seen);
-/* Returns true if there was an IP in the area of this address, or in an area beside it. */
+/* Returns true if there was an IP in the area of this address. */
 bool tracer_seen_near(const struct tracer_seen *seen, uint64_t vaddr);
 
 #endif /* VMM_PT_SEEN_H */

@@ -40,8 +40,9 @@ struct sweep {
 	const struct x86_mem *mem;
 	const struct x86_paging *paging;
 	bool narrow; /* entries of 4 bytes */
-	tracer_sweep_fn *fn;
-	void *opaque;
+	const struct tracer_sweep_sink *sink;
+	uint64_t block; /* the block of the last page, and whether it is wanted */
+	bool wanted;
 	const volatile int *give_up;
 	uint64_t looks; /* the remaining number of checks */
 	int pagemap;	/* -1 if all pages must be checked */
@@ -84,6 +85,17 @@ static bool is_zero(const uint8_t *page)
 	return !page[0] && !memcmp(page, page + 1, X86_PAGE_SIZE - 1);
 }
 
+static bool is_wanted(struct sweep *s, uint64_t vaddr)
+{
+	const uint64_t block = vaddr & ~(uint64_t)(TRACER_SWEEP_BLOCK - 1);
+
+	if (block != s->block) {
+		s->block = block;
+		s->wanted = s->sink->wants(s->sink->opaque, block);
+	}
+	return s->wanted;
+}
+
 static void range(struct sweep *s, uint64_t vaddr, uint64_t gpa, uint64_t bytes)
 {
 	for (; bytes; bytes -= X86_PAGE_SIZE) {
@@ -91,8 +103,8 @@ static void range(struct sweep *s, uint64_t vaddr, uint64_t gpa, uint64_t bytes)
 
 		if (!page || !take_pages(s))
 			return;
-		if (is_touched(s, page) && !is_zero(page))
-			s->fn(s->opaque, vaddr, gpa);
+		if (is_wanted(s, vaddr) && is_touched(s, page) && !is_zero(page))
+			s->sink->page(s->sink->opaque, vaddr, gpa);
 		vaddr += X86_PAGE_SIZE;
 		gpa += X86_PAGE_SIZE;
 	}
@@ -136,6 +148,8 @@ static void table(struct sweep *s, const struct level *l, uint64_t at, uint64_t 
 			continue;
 		if (!s->narrow && s->paging->efer & X86_EFER_NXE && entry & PTE_NX)
 			continue;
+		if (bytes == TRACER_SWEEP_BLOCK && !is_wanted(s, sign_extend(s, to)))
+			continue;
 		if (is_page(s, l, entry))
 			range(s, sign_extend(s, to), entry & PTE_ADDRESS & ~(bytes - 1), bytes);
 		else
@@ -144,9 +158,15 @@ static void table(struct sweep *s, const struct level *l, uint64_t at, uint64_t 
 }
 
 void tracer_sweep(const struct x86_mem *mem, const struct x86_paging *p,
-		  const volatile int *give_up, tracer_sweep_fn *fn, void *opaque)
+		  const volatile int *give_up, const struct tracer_sweep_sink *sink)
 {
-	struct sweep s = {.mem = mem, .paging = p, .fn = fn, .opaque = opaque, .give_up = give_up};
+	struct sweep s = {
+		.mem = mem,
+		.paging = p,
+		.sink = sink,
+		.block = 1, /* no block */
+		.give_up = give_up,
+	};
 
 	s.looks = mem->bytes / X86_PAGE_SIZE * MOST_TIMES + MORE_LOOKS;
 	s.pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);

@@ -8,11 +8,17 @@
 
 #include "x86/mem.h"
 
-/* Report that page `gpa`, which is RAM and not all zeros, can be executed at `vaddr`. */
-typedef void tracer_sweep_fn(void *opaque, uint64_t vaddr, uint64_t gpa);
+struct tracer_sweep_sink {
+	/* Report that page `gpa`, which is RAM and not all zeros, can be executed at `vaddr`. */
+	void (*page)(void *opaque, uint64_t vaddr, uint64_t gpa);
+	/* Returns true if pages of a block are wanted, which begins at a multiple of its size. */
+	bool (*wants)(void *opaque, uint64_t block);
+	void *opaque;
+};
+#define TRACER_SWEEP_BLOCK (2u << 20)
 
-/* Pass all such pages to @fn, until *give_up is true. @give_up may be NULL. */
+/* Report all wanted pages, until *give_up is true. @give_up may be NULL. */
 void tracer_sweep(const struct x86_mem *mem, const struct x86_paging *paging,
-		  const volatile int *give_up, tracer_sweep_fn *fn, void *opaque);
+		  const volatile int *give_up, const struct tracer_sweep_sink *sink);
 
 #endif /* VMM_PT_SWEEP_H */

@@ -201,8 +201,12 @@ static inline bool tracer_is_full(const struct tracer *t)
 	return t->recorder.state & TRACER_RECORDER_FULL;
 }
 
-/* Read the output of a processor's own PT. Call this from time to time. */
+/* Read the output of a processor's own PT. Call this often while tracer_takes() returns true. */
 void tracer_take(struct tracer *t);
+static inline bool tracer_takes(const struct tracer *t)
+{
+	return t->hardware.state & TRACER_HARDWARE_ON;
+}
 
 /* End a running trace before the instruction at `ip`, because the guest has ended. */
 void tracer_close(struct tracer *t, uint64_t ip);
