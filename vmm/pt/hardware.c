@@ -82,8 +82,8 @@ static void sweep(struct code *c, struct x86_paging *paging, uint64_t cr3)
  * An EPOCH block marks the read, because code that it finds changed since the one before.
  *
  * A kernel's first page tables make all of memory executable. So during a session only pages near
- * the IPs of the trace are code, and at its begin and end all pages are. Returns the number of pages
- * of the largest space.
+ * the IPs of the trace are code. At its begin and end all pages are. Returns the number of pages of
+ * the largest space.
  */
 static size_t record_code(struct tracer *t, bool all)
 {
