@@ -234,7 +234,8 @@ static void legacy(const struct soft_translation *t, struct soft_recoded *r, con
 		uint8_t p = insn->raw.prefixes[i].value;
 
 		has_66 |= p == 0x66;
-		mandatory_66 |= p == 0x66 && insn->raw.prefixes[i].type == ZYDIS_PREFIX_TYPE_MANDATORY;
+		mandatory_66 |=
+			p == 0x66 && insn->raw.prefixes[i].type == ZYDIS_PREFIX_TYPE_MANDATORY;
 		if ((p == 0xf2 || p == 0xf3) &&
 		    insn->raw.prefixes[i].type != ZYDIS_PREFIX_TYPE_IGNORED)
 			rep = p;
