@@ -55,6 +55,13 @@ $(HOSTILE): $(O)/tests/run/hostile.o $(O)/tests/fuzz/fuzz_code.o $(TEST_LIB) $(L
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(TEST_LIB) $(LIBVMM) $(LIBVPT) \
 		$(VMM_LIBS) -lpthread
 
+# Hostile guests whose engine changes.
+HOSTILE_SWITCH := $(O)/tests/hostile-switch
+$(HOSTILE_SWITCH): $(O)/tests/run/hostile_switch.o $(TEST_LIB) $(LIBVMM) $(LIBVPT)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(TEST_LIB) $(LIBVMM) $(LIBVPT) \
+		$(VMM_LIBS)
+
 # Random configurations on random walks.
 CONFIGS_TEST := $(O)/tests/configs
 $(CONFIGS_TEST): $(O)/tests/run/configs.o $(TEST_LIB) $(LIBVMM) $(LIBVPT)
@@ -97,7 +104,8 @@ CHECKS_KVM := 'tests/run/matrix.sh guest skl kvm' 'tests/run/matrix.sh host spr 
 	'tests/run/matrix.sh guest airmont kvm' 'tests/run/matrix.sh host airmont kvm' \
 	'tests/run/random.sh 1 $(RANDOM_PART_SIZE) kvm' 'tests/run/engine.sh 1 4 kvm' \
 	$(patsubst %,'tests/run/kvm.sh %',$(UNIT_KVM)) 'tests/cli/late.sh kvm' 'tests/cli/part.sh kvm' \
-	'tests/run/matrix.sh guest skl kvm,soft' tests/run/threads.sh tests/run/snapshot_kvm.sh
+	'tests/run/matrix.sh guest skl kvm,soft' tests/run/threads.sh tests/run/snapshot_kvm.sh \
+	tests/run/hostile_switch.sh
 # A slice of `make soak`, and hostile guests for so many seconds.
 SOAK_INSNS ?= 1000000000
 SOAK_SEEDS ?= 10000
@@ -133,7 +141,7 @@ CHECKS_INSTALL := tests/house/install.sh tests/house/abi.sh
 
 run = MODE=$(MODE) O=$(O) PREFIX=$(PREFIX) tests/lib/run.sh -j2 -d $(O)/check
 prepare = @.ci/deps build check
-tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) forged-build faults-build \
+tested := all unit-build tools-build $(HOSTILE) $(HOSTILE_SWITCH) $(CONFIGS_TEST) forged-build faults-build \
 	$(O)/tests/vpt-bench-decode $(O)/tests/vpt-without-libipt
 
 #?

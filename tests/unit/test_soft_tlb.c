@@ -265,6 +265,28 @@ START_TEST(capacity)
 }
 END_TEST
 
+/* The core decodes by the page tables, so its step executes what they lead to. */
+START_TEST(core_steps_by_tables)
+{
+	static const uint8_t first[] = {0xb0, 1}, second[] = {0xb0, 2}; /* mov al, n */
+	const struct engine_step_hint hint = {.by_tables = _i == 1};
+	struct engine_exit exit;
+	unsigned int n;
+
+	beside_put(OLD, first, sizeof(first));
+	beside_put(NEW, second, sizeof(second));
+	beside_put64(BESIDE_PD + 8 * (BESIDE_WINDOW >> 21), TABLE | 7);
+	for (n = 0; n < 2; n++) {
+		beside_put64(TABLE + 8 * (AT >> 12), (n ? NEW : OLD) | 7);
+		*beside_vcpu->regs = (struct x86_regs){.rip = VA, .rflags = X86_FL_FIXED};
+		beside_vcpu->state |= ENGINE_REGS_DIRTY;
+		beside_engine->step(beside_vcpu, &hint, &exit);
+		ck_assert_int_eq(exit.kind, ENGINE_EXIT_NONE);
+		ck_assert_uint_eq(beside_vcpu->regs->rax, n && hint.by_tables ? 2 : 1);
+	}
+}
+END_TEST
+
 Suite *test_suite(void)
 {
 	Suite *s = suite_create("soft_tlb");
@@ -274,6 +296,7 @@ Suite *test_suite(void)
 	tcase_add_loop_test(tc, invalidation, 0, 4 * ROWS(rows));
 	tcase_add_test(tc, links);
 	tcase_add_test(tc, capacity);
+	tcase_add_loop_test(tc, core_steps_by_tables, 0, 2);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -14,6 +14,7 @@
 #include "core/clock.h"
 #include "core/descriptor.h"
 #include "core/devices.h"
+#include "core/init.h"
 #include "core/irq.h"
 #include "core/snapshot.h"
 #include "core/switch.h"
@@ -403,6 +404,98 @@ START_TEST(a_forged_state)
 }
 END_TEST
 
+/* Replace the value of an MSR in a state. */
+static void put_msr(struct engine_state *s, uint32_t index, uint64_t value)
+{
+	struct engine_state_msr *msr = (struct engine_state_msr *)(s + 1);
+	uint32_t i;
+
+	for (i = 0; i < s->msrs && msr[i].index != index; i++)
+		;
+	ck_assert_uint_lt(i, s->msrs);
+	msr[i].value = value;
+}
+
+/* Some KVMs let a guest write these values. The software CPU takes them, and gives them back. */
+START_TEST(odd_msrs_move)
+{
+	struct engine_state *s, *after;
+	size_t bytes, count;
+
+	create(0);
+	ck_assert_int_eq(core_switch(&vm), 0);
+	s = save(&bytes);
+	put_msr(s, X86_MSR_PAT, 0x400007fffffe9);
+	put_msr(s, X86_MSR_FMASK, 0x48000000b972f471);
+	load(s, bytes);
+	after = save(&count);
+	check_same(s, after);
+	free(after);
+	/* No base of code is out of range. */
+	put_msr(s, X86_MSR_LSTAR, 1ull << 62);
+	ck_assert_int_eq(vm.engine->load(vm.vcpu->ev, s, bytes), -EINVAL);
+	free(s);
+	core_vm_destroy(&vm);
+}
+END_TEST
+
+/*
+ * Outside long mode a processor ignores CS.L, and KVM refuses it. The software CPU keeps the guest,
+ * and KVM can have it later.
+ */
+START_TEST(kvm_refuses_a_state)
+{
+	struct core_vcpu *v;
+
+	create(0);
+	v = vm.vcpu;
+	ck_assert_int_eq(core_switch(&vm), 0);
+	v->s.efer = 0;
+	v->s.cr0 = X86_CR0_PE | X86_CR0_ET;
+	v->s.cs = core_flat_segment(8, true, false, 0);
+	v->s.cs.ar |= X86_AR_L;
+	core_vcpu_store(v);
+	ck_assert_int_eq(core_switch(&vm), -ENOTSUP);
+	ck_assert_str_eq(vm.engine->name, "soft");
+	vm.change.traced_at = 0;
+	v->ev->retired = 1000000;
+	core_switch_poll(v);
+	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_NONE);
+	ck_assert_uint_eq(vm.change.traced_at, 1000000);
+	v->s.cs.ar &= ~(uint32_t)X86_AR_L;
+	core_vcpu_store(v);
+	ck_assert_int_eq(core_switch(&vm), 0);
+	ck_assert_str_eq(vm.engine->name, "kvm");
+	core_vm_destroy(&vm);
+}
+END_TEST
+
+/* An INIT drops the exception that KVM delivers, as a processor does. */
+START_TEST(init_drops_an_event)
+{
+	const struct dev_apic_message message = {.mode = DEV_APIC_INIT};
+	struct kvm_vcpu_events events;
+	struct engine_kvm_vcpu *kvm;
+
+	create(0);
+	kvm = (struct engine_kvm_vcpu *)vm.vcpu->ev;
+	ck_assert_int_eq(ioctl(kvm->fd, KVM_GET_VCPU_EVENTS, &events), 0);
+	events.exception.injected = 1;
+	events.exception.nr = X86_VEC_GP;
+	events.exception.has_error_code = 1;
+	events.nmi.pending = 1;
+	events.flags = KVM_VCPUEVENT_VALID_NMI_PENDING;
+	ck_assert_int_eq(ioctl(kvm->fd, KVM_SET_VCPU_EVENTS, &events), 0);
+	kvm->run->s.regs.events = events;
+	ck_assert(dev_platform_message(&vm.platform, &message));
+	ck_assert(!core_init_poll(vm.vcpu));
+	ck_assert_int_eq(ioctl(kvm->fd, KVM_GET_VCPU_EVENTS, &events), 0);
+	ck_assert(!events.exception.injected && !events.exception.pending && !events.nmi.pending);
+	ck_assert_uint_gt(vm.engine->save(vm.vcpu->ev, NULL, 0), 0);
+	core_vm_destroy(&vm);
+}
+END_TEST
+
 /* The directions of a snapshot. */
 static const struct direction {
 	const char *from, *to;
@@ -545,7 +638,8 @@ TEST_SUITE("switch", NULL, NULL)
 	tcase_set_timeout(tcase, 120);
 	TEST_LOOP(tcase, 10, random_states_survive);
 	TEST_ADD(tcase, a_guest_runs_across_changes, code_that_kvm_changed_runs,
-		 an_event_in_delivery_stays, a_snapshot_waits, a_forged_state);
+		 an_event_in_delivery_stays, a_snapshot_waits, a_forged_state, odd_msrs_move,
+		 kvm_refuses_a_state, init_drops_an_event);
 	TEST_LOOP(tcase, (int)(sizeof(directions) / sizeof(directions[0])),
 		  a_snapshot_changes_the_engine);
 }

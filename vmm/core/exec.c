@@ -473,6 +473,7 @@ static enum core_done native(struct core_vcpu *v, struct step *s, struct engine_
 	const struct engine_step_hint hint = {
 		.debug_regs = s->insn.flags & CORE_INSN_DEBUG_REGS,
 		.msrs = s->insn.flags & CORE_INSN_SYSTEM,
+		.by_tables = true,
 	};
 	uint32_t leaf = (uint32_t)v->regs->rax, subleaf = (uint32_t)v->regs->rcx;
 	unsigned int parts = 0;

@@ -51,6 +51,8 @@ static void reset_registers(struct core_vcpu *v)
 	v->regs->rip = 0xfff0;
 	v->ev->state |= ENGINE_REGS_DIRTY;
 	v->ev->state &= ~(uint32_t)ENGINE_SHADOW;
+	if (v->engine->drop_events)
+		(void)v->engine->drop_events(v->ev);
 	for (n = 0; n < 4; n++)
 		(void)v->engine->set_dr(v->ev, n, 0);
 	(void)v->engine->set_dr(v->ev, 6, DR6_INIT);

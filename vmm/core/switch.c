@@ -129,12 +129,14 @@ int core_switch(struct core_vm *vm)
 static void change(struct core_vcpu *v)
 {
 	const struct engine *to = v->vm->change.other;
+	const bool back = to == v->vm->change.free;
 	const int error = core_switch(v->vm);
+	const bool later = error == -EAGAIN || (error == -ENOTSUP && back);
 
 	/* The software CPU resumes for some time, because each attempt takes time. */
-	if (error == -EAGAIN && v->engine != v->vm->change.free)
+	if (later && back)
 		v->vm->change.traced_at = v->ev->retired;
-	if (!error || error == -EAGAIN)
+	if (!error || later)
 		return;
 	v->vm->stop.error = -error;
 	core_vm_stop(v->vm, TRACE_STOP_HOST, "the change to engine %s failed (%s) at %#llx",

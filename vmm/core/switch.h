@@ -23,13 +23,15 @@ uint64_t core_switch_hold(struct core_vcpu *v);
 /*
  * Let the other engine run the guest from here, between two instructions. Returns 0 or -errno.
  * -EAGAIN: the current engine cannot stop here, or the guest's TSC would fall. Call the function
- * again when the engine has run. After any error the current engine can resume.
+ * again when the engine has run. -ENOTSUP: the other engine cannot have this state of the guest.
+ * After any error the current engine can resume.
  */
 int core_switch(struct core_vm *vm);
 
 /*
  * Change the engine if a trace is on and the current engine is `free`. Change back if the current
- * engine is `traced` and no trace has been on for some time. Stops the VM if the change fails.
+ * engine is `traced` and no trace has been on for some time. `traced` keeps a guest whose state
+ * `free` cannot have. Stops the VM if the change fails.
  */
 void core_switch_poll(struct core_vcpu *v);
 

@@ -153,9 +153,13 @@ void core_vcpu_loop(struct core_vcpu *v);
 void core_vcpu_pause(struct core_vcpu *v);
 
 /*
- * Make core_vcpu_loop() check the deadline and call the tick hook at once. Use this function only
- * if the guest will stop. The only allowed caller is a signal handler of the thread that runs the
- * loop.
+ * Make the loop of this vCPU call core_loop_poll() at once, which checks the deadline and calls the
+ * tick hook. A long instruction with REP ends between two iterations, and a search of memory for the
+ * tracer ends early. Use this function only if the guest will stop: see engine.interrupt().
+ *
+ * A signal handler may call this function. If the engine has ENGINE_COUNTS, it must be one of the
+ * thread that runs the vCPU. Otherwise it may be one of any thread. core_threads_urge() ends the
+ * system calls in which vCPUs wait.
  */
 void core_vcpu_urge(struct core_vcpu *v);
 

@@ -229,6 +229,11 @@ struct engine_vcpu {
 struct engine_step_hint {
 	bool debug_regs; /* the instruction uses a debug register */
 	bool msrs;	 /* the instruction can change MSRs or segment bases */
+	/*
+	 * The core has read the instruction through the page tables. An engine with a TLB of its
+	 * own must not fetch through a translation that differs from them.
+	 */
+	bool by_tables;
 };
 
 /* The bytes of a host's trace, in order, in the engine's memory. */
@@ -377,6 +382,12 @@ struct engine {
 	void (*report_again)(struct engine_vcpu *vcpu);
 
 	/*
+	 * Drop the events in delivery, the shadows and the block of NMIs, as INIT does. NULL if this
+	 * engine has none of them between two run()s.
+	 */
+	int (*drop_events)(struct engine_vcpu *vcpu);
+
+	/*
 	 * Save and load the state of a vCPU between two run()s, with `retired` and ENGINE_SHADOW,
 	 * and without RAM (engine/state.h). NULL if the engine cannot. An engine may load the state
 	 * that another one saved, if both have the same CPUID.
@@ -388,8 +399,10 @@ struct engine {
 	 *
 	 * load() needs the RAM at the time of save(), and a vCPU that is new or has run with the
 	 * same RAM. It returns -EAGAIN, and can be repeated later, while the engine's TSC is less
-	 * than the state's and cannot be set. It returns -EINVAL if the bytes are not from save() or
-	 * are impossible for this vCPU, which can then only be destroyed.
+	 * than the state's and cannot be set. It returns -ENOTSUP if the engine cannot have this
+	 * state, although a processor can; it can load another state later. It returns -EINVAL if
+	 * the bytes are not from save() or are impossible for this vCPU, which can then only be
+	 * destroyed.
 	 */
 	size_t (*save)(struct engine_vcpu *vcpu, void *to, size_t room);
 	int (*load)(struct engine_vcpu *vcpu, const void *from, size_t bytes);

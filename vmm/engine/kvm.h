@@ -128,6 +128,7 @@ void engine_kvm_clock(struct engine_vcpu *vcpu, struct vpt_clock *now, uint64_t 
  */
 uint64_t engine_kvm_tsc_offset(struct engine_kvm_vcpu *v);
 uint64_t engine_kvm_tsc_hz(struct engine_vcpu *vcpu, uint64_t *offset);
+int engine_kvm_drop_events(struct engine_vcpu *vcpu);
 
 /* kvm_save.c */
 size_t engine_kvm_save(struct engine_vcpu *vcpu, void *to, size_t room);
@@ -157,6 +158,8 @@ void engine_kvm_fail(struct engine_exit *exit, int error, const char *text);
 void engine_kvm_step(struct engine_vcpu *vcpu, const struct engine_step_hint *hint,
 		     struct engine_exit *exit);
 int engine_kvm_step_end(struct engine_kvm_vcpu *v);
+/* A step's exit is complete, and the instruction has raised an exception. Report it. */
+void engine_kvm_step_fault(struct engine_kvm_vcpu *v, struct engine_exit *exit);
 int engine_kvm_watch(struct engine_vcpu *vcpu, const uint64_t *ips, size_t count);
 bool engine_kvm_watched(const struct engine_kvm_vcpu *v);
 
@@ -181,6 +184,6 @@ const char *engine_kvm_problem(const struct engine_probe *probe);
 	.set_dr = engine_kvm_set_dr, .clock = engine_kvm_clock, .tsc_hz = engine_kvm_tsc_hz,       \
 	.run = engine_kvm_run, .step = engine_kvm_step, .watch = engine_kvm_watch,                 \
 	.complete = engine_kvm_complete, .kick_after = engine_kvm_kick_after,                      \
-	.interrupt = engine_kvm_interrupt
+	.interrupt = engine_kvm_interrupt, .drop_events = engine_kvm_drop_events
 
 #endif /* VMM_ENGINE_KVM_H */

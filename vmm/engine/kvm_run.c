@@ -213,6 +213,14 @@ static void finish(struct engine_kvm_vcpu *v, int error, struct engine_exit *exi
 	}
 }
 
+/* INS raises its page fault after the access to the port, when complete() has the data. */
+static bool has_raised(const struct engine_kvm_vcpu *v)
+{
+	const struct kvm_vcpu_events *e = &v->run->s.regs.events;
+
+	return e->exception.injected || e->exception.pending;
+}
+
 void engine_kvm_complete(struct engine_vcpu *vcpu, struct engine_exit *exit)
 {
 	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
@@ -233,6 +241,8 @@ void engine_kvm_complete(struct engine_vcpu *vcpu, struct engine_exit *exit)
 		if (v->state & ENGINE_KVM_STEPPING)
 			regs->rflags = (regs->rflags & ~ENGINE_RFLAGS_TF) | v->guest_tf;
 		finish(v, error, exit);
+		if (error == -EINTR && v->state & ENGINE_KVM_STEPPING && has_raised(v))
+			engine_kvm_step_fault(v, exit);
 	} while (engine_kvm_own_msr(v, exit));
 }
 

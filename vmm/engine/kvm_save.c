@@ -155,21 +155,34 @@ static bool sizes_ok(const struct engine_state *s, size_t bytes)
 	       (bytes - head) % sizeof(struct engine_state_tlb) == 0;
 }
 
-static int load(struct engine_kvm_vcpu *v, const struct engine_state *from)
+/*
+ * Load the system registers at once, because KVM_RUN would otherwise be the first to refuse them.
+ * KVM refuses some that a processor can have, such as CS.L outside long mode.
+ */
+static int load_sregs(struct engine_kvm_vcpu *v, const struct engine_state *from)
 {
 	struct x86_sregs sregs;
+
+	engine_state_get_sregs(from, &sregs);
+	(void)engine_kvm_set_sregs(&v->base, &sregs);
+	if (!ioctl(v->fd, KVM_SET_SREGS, &v->run->s.regs.sregs))
+		return 0;
+	return errno == EINVAL ? -ENOTSUP : -errno;
+}
+
+static int load(struct engine_kvm_vcpu *v, const struct engine_state *from)
+{
 	int error = load_time(v, from);
 
 	if (error)
 		return error;
-	engine_state_get_sregs(from, &sregs);
 	*v->base.regs = from->regs;
 	v->base.state |= ENGINE_REGS_DIRTY;
 	v->base.state &= ~(uint32_t)ENGINE_SHADOW;
 	v->base.retired = from->retired;
 	v->base.time = from->time;
 	v->base.random = from->random;
-	error = engine_kvm_set_sregs(&v->base, &sregs);
+	error = load_sregs(v, from);
 	if (!error)
 		error = engine_kvm_load_xstate(v, from);
 	if (!error)

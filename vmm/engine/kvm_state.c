@@ -207,3 +207,16 @@ uint64_t engine_kvm_tsc_hz(struct engine_vcpu *vcpu, uint64_t *offset)
 	*offset = v->tsc_offset;
 	return khz > 0 ? (uint64_t)khz * 1000 : 0;
 }
+
+int engine_kvm_drop_events(struct engine_vcpu *vcpu)
+{
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
+	struct kvm_vcpu_events events = {
+		.flags = KVM_VCPUEVENT_VALID_NMI_PENDING | KVM_VCPUEVENT_VALID_SHADOW,
+	};
+
+	if (ioctl(v->fd, KVM_SET_VCPU_EVENTS, &events))
+		return -errno;
+	v->run->s.regs.events = events;
+	return 0;
+}

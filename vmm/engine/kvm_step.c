@@ -204,6 +204,14 @@ static void after(struct engine_kvm_vcpu *v, int error, struct engine_exit *exit
 	}
 }
 
+void engine_kvm_step_fault(struct engine_kvm_vcpu *v, struct engine_exit *exit)
+{
+	struct x86_regs *regs = v->base.regs;
+
+	after(v, engine_kvm_enter_fully(v), exit);
+	regs->rflags = (regs->rflags & ~ENGINE_RFLAGS_TF) | v->guest_tf;
+}
+
 void engine_kvm_step(struct engine_vcpu *vcpu, const struct engine_step_hint *hint,
 		     struct engine_exit *exit)
 {

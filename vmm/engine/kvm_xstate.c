@@ -8,10 +8,11 @@
 #include <cpuid.h>
 #include <string.h>
 
-#define LEAF_XSAVE 0xdu
-#define MXCSR_AT   24u
-#define XMM_AT	   160u
-#define HEADER_AT  512u
+#define LEAF_XSAVE  0xdu
+#define MXCSR_AT    24u
+#define MXCSR_VALID 0xffffu
+#define XMM_AT	    160u
+#define HEADER_AT   512u
 
 enum component { X87, SSE, AVX, OPMASK = 5, ZMM_HIGH, ZMM_16, PKRU = 9 };
 
@@ -69,6 +70,8 @@ static void get_legacy(struct kvm_xsave *area, struct engine_state *to)
 	unsigned int i;
 
 	memcpy(&to->mxcsr, from + MXCSR_AT, sizeof(to->mxcsr));
+	/* A guest on AMD's processor can set MM, which no guest's CPUID has. */
+	to->mxcsr &= MXCSR_VALID;
 	if (*bitmap(area) >> X87 & 1) {
 		memcpy(to->x87, from, ENGINE_STATE_X87_HEAD);
 		memcpy(to->x87 + ENGINE_STATE_X87_ST, from + ENGINE_STATE_X87_ST,

@@ -4,8 +4,9 @@
 #include "soft/system.h"
 #include "soft/tlb.h"
 
-#define PAGE_MASK (X86_PAGE_SIZE - 1)
-#define TLB_NONE  1u
+#define PAGE_MASK  (X86_PAGE_SIZE - 1)
+#define TLB_NONE   1u
+#define MOST_BYTES 15u /* of an instruction */
 
 /* Interrupt controllers are here, regardless of the size of RAM. */
 #define HOLE_FIRST 0xfec00000u
@@ -87,6 +88,24 @@ bool soft_translate(struct soft *c, uint64_t va, unsigned int access, uint64_t *
 		return false;
 	*gpa = page.gpa;
 	return true;
+}
+
+void soft_drop_stale_code(struct soft *c)
+{
+	const unsigned int set = c->cpl == 3 ? SOFT_FETCH_USER : SOFT_FETCH_KERNEL;
+	const uint64_t ip = c->r[SOFT_R_RIP];
+	uint64_t va = c->bits == 64 ? ip : (uint32_t)(ip + c->s.cs.base);
+	const uint64_t last = va + MOST_BYTES - 1;
+	const struct soft_page *known;
+	struct x86_page page;
+	unsigned int n;
+
+	for (n = 0; n < 2; n++, va = last) {
+		known = soft_find_page(c, set, va);
+		if (known && (!x86_walk_page(&c->vm->mem, &c->paging, va, X86_WALK_FETCH, &page) ||
+			      (page.gpa ^ known->word) & ~PAGE_MASK))
+			soft_flush_page(c, va, soft_pcid(c), true);
+	}
 }
 
 /* Check the data breakpoints in DR0 to DR3. */

@@ -355,6 +355,27 @@ bool soft_msr_write(struct soft *c, uint32_t index, uint64_t value)
 	return true;
 }
 
+/*
+ * Returns true if no value of the MSR does harm. The software CPU has no caches, and RFLAGS has no
+ * upper half that FMASK could clear.
+ */
+static bool may_be_any(const struct msr_row *row)
+{
+	return row->first == X86_MSR_FMASK || row->check == page_types ||
+	       row->check == fixed_types || row->check == default_type ||
+	       row->check == variable_range;
+}
+
+bool soft_msr_load(struct soft *c, uint32_t index, uint64_t value)
+{
+	const struct msr_row *row = find(c, index);
+
+	if (!row || !may_be_any(row))
+		return soft_msr_write(c, index, value);
+	memcpy((char *)c + place(row, index), &value, 8);
+	return true;
+}
+
 static bool trapped(const struct soft *c, bool write)
 {
 	uint32_t index = (uint32_t)c->r[SOFT_R_RCX];

@@ -200,6 +200,20 @@ static unsigned int bit(unsigned int value, unsigned int n)
 	return value >> n & 1;
 }
 
+/*
+ * Returns true if prefix 66H selects an operand of 16 bits in the host's code. Zydis has a width of
+ * 16 bits for MOVNTI in 16-bit code, whose operands have 32 bits, and which raises #UD with 66H.
+ */
+static bool has_width_16(const struct soft_translation *t)
+{
+	unsigned int n;
+
+	for (n = 0; n < t->insn->operand_count; n++)
+		if (t->op[n].size == 16)
+			return t->insn->operand_width == 16;
+	return false;
+}
+
 /* [66 F2 F3] REX opcode */
 static void legacy(const struct soft_translation *t, struct soft_recoded *r, const struct fields *f)
 {
@@ -208,7 +222,7 @@ static void legacy(const struct soft_translation *t, struct soft_recoded *r, con
 	unsigned int rex = insn->raw.rex.W && t->bits == 64 ? 8 : 0;
 	/* In 16-bit code prefix 66H has the opposite meaning if it selects the width. */
 	bool by_width = t->bits == 16 && r->gprs && !f->has_vector;
-	bool has_66 = false;
+	bool has_66 = false, mandatory_66 = false;
 	uint8_t rep = 0;
 
 	if (!(insn->attributes & ZYDIS_ATTRIB_HAS_MODRM))
@@ -220,11 +234,13 @@ static void legacy(const struct soft_translation *t, struct soft_recoded *r, con
 		uint8_t p = insn->raw.prefixes[i].value;
 
 		has_66 |= p == 0x66;
+		mandatory_66 |=
+			p == 0x66 && insn->raw.prefixes[i].type == ZYDIS_PREFIX_TYPE_MANDATORY;
 		if ((p == 0xf2 || p == 0xf3) &&
 		    insn->raw.prefixes[i].type != ZYDIS_PREFIX_TYPE_IGNORED)
 			rep = p;
 	}
-	if (by_width ? insn->operand_width == 16 : has_66)
+	if (by_width ? mandatory_66 || has_width_16(t) : has_66)
 		put(r, 0x66);
 	if (rep)
 		put(r, rep);

@@ -480,10 +480,11 @@ void soft_step(struct engine_vcpu *ev, const struct engine_step_hint *hint,
 	struct soft *c = soft(ev);
 	struct vpt_gate *gate = c->gate;
 
-	(void)hint;
 	c->call = SOFT_STEP;
 	c->base.state &= ~(uint32_t)ENGINE_ATTENTION;
 	begin(c, exit, 1);
+	if (hint->by_tables)
+		soft_drop_stale_code(c);
 	if (!setjmp(c->escape)) {
 		struct soft_block *b = soft_block(c, c->mode | SOFT_BLOCK_SINGLE);
 

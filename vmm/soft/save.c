@@ -189,7 +189,7 @@ static bool load_msr(struct soft *c, uint32_t index, const struct engine_state_m
 
 	if (!soft_msr_read(c, index, &unused))
 		return !from || !from->value;
-	return from && soft_msr_write(c, index, from->value);
+	return from && soft_msr_load(c, index, from->value);
 }
 
 static bool load_msrs(struct soft *c, const struct engine_state_msr *from, uint32_t count)

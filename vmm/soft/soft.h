@@ -510,6 +510,11 @@ void soft_drop_blocks(struct soft *c);
  */
 bool soft_translate(struct soft *c, uint64_t va, unsigned int access, uint64_t *gpa,
 		    struct engine_exception *e);
+/*
+ * Drop the translations of the code at RIP that differ from the page tables. A processor may drop a
+ * translation at any time.
+ */
+void soft_drop_stale_code(struct soft *c);
 uint64_t soft_load_slow(struct soft *c, const struct soft_uop *u, uint64_t va, unsigned int size);
 void soft_store_slow(struct soft *c, const struct soft_uop *u, uint64_t va, uint64_t value,
 		     unsigned int size);

@@ -27,5 +27,10 @@ int soft_supported_cpuid(struct engine_vm *vm, struct engine_cpuid_entry *entrie
 /* msr.c. Return false if the access raises #GP. */
 bool soft_msr_read(struct soft *c, uint32_t index, uint64_t *value);
 bool soft_msr_write(struct soft *c, uint32_t index, uint64_t value);
+/*
+ * Load an MSR of a saved state. Some KVMs let a guest write values at which a processor raises #GP:
+ * memory types of PAT and MTRRs, and the upper half of FMASK. They have no effect, and are loaded.
+ */
+bool soft_msr_load(struct soft *c, uint32_t index, uint64_t value);
 
 #endif /* VMM_SOFT_STATE_H */
