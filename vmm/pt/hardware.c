@@ -53,11 +53,16 @@ static void code_page(void *opaque, uint64_t vaddr, uint64_t gpa)
 				     x86_mem_at(t->config.mem, gpa, X86_PAGE_SIZE));
 }
 
+/*
+ * A trace of ring 3 alone has no PIPs. At a guest's WRMSR only the kernel's tables are known, so
+ * the sweep finds the code of ring 3 there.
+ */
 static void sweep(struct tracer *t, const struct x86_paging *paging, bool all)
 {
+	const uint32_t flags = VPT_CTL_GET(t->hardware.rtit.ctl, OS) ? 0 : TRACER_SWEEP_ISOLATED;
 	struct code c = {.t = t, .cr3 = paging->cr3 & ~(X86_PAGE_SIZE - 1), .all = all};
 
-	tracer_sweep(t->config.mem, paging, t->config.urged, code_page, &c);
+	tracer_sweep(t->config.mem, paging, flags, t->config.urged, code_page, &c);
 }
 
 /*

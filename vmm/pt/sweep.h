@@ -11,8 +11,19 @@
 /* Report that page `gpa`, which is RAM and not all zeros, can be executed at `vaddr`. */
 typedef void tracer_sweep_fn(void *opaque, uint64_t vaddr, uint64_t gpa);
 
-/* Pass all such pages to @fn, until *give_up is true. @give_up may be NULL. */
-void tracer_sweep(const struct x86_mem *mem, const struct x86_paging *paging,
+enum tracer_sweep_flags {
+	/*
+	 * Ignore NX in entries of the top level that ring 3 can access. Linux with page table
+	 * isolation sets it in the kernel's tables, which are a copy of those of ring 3.
+	 */
+	TRACER_SWEEP_ISOLATED = 1 << 0,
+};
+
+/*
+ * Pass all such pages to @fn, until *give_up is true. @give_up may be NULL. @flags: enum
+ * tracer_sweep_flags.
+ */
+void tracer_sweep(const struct x86_mem *mem, const struct x86_paging *paging, uint32_t flags,
 		  const volatile int *give_up, tracer_sweep_fn *fn, void *opaque);
 
 #endif /* VMM_PT_SWEEP_H */
