@@ -19,3 +19,19 @@ linux_files() { # [PROGRAM]
 	rm -r "$made"
 	echo "$kernel/vmlinuz $initrd=linux.cpio"
 }
+
+# Print the files of a Linux guest whose initrd has perf, too. Its init is
+# tests/testbed/lib/linux-perf-init.
+linux_perf_files() {
+	local guest initrd=$O/testbed/linux-perf.cpio made
+	guest=$(patches/tools/guest) || return 1
+	made=$(mktemp -d) || return 1
+	mkdir -p "$O/testbed"
+	cp "$root/tests/testbed/lib/linux-perf-init" "$made/vpt-init" || return 1
+	{
+		cat "$guest/initrd"
+		(cd "$made" && find . | LC_ALL=C sort | cpio -o -H newc --quiet -R 0:0)
+	} >"$made.cpio" && mv "$made.cpio" "$initrd" || return 1
+	rm -r "$made"
+	echo "$guest/vmlinuz $initrd=linux.cpio"
+}
