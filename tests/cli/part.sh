@@ -26,6 +26,12 @@ first() { # FILE: the address of its first instruction
 	listed "$1" | sed -n '1s/^0*\([0-9a-f]*\).*/0x\1/p'
 }
 
+# The number of parts of 60 instructions that begin at an address, by the trace of the whole run.
+parts_of_60() { # ADDRESS
+	listed "$dir/whole.vpt" | awk -v at="$(printf %016x "$1")" \
+		'$1 == at && NR >= next_at { n++; next_at = NR + 60 } END { print n + 0 }'
+}
+
 # The whole run, for comparison.
 engine=soft
 run whole "$elf"
@@ -58,17 +64,35 @@ for engine in $engines; do
 	tap_run "$engine: from a mark to a mark" "$VPT" verify -q "$dir/mark.vpt"
 	tap_run "$engine: the marks between them are in it" test "$("$VPT" info -j "$dir/mark.vpt" |
 		jq '[.vcpus[].mark_list[] | select(.insns > 0)] | length')" -ge 2
+	run again --trace-from=partition --trace-for=60 --trace-again "$elf"
+	parts=$(parts_of_60 "$start")
+	tap_run "$engine: again and again" test "$parts" -gt 10
+	tap_run "$engine: vpt run counts the parts" grep -qx "vpt run: parts traced: $parts" "$dir/again.err"
+	tap_run "$engine: each has its instructions" test "$insns" -eq $((60 * parts))
+	tap_run "$engine: each begins at the symbol" test "$(listed "$dir/again.vpt" |
+		awk 'NR % 60 == 1 && $2 == "partition"' | wc -l)" -eq "$parts"
+	tap_run "$engine: they are what ran" "$VPT" verify -q "$dir/again.vpt"
+	run between --trace-from=insertion_sort --trace-until=quicksort --trace-again "$elf"
+	tap_run "$engine: from a symbol until another, again" "$VPT" verify -q "$dir/between.vpt"
+	tap_run "$engine: the end is in none of the parts" test "$(listed "$dir/between.vpt" |
+		awk '$2 == "insertion_sort" { n++ } $2 == "quicksort" { bad = 1 }
+			END { print (n > 10 && !bad) }')" -eq 1
 	run never --trace-from=console:never "$elf"
 	tap_run "$engine: an event that does not happen is a failure" test "$status" -eq 1
 	tap_run "$engine: with the event" grep -q -- "--trace-from=console:never: it did not happen" "$dir/never.err"
-	for name in from count until console mark; do
+	for name in from count until console mark again between; do
 		listed "$dir/$name.vpt" | md5sum >>"$dir/sums-$engine"
 	done
 done
 # Both engines trace the same instructions.
 if [ "${1:-}" = kvm ]; then
 	tap_run "the same instructions with both engines" cmp "$dir/sums-soft" "$dir/sums-kvm,soft"
-	tap_run "of five traces" test "$(wc -l <"$dir/sums-soft")" -eq 5
+	tap_run "of seven traces" test "$(wc -l <"$dir/sums-soft")" -eq 7
+	# KVM resumes between parts that are far enough from one another.
+	run often --trace-from=job_idle --trace-for=2000 --trace-again --arg=150 --json "$GUEST/kernelmix.elf"
+	tap_run "kernelmix changes its engine again and again: it passes" test "$status" -eq 0
+	tap_run "there and back" test "$(jq .engine_changes "$dir/often.out")" -ge 4
+	tap_run "what was traced is what ran" "$VPT" verify -q "$dir/often.vpt"
 	tap_end
 fi
 
@@ -79,6 +103,8 @@ tap_run "it is what ran" "$VPT" verify -q "$dir/insns.vpt"
 cp "$dir/insns.vpt" "$dir/once.vpt"
 run insns --trace-from=insns:50000 --trace-for=700 "$elf"
 tap_run "the same file again" cmp "$dir/once.vpt" "$dir/insns.vpt"
+run range --trace-from=insns:50000 --trace-until=insns:50300 "$elf"
+tap_run "until a count of instructions" test "$insns" -eq 300
 run begin --trace-for=100 "$elf"
 tap_run "--trace-for alone: from the begin" test "$insns" -eq 100
 run stop --trace-until=partition "$elf"
@@ -105,6 +131,10 @@ refused "a symbol that is not there" "there is no symbol 'nowhere'" --trace-from
 refused "no text" "console:TEXT" --trace-from=console:
 refused "no number" "insns: and a number" --trace-from=insns:many
 refused "no instructions" "above 0" --trace-for=0
+refused "again without an end" "requires --trace-from, and --trace-until or --trace-for" --trace-from=main --trace-again
+refused "again without a begin" "requires --trace-from, and" --trace-for=10 --trace-again
+refused "again, alone" "requires --trace-from, and" --trace-again
+refused "again from a count" "not with insns:N" --trace-from=insns:5 --trace-for=10 --trace-again
 refused "with the monitor's trace" "not with --trace-from" --trace-from=main --trace-later --monitor="$dir/socket"
 refused "with a snapshot" "a snapshot does not have these events" --trace-from=main --snapshot="$dir/s.vps" --snapshot-at=10
 tap_end

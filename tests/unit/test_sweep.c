@@ -10,6 +10,7 @@
 #define RAM    (8u << 20)
 #define TABLES 0x1000u
 #define P      1ull
+#define US     (1ull << 2)
 #define PS     (1ull << 7)
 #define NX     (1ull << 63)
 #define FOUND  64
@@ -62,12 +63,12 @@ static bool wants(void *opaque, uint64_t block)
 	return block != unwanted;
 }
 
-static void sweep_by(const struct x86_paging *paging, const volatile int *give_up,
+static void sweep_by(const struct x86_paging *paging, uint32_t flags, const volatile int *give_up,
 		     void (*page)(void *opaque, uint64_t vaddr, uint64_t gpa))
 {
 	const struct tracer_sweep_sink sink = {.page = page, .wants = wants};
 
-	tracer_sweep(&mem, paging, give_up, &sink);
+	tracer_sweep(&mem, paging, flags, give_up, &sink);
 }
 
 static void sweep(uint64_t cr0, uint64_t cr4, uint64_t efer)
@@ -75,7 +76,7 @@ static void sweep(uint64_t cr0, uint64_t cr4, uint64_t efer)
 	const struct x86_paging paging = {
 		.cr0 = cr0, .cr3 = TABLES, .cr4 = cr4, .efer = efer, .max_phy_addr = 46};
 
-	sweep_by(&paging, NULL, note);
+	sweep_by(&paging, 0, NULL, note);
 }
 
 static void is(size_t i, uint64_t vaddr, uint64_t gpa)
@@ -139,6 +140,34 @@ START_TEST(long_mode)
 	sweep(X86_CR0_PE | X86_CR0_PG, X86_CR4_PAE, lm);
 	ck_assert_uint_eq(n, 3);
 	is(2, 0xffffffff80003000, 0x100000);
+}
+END_TEST
+
+/* The kernel's tables under page table isolation: NX at the top level, for ring 3 alone. */
+START_TEST(isolated)
+{
+	const struct x86_paging paging = {
+		.cr0 = X86_CR0_PE | X86_CR0_PG,
+		.cr3 = TABLES,
+		.cr4 = X86_CR4_PAE,
+		.efer = X86_EFER_LMA | X86_EFER_NXE,
+		.max_phy_addr = 46,
+	};
+
+	put(TABLES, 0x2000 | P | US | NX, 8);
+	put(TABLES + 8, 0x2000 | P | NX, 8);
+	put(0x2000, 0x3000 | P | US, 8);
+	put(0x2000 + 8, 0x3000 | P | US | NX, 8);
+	put(0x3000, 0x4000 | P | US, 8);
+	put(0x4000, 0x100000 | P | US, 8);
+	put(0x4000 + 8, 0x101000 | P | US | NX, 8);
+	code_at(0x100000);
+	code_at(0x101000);
+	sweep_by(&paging, 0, NULL, note);
+	ck_assert_uint_eq(n, 0);
+	sweep_by(&paging, TRACER_SWEEP_ISOLATED, NULL, note);
+	ck_assert_uint_eq(n, 1);
+	is(0, 0, 0x100000);
 }
 END_TEST
 
@@ -206,7 +235,7 @@ START_TEST(tables_without_an_end)
 
 	for (i = 0; i < 512; i++)
 		put(TABLES + 8 * i, TABLES | P, 8);
-	sweep_by(&paging, NULL, count);
+	sweep_by(&paging, 0, NULL, count);
 	ck_assert_uint_gt(calls, 0);
 	ck_assert_uint_le(calls, 4 * RAM / 4096 + 65536);
 }
@@ -227,9 +256,9 @@ START_TEST(given_up)
 
 	memset(mem.host, 0xcc, RAM);
 	calls = 0;
-	sweep_by(&paging, &enough, count_to_ten);
+	sweep_by(&paging, 0, &enough, count_to_ten);
 	ck_assert_uint_eq(calls, 10);
-	sweep_by(&paging, &enough, count_to_ten);
+	sweep_by(&paging, 0, &enough, count_to_ten);
 	ck_assert_uint_eq(calls, 10);
 }
 END_TEST
@@ -242,6 +271,7 @@ Suite *test_suite(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, without_paging);
 	tcase_add_test(tcase, long_mode);
+	tcase_add_test(tcase, isolated);
 	tcase_add_test(tcase, five_levels);
 	tcase_add_test(tcase, pae);
 	tcase_add_test(tcase, two_levels);

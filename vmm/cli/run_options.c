@@ -144,6 +144,8 @@ static const struct cli_option rows[] = {
 	 AT(window), OF_HOST},
 	{0, "trace-for", "=N", "end the trace N instructions after its begin", cli_run_take_for,
 	 AT(window), OF_HOST},
+	{0, "trace-again", NULL, "begin again at each further event of --trace-from", cli_take_flag,
+	 AT(window.again), OF_HOST},
 	{0, "filter", "=RANGE", "trace only this code; can be repeated for several filters",
 	 take_range, OF_HOST},
 	{0, "stop", "=RANGE", "end the trace when execution enters this code", take_range, OF_HOST},

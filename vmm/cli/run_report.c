@@ -171,6 +171,8 @@ static void summary(const struct cli_run_report *r)
 		       trace_bytes(r->vm), v->steps, core_vm_retired(r->vm), seconds);
 		if (r->file_bytes)
 			printf(",\"file_bytes\":%" PRIu64, r->file_bytes);
+		if (r->vm->change.traced)
+			printf(",\"engine_changes\":%" PRIu64, r->vm->change.count);
 		if (v->hv)
 			json_exits(&v->hv->hv);
 		if (r->verify)
@@ -189,6 +191,8 @@ static void summary(const struct cli_run_report *r)
 				r->file_bytes);
 		if (v->hv)
 			fprintf(stderr, "%" PRIu64 " VM exits, ", count_exits(&v->hv->hv));
+		if (r->vm->change.traced)
+			fprintf(stderr, "%" PRIu64 " changes of engine, ", r->vm->change.count);
 		fprintf(stderr, "%.2f s\n", seconds);
 		show_empty(r);
 	}

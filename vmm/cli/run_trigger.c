@@ -60,12 +60,27 @@ int cli_run_take_for(const struct cli_given *g)
 	return CLI_EXIT_OK;
 }
 
+/* Parts can repeat if each has an end, and its beginning can happen twice. */
+static int check_again(const struct cli_run_window *window)
+{
+	if (!window->again)
+		return CLI_EXIT_OK;
+	if (!window->from.kind || (!window->until.kind && !window->insns))
+		return cli_fail(CLI_EXIT_USAGE, "run: --trace-again: requires --trace-from, and "
+						"--trace-until or --trace-for");
+	if (window->from.kind == CLI_RUN_TRIGGER_INSNS ||
+	    window->until.kind == CLI_RUN_TRIGGER_INSNS)
+		return cli_fail(CLI_EXIT_USAGE, "run: --trace-again: not with insns:N, which "
+						"happens once: use --trace-for=N");
+	return CLI_EXIT_OK;
+}
+
 int cli_run_check_window(const struct cli_run_options *o)
 {
 	const struct cli_run_window *window = &o->window;
 
 	if (!window->from.kind && !window->until.kind && !window->insns)
-		return CLI_EXIT_OK;
+		return check_again(window);
 	if (o->system != TRACER_SYSTEM_PT || o->usage.given)
 		return cli_fail(CLI_EXIT_USAGE,
 				"run: --trace-from, --trace-until, --trace-for: not with %s",
@@ -78,17 +93,21 @@ int cli_run_check_window(const struct cli_run_options *o)
 		return cli_fail(CLI_EXIT_USAGE,
 				"run: --trace-later: not with --trace-from, --trace-until and "
 				"--trace-for");
-	return CLI_EXIT_OK;
+	return check_again(window);
+}
+
+/* Returns the trigger that the state waits for, which may have no kind, or NULL. */
+static const struct cli_run_trigger *pending(const struct cli_run_machine *m)
+{
+	if (m->window.state == CLI_RUN_WINDOW_BEFORE)
+		return &m->o.window.from;
+	return m->window.state == CLI_RUN_WINDOW_DURING ? &m->o.window.until : NULL;
 }
 
 /* Let the engine stop at the address of the trigger that is waited for. */
 static int watch(struct cli_run_machine *m)
 {
-	const struct cli_run_window *window = &m->o.window;
-	const struct cli_run_trigger *t = m->window.state == CLI_RUN_WINDOW_BEFORE ? &window->from
-					  : m->window.state == CLI_RUN_WINDOW_DURING
-						  ? &window->until
-						  : NULL;
+	const struct cli_run_trigger *t = pending(m);
 	const size_t count = t && t->kind == CLI_RUN_TRIGGER_ADDRESS;
 	unsigned int i;
 	int error = 0;
@@ -104,10 +123,14 @@ int cli_run_window_begin(struct cli_run_machine *m)
 
 	if (!window->from.kind && !window->until.kind && !window->insns)
 		return CLI_EXIT_OK;
-	if (window->from.kind == CLI_RUN_TRIGGER_INSNS && !(m->vm.engine->can & ENGINE_COUNTS))
+	if ((window->from.kind == CLI_RUN_TRIGGER_INSNS ||
+	     window->until.kind == CLI_RUN_TRIGGER_INSNS) &&
+	    !(m->vm.engine->can & ENGINE_COUNTS))
 		return cli_fail(CLI_EXIT_USAGE,
-				"run: --trace-from=insns:%s: engine %s does not count instructions",
-				window->from.text, m->vm.engine->name);
+				"run: insns:%s: engine %s does not count instructions",
+				window->from.kind == CLI_RUN_TRIGGER_INSNS ? window->from.text
+									   : window->until.text,
+				m->vm.engine->name);
 	m->window.state = m->window.wanted =
 		window->from.kind ? CLI_RUN_WINDOW_BEFORE : CLI_RUN_WINDOW_DURING;
 	m->window.ends = window->from.kind || !window->insns ? UINT64_MAX : window->insns;
@@ -126,14 +149,10 @@ static void want(struct cli_run_machine *m, enum cli_run_window_state state)
 static const struct cli_run_trigger *awaited(const struct cli_run_machine *m,
 					     enum cli_run_trigger_kind kind)
 {
-	const struct cli_run_trigger *t = NULL;
+	const struct cli_run_trigger *t = pending(m);
 
 	if (m->window.state != m->window.wanted)
 		return NULL;
-	if (m->window.state == CLI_RUN_WINDOW_BEFORE)
-		t = &m->o.window.from;
-	else if (m->window.state == CLI_RUN_WINDOW_DURING)
-		t = &m->o.window.until;
 	return t && t->kind == kind ? t : NULL;
 }
 
@@ -176,9 +195,10 @@ bool cli_run_window_reached(struct cli_run_machine *m, uint64_t ip)
 	return true;
 }
 
+/* The parts of --trace-again are only counted. */
 static void report(const struct cli_run_machine *m, const char *what)
 {
-	if (!m->o.quiet && !m->o.json)
+	if (!m->o.quiet && !m->o.json && !m->o.window.again)
 		fprintf(stderr, "vpt run: the trace %s at %#" PRIx64 "\n", what,
 			m->vm.current->regs->rip);
 }
@@ -190,10 +210,10 @@ static void begin(struct cli_run_machine *m)
 	for (i = 0; i < m->vm.cpus; i++)
 		if (cli_run_start_host(&m->o, m->vm.cpu[i]))
 			core_vm_stop(&m->vm, TRACE_STOP_HOST, "the trace could not begin");
-	if (m->o.window.insns) {
+	if (m->o.window.insns)
 		m->window.ends = core_vm_retired(&m->vm) + m->o.window.insns;
-		core_vm_pause(&m->vm, m->window.ends);
-	}
+	core_vm_pause(&m->vm, cli_run_window_next(m));
+	m->window.parts++;
 	report(m, "begins");
 }
 
@@ -219,16 +239,18 @@ void cli_run_window_change(struct cli_run_machine *m)
 		begin(m);
 	else if (m->window.state == CLI_RUN_WINDOW_AFTER)
 		end(m);
+	if (m->window.state == CLI_RUN_WINDOW_AFTER && m->o.window.again)
+		m->window.state = m->window.wanted = CLI_RUN_WINDOW_BEFORE;
 	(void)watch(m);
 }
 
 uint64_t cli_run_window_next(const struct cli_run_machine *m)
 {
-	const struct cli_run_trigger *from = &m->o.window.from;
+	const struct cli_run_trigger *t = pending(m);
+	const uint64_t at = t && t->kind == CLI_RUN_TRIGGER_INSNS ? t->value : UINT64_MAX;
 
-	if (m->window.state == CLI_RUN_WINDOW_BEFORE && from->kind == CLI_RUN_TRIGGER_INSNS)
-		return from->value;
-	return m->window.state == CLI_RUN_WINDOW_DURING ? m->window.ends : UINT64_MAX;
+	return m->window.state == CLI_RUN_WINDOW_DURING && m->window.ends < at ? m->window.ends
+									       : at;
 }
 
 uint64_t cli_run_window_pause(struct cli_run_machine *m)
@@ -244,7 +266,9 @@ int cli_run_window_report(const struct cli_run_machine *m, int status)
 {
 	const struct cli_run_trigger *t = &m->o.window.from;
 
-	if (status || m->window.state != CLI_RUN_WINDOW_BEFORE)
+	if (m->window.parts && m->o.window.again && !m->o.quiet && !m->o.json)
+		fprintf(stderr, "vpt %s: parts traced: %" PRIu64 "\n", m->o.verb, m->window.parts);
+	if (status || m->window.parts || m->window.state != CLI_RUN_WINDOW_BEFORE)
 		return status;
 	return cli_fail(CLI_EXIT_FAIL,
 			"%s: --trace-from=%s%s: it did not happen: nothing was traced", m->o.verb,

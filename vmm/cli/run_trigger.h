@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * --trace-from, --trace-until and --trace-for: a host's trace of a part of the run. An event of the
- * guest begins the trace, and another one or a count of instructions ends it.
+ * guest begins the trace, and another one or a count of instructions ends it. With --trace-again
+ * each further event begins another part.
  */
 #ifndef VMM_CLI_RUN_TRIGGER_H
 #define VMM_CLI_RUN_TRIGGER_H
@@ -34,19 +35,21 @@ struct cli_run_trigger {
 struct cli_run_window {
 	struct cli_run_trigger from, until;
 	uint64_t insns; /* --trace-for, or 0 */
+	bool again;	/* --trace-again */
 };
 
 /* The progress of a run. */
 enum cli_run_window_state {
-	CLI_RUN_WINDOW_NONE, /* there is no such option */
-	CLI_RUN_WINDOW_BEFORE,
+	CLI_RUN_WINDOW_NONE,   /* there is no such option */
+	CLI_RUN_WINDOW_BEFORE, /* also between two parts */
 	CLI_RUN_WINDOW_DURING,
 	CLI_RUN_WINDOW_AFTER,
 };
 
 struct cli_run_window_run {
 	enum cli_run_window_state state, wanted;
-	uint64_t ends; /* the count of instructions at which --trace-for ends the trace */
+	uint64_t ends;	/* the count of instructions at which --trace-for ends the trace */
+	uint64_t parts; /* how often the trace has begun */
 	char tail[CLI_RUN_TRIGGER_TEXT]; /* the last characters of the console */
 };
 
@@ -67,7 +70,7 @@ void cli_run_window_change(struct cli_run_machine *m);
 uint64_t cli_run_window_next(const struct cli_run_machine *m);
 /* Act at a count of instructions. Returns the next such count, or UINT64_MAX. */
 uint64_t cli_run_window_pause(struct cli_run_machine *m);
-/* Report an event that did not happen. Returns the exit status of the run. */
+/* Report the parts, or an event that did not happen. Returns the exit status of the run. */
 int cli_run_window_report(const struct cli_run_machine *m, int status);
 
 #endif /* VMM_CLI_RUN_TRIGGER_H */

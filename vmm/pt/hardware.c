@@ -63,14 +63,20 @@ static bool wants_block(void *opaque, uint64_t block)
 	return c->all || tracer_seen_near(&c->t->hardware.seen, block);
 }
 
+/*
+ * A trace of ring 3 alone has no PIPs. At a guest's WRMSR only the kernel's tables are known, so
+ * the sweep finds the code of ring 3 there.
+ */
 static void sweep(struct code *c, struct x86_paging *paging, uint64_t cr3)
 {
+	const struct vpt_rtit *rtit = &c->t->hardware.rtit;
+	const uint32_t flags = VPT_CTL_GET(rtit->ctl, OS) ? 0 : TRACER_SWEEP_ISOLATED;
 	const struct tracer_sweep_sink sink = {code_page, wants_block, c};
 
 	paging->cr3 = cr3;
 	c->cr3 = cr3 & ~(X86_PAGE_SIZE - 1);
 	c->pages = 0;
-	tracer_sweep(c->t->config.mem, paging, c->t->config.urged, &sink);
+	tracer_sweep(c->t->config.mem, paging, flags, c->t->config.urged, &sink);
 	if (c->pages > c->most)
 		c->most = c->pages;
 }
@@ -82,8 +88,9 @@ static void sweep(struct code *c, struct x86_paging *paging, uint64_t cr3)
  * An EPOCH block marks the read, because code that it finds changed since the one before.
  *
  * A kernel's first page tables make all of memory executable. So during a session only pages near
- * the IPs of the trace are code. At its begin and end all pages are. Returns the number of pages of
- * the largest space.
+ * the IPs of the trace are code. All pages are at its begin and end.
+ *
+ * Returns the number of pages of the largest space.
  */
 static size_t record_code(struct tracer *t, bool all)
 {

@@ -9,6 +9,7 @@
 #include "x86/x86.h"
 
 #define PTE_P	    (1ull << 0)
+#define PTE_US	    (1ull << 2)
 #define PTE_PS	    (1ull << 7)
 #define PTE_NX	    (1ull << 63)
 #define PTE_ADDRESS 0x000ffffffffff000ull
@@ -39,7 +40,8 @@ static const struct level two[] = {{22, 10, true}, {12, 10, true}};
 struct sweep {
 	const struct x86_mem *mem;
 	const struct x86_paging *paging;
-	bool narrow; /* entries of 4 bytes */
+	bool narrow;		      /* entries of 4 bytes */
+	const struct level *isolated; /* the level of TRACER_SWEEP_ISOLATED, or NULL */
 	const struct tracer_sweep_sink *sink;
 	uint64_t block; /* the block of the last page, and whether it is wanted */
 	bool wanted;
@@ -135,6 +137,13 @@ static uint64_t sign_extend(const struct sweep *s, uint64_t vaddr)
 	return (uint64_t)((int64_t)(vaddr << unused) >> unused);
 }
 
+static bool is_nx(const struct sweep *s, const struct level *l, uint64_t entry)
+{
+	if (s->narrow || !(s->paging->efer & X86_EFER_NXE) || !(entry & PTE_NX))
+		return false;
+	return l != s->isolated || !(entry & PTE_US);
+}
+
 static void table(struct sweep *s, const struct level *l, uint64_t at, uint64_t vaddr)
 {
 	unsigned int i;
@@ -146,7 +155,7 @@ static void table(struct sweep *s, const struct level *l, uint64_t at, uint64_t 
 
 		if (!(entry & PTE_P))
 			continue;
-		if (!s->narrow && s->paging->efer & X86_EFER_NXE && entry & PTE_NX)
+		if (is_nx(s, l, entry))
 			continue;
 		if (bytes == TRACER_SWEEP_BLOCK && !is_wanted(s, sign_extend(s, to)))
 			continue;
@@ -157,9 +166,10 @@ static void table(struct sweep *s, const struct level *l, uint64_t at, uint64_t 
 	}
 }
 
-void tracer_sweep(const struct x86_mem *mem, const struct x86_paging *p,
+void tracer_sweep(const struct x86_mem *mem, const struct x86_paging *p, uint32_t flags,
 		  const volatile int *give_up, const struct tracer_sweep_sink *sink)
 {
+	const struct level *top = p->cr4 & X86_CR4_LA57 ? long_mode : long_mode + 1;
 	struct sweep s = {
 		.mem = mem,
 		.paging = p,
@@ -174,8 +184,8 @@ void tracer_sweep(const struct x86_mem *mem, const struct x86_paging *p,
 	if (!(p->cr0 & X86_CR0_PG)) {
 		range(&s, 0, 0, x86_mem_low(mem));
 	} else if (p->efer & X86_EFER_LMA) {
-		table(&s, p->cr4 & X86_CR4_LA57 ? long_mode : long_mode + 1, p->cr3 & PTE_ADDRESS,
-		      0);
+		s.isolated = flags & TRACER_SWEEP_ISOLATED ? top : NULL;
+		table(&s, top, p->cr3 & PTE_ADDRESS, 0);
 	} else if (p->cr4 & X86_CR4_PAE) {
 		table(&s, pae, p->cr3 & 0xffffffe0, 0);
 	} else {

@@ -17,8 +17,19 @@ struct tracer_sweep_sink {
 };
 #define TRACER_SWEEP_BLOCK (2u << 20)
 
-/* Report all wanted pages, until *give_up is true. @give_up may be NULL. */
-void tracer_sweep(const struct x86_mem *mem, const struct x86_paging *paging,
+enum tracer_sweep_flags {
+	/*
+	 * Ignore NX in entries of the top level that ring 3 can access. Linux with page table
+	 * isolation sets it in the kernel's tables, which are a copy of those of ring 3.
+	 */
+	TRACER_SWEEP_ISOLATED = 1 << 0,
+};
+
+/*
+ * Report all wanted pages, until *give_up is true. @give_up may be NULL. @flags: enum
+ * tracer_sweep_flags.
+ */
+void tracer_sweep(const struct x86_mem *mem, const struct x86_paging *paging, uint32_t flags,
 		  const volatile int *give_up, const struct tracer_sweep_sink *sink);
 
 #endif /* VMM_PT_SWEEP_H */

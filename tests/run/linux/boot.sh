@@ -164,6 +164,15 @@ tap_run "from a mark: as many instructions as were asked for" test "$(insns "$di
 	"$(insns "$dir/part.vpt")" -gt 9990000
 tap_run "from a mark: the same file again" cmp "$dir/part.vpt" "$dir/part2.vpt"
 rm -f "$dir/part.vpt" "$dir/part2.vpt"
+cat >"$dir/parts" <<-'END'
+	for i in 1 2 3; do /vpt-mark go; ls -lR /proc/sys >/dev/null; done; poweroff -f
+END
+boot $run shell --pt=host --cpus=2 --trace-from=mark:go --trace-for=1000000 --trace-again --input="$dir/parts" \
+	--oracle-blocks -o "$dir/parts.vpt"
+tap_run "from each mark: what is decoded is what ran" "$VPT" verify -q "$dir/parts.vpt"
+tap_run "from each mark: three parts" test "$(insns "$dir/parts.vpt")" -le 3000000 -a \
+	"$(insns "$dir/parts.vpt")" -gt 2990000
+rm -f "$dir/parts.vpt"
 
 # The monitor types a command, and traces one function of the kernel on both vCPUs while it runs.
 ask() {

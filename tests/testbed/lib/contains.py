@@ -19,7 +19,8 @@ line = part.index(b"\n") + 1
 count = len(part) // line
 if count < 2 * KEY or len(part) % line or len(whole) % line:
     sys.exit(f"contains: {count} lines, or they differ in length")
-key = part[: KEY * line]
+# The first lines may occur twice where all of the part occurs once.
+key = part if part in whole else part[: KEY * line]
 at = whole.find(key)
 while at >= 0 and at % line:
     at = whole.find(key, at + 1)

@@ -3,15 +3,35 @@
 # shellcheck shell=bash
 
 # Print the files of a Linux guest for `files`: the machine's own kernel, and an initrd with busybox
-# whose init is tests/testbed/lib/linux-init.
-linux_files() {
-	local kernel initrd=$O/testbed/linux.cpio made
+# whose init is tests/testbed/lib/linux-init. PROGRAM is one of `programs`, for the initrd. There is
+# none before it is built.
+linux_files() { # [PROGRAM]
+	local kernel initrd=$O/testbed/linux${1:+-$1}.cpio made
 	kernel=$(patches/tools/kernel) || return 1
 	made=$(mktemp -d) || return 1
 	mkdir -p "$made/bin" "$made/proc" "$O/testbed"
 	cp -L /bin/busybox "$made/bin/" && cp "$root/tests/testbed/lib/linux-init" "$made/init" || return 1
+	if [ -n "${1:-}" ] && [ -e "$O/testbed/$1" ]; then
+		cp "$O/testbed/$1" "$made/bin/" || return 1
+	fi
 	(cd "$made" && find . | LC_ALL=C sort | cpio -o -H newc --quiet -R 0:0) >"$made.cpio" &&
 		mv "$made.cpio" "$initrd" || return 1
 	rm -r "$made"
-	echo "$kernel/vmlinuz $initrd"
+	echo "$kernel/vmlinuz $initrd=linux.cpio"
+}
+
+# Print the files of a Linux guest whose initrd has perf, too. Its init is
+# tests/testbed/lib/linux-perf-init.
+linux_perf_files() {
+	local guest initrd=$O/testbed/linux-perf.cpio made
+	guest=$(patches/tools/guest) || return 1
+	made=$(mktemp -d) || return 1
+	mkdir -p "$O/testbed"
+	cp "$root/tests/testbed/lib/linux-perf-init" "$made/vpt-init" || return 1
+	{
+		cat "$guest/initrd"
+		(cd "$made" && find . | LC_ALL=C sort | cpio -o -H newc --quiet -R 0:0)
+	} >"$made.cpio" && mv "$made.cpio" "$initrd" || return 1
+	rm -r "$made"
+	echo "$guest/vmlinuz $initrd=linux.cpio"
 }

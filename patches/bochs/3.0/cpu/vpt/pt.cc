@@ -5,6 +5,7 @@
 #include "cpu/cpu.h"
 #include "cpu/cpuid.h"
 #include "cpu/apic.h"
+#include "pc_system.h"
 #include "bed.hh"
 #include "oracle.hh"
 
@@ -19,11 +20,22 @@
 #define MSR_GLOBAL_OVF_CTRL    0x390u
 #define GLOBAL_STATUS_TOPA_PMI VPT_BIT64(55)
 
+/*
+ * A tick is a core clock and a tick of the TSC. The core crystal clock, and with it MTC packets, do
+ * not follow IA32_TSC_ADJUST and the TSC offset of a guest.
+ */
+static void read_clock(void *opaque, struct vpt_clock *now)
+{
+	(void)opaque;
+	now->cycles = now->tsc = bx_pc_system.time_ticks();
+}
+
 const struct vpt_pt_ops bx_vpt_c::ops = {
 	{bx_vpt_c::op_read, bx_vpt_c::op_write, bx_vpt_c::op_map, bx_vpt_c::op_committed},
 	bx_vpt_c::op_context,
 	bx_vpt_c::op_pmi,
 	bx_vpt_c::op_trigger,
+	read_clock,
 };
 
 static const struct vpt_caps *model_caps()
