@@ -186,9 +186,9 @@ static uint64_t now_ns(void)
 }
 
 /*
- * Record code during a session, if it is time. The tables of the recorder must hold much more than
- * the code of one time, or all of it would go to the file each time. So the session of a guest with
- * more code has the code of its begin, of one read and of its end.
+ * Record code during a session, if it is time. If the code of one time nearly fills the tables of
+ * the recorder, all of it would go to the file each time. So the session of such a guest has the
+ * code of its begin, of one read and of its end.
  */
 static void record_code_now_and_then(struct tracer *t)
 {
