@@ -14,11 +14,11 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } tests[] = {
-	{"usages", test_usages},     {"areas", test_areas},   {"guest", test_guest},
-	{"oracle", test_oracle},     {"stop", test_stop},     {"wrap", test_wrap},
-	{"switch", test_switch},     {"owned", test_owned},   {"emulated", test_emulated},
-	{"sideband", test_sideband}, {"host", test_host},     {"both", test_both},
-	{"hostile", test_hostile},   {"no-ept", test_no_ept},
+	{"usages", test_usages},     {"areas", test_areas},	  {"guest", test_guest},
+	{"oracle", test_oracle},     {"stop", test_stop},	  {"wrap", test_wrap},
+	{"switch", test_switch},     {"switches", test_switches}, {"owned", test_owned},
+	{"emulated", test_emulated}, {"sideband", test_sideband}, {"host", test_host},
+	{"both", test_both},	     {"hostile", test_hostile},	  {"no-ept", test_no_ept},
 };
 
 static int run(const char *name)

@@ -10,6 +10,7 @@ void test_oracle(void);
 void test_stop(void);
 void test_wrap(void);
 void test_switch(void);
+void test_switches(void);
 void test_owned(void);
 void test_emulated(void);
 void test_sideband(void);

@@ -11,8 +11,10 @@
 #include "tests.h"
 #include "vm.h"
 
-static const uint32_t conceal =
-	KVM_X86_PT_CONCEAL_EXEC | KVM_X86_PT_CONCEAL_EXIT | KVM_X86_PT_CONCEAL_ENTRY;
+enum {
+	SWITCH_BUFFER = 1 << 20,
+	conceal = KVM_X86_PT_CONCEAL_EXEC | KVM_X86_PT_CONCEAL_EXIT | KVM_X86_PT_CONCEAL_ENTRY,
+};
 static const uint32_t conceal_controls =
 	KVM_X86_PT_CTL_EXEC_CONCEAL | KVM_X86_PT_CTL_EXIT_CONCEAL | KVM_X86_PT_CTL_ENTRY_CONCEAL;
 static const uint32_t load_clear = KVM_X86_PT_CTL_ENTRY_LOAD | KVM_X86_PT_CTL_EXIT_CLEAR;
@@ -107,6 +109,14 @@ static void pause_ms(long ms)
 	nanosleep(&time, NULL);
 }
 
+/* Let guest_forever end: its next instruction is HLT. */
+static void end_forever(struct vm *vm, pthread_t thread)
+{
+	__atomic_store_n((volatile uint8_t *)vm->memory + VM_CODE + (guest_forever - guest_code),
+			 0xf4, __ATOMIC_SEQ_CST);
+	pthread_join(thread, NULL);
+}
+
 /* Switch the usage of a guest that never exits by itself. The ioctl forces a VM exit. */
 void test_switch(void)
 {
@@ -117,7 +127,7 @@ void test_switch(void)
 	struct vm vm;
 
 	vm_open(&vm, false);
-	CHECK(!vm_buffer(&vm, KVM_X86_PT_BUFFER_ALLOC, 1 << 20, 0, CTL_BRANCHES), "buffer");
+	CHECK(!vm_buffer(&vm, KVM_X86_PT_BUFFER_ALLOC, SWITCH_BUFFER, 0, CTL_BRANCHES), "buffer");
 	status = vm_map_status(&vm);
 	if (!CHECK(status != NULL, "status page"))
 		return;
@@ -142,10 +152,64 @@ void test_switch(void)
 	printf("# %llu bytes, %llu wraps\n", (unsigned long long)head[1],
 	       (unsigned long long)wraps[1]);
 
-	/* The guest's next instruction is HLT. */
-	__atomic_store_n((volatile uint8_t *)vm.memory + VM_CODE + (guest_forever - guest_code),
-			 0xf4, __ATOMIC_SEQ_CST);
-	pthread_join(thread, NULL);
+	end_forever(&vm, thread);
+	vm_regs(&vm, &regs);
+	CHECK(regs.rsi > 0, "it did not run");
+	vm_close(&vm);
+}
+
+/* Returns the number of bytes in the buffer so far. */
+static uint64_t traced(const struct kvm_x86_pt_status *status)
+{
+	return status->wraps * SWITCH_BUFFER + status->head;
+}
+
+/*
+ * Change the usage of a running guest 100 times, in an order in which each usage follows each other
+ * one. The buffer must grow in the periods of one usage, and only then.
+ */
+void test_switches(void)
+{
+	static const struct {
+		uint32_t usage, flags;
+	} all[] = {
+		{KVM_X86_PT_SYSTEM, 0}, {KVM_X86_PT_SYSTEM, conceal}, {KVM_X86_PT_HOST, 0},
+		{KVM_X86_PT_GUEST, 0},	{KVM_X86_PT_OWNED, 0},	      {KVM_X86_PT_OFF, 0},
+	};
+	const unsigned int n = sizeof(all) / sizeof(all[0]);
+	unsigned int i, which = 0, periods = 0;
+	const struct kvm_x86_pt_status *status;
+	struct kvm_regs regs;
+	uint64_t before;
+	pthread_t thread;
+	struct vm vm;
+
+	vm_open(&vm, true);
+	CHECK(!vm_buffer(&vm, KVM_X86_PT_BUFFER_ALLOC, SWITCH_BUFFER, 0, CTL_BRANCHES), "buffer");
+	status = vm_map_status(&vm);
+	if (!CHECK(status != NULL, "status page"))
+		return;
+	vm_start(&vm, guest_forever, 0);
+	if (pthread_create(&thread, NULL, run_it, &vm))
+		die("pthread_create");
+	pause_ms(20);
+	for (i = 0; i < 100; i++) {
+		which = (which + 1 + i / n % (n - 1)) % n;
+		CHECK(!vm_usage(&vm, all[which].usage, all[which].flags), "change %u", i);
+		CHECK(vm_get_usage(&vm).usage == all[which].usage, "the usage after change %u", i);
+		before = traced(status);
+		pause_ms(5);
+		/* The last bytes of a period are in the status after the exit that ends it. */
+		CHECK(!vm_usage(&vm, KVM_X86_PT_OFF, 0), "off after change %u", i);
+		CHECK((traced(status) > before) == (all[which].usage == KVM_X86_PT_GUEST),
+		      "%llu bytes after change %u, usage %u",
+		      (unsigned long long)(traced(status) - before), i, all[which].usage);
+		periods += traced(status) > before;
+	}
+	printf("# 100 changes of usage, %u traced periods, %llu bytes\n", periods,
+	       (unsigned long long)traced(status));
+	CHECK(periods >= 10, "%u traced periods", periods);
+	end_forever(&vm, thread);
 	vm_regs(&vm, &regs);
 	CHECK(regs.rsi > 0, "it did not run");
 	vm_close(&vm);
