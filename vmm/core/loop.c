@@ -52,14 +52,15 @@ void core_loop_poll_host(struct core_vcpu *v)
 	core_loop_poll_trace(v);
 	/* The first vCPU handles the machine's hooks. */
 	if (v->index) {
-		v->next_tick = now + tick_ns(v);
+		v->next_tick = core_now() + tick_ns(v);
 		return;
 	}
 	if (v->deadline && now >= v->deadline)
 		core_input_end(v, TRACE_STOP_TIMEOUT);
 	if (now < v->next_tick && !urgent)
 		return;
-	v->next_tick = now + tick_ns(v);
+	/* The guest runs in between, also if a take needs longer than a tick. */
+	v->next_tick = core_now() + tick_ns(v);
 	if (vm->hooks.tick && vm->hooks.tick(vm->hooks.opaque))
 		core_input_end(v, TRACE_STOP_INTERRUPTED);
 }
