@@ -31,7 +31,7 @@ cat >"$dir/client.py" <<'END'
 import socket, sys, time
 for _ in range(600):
     try:
-        with socket.create_connection(("127.0.0.1", int(sys.argv[1])), 10) as s:
+        with socket.create_connection(("127.0.0.1", int(sys.argv[1])), 40) as s:
             s.sendall(b"from the host\n")
             s.shutdown(socket.SHUT_WR)
             line = s.makefile().readline()
