@@ -109,6 +109,22 @@ static void pause_ms(long ms)
 	nanosleep(&time, NULL);
 }
 
+/* Run guest_forever with a buffer for some time. Returns the status page, or NULL. */
+static const struct kvm_x86_pt_status *begin_forever(struct vm *vm, pthread_t *thread)
+{
+	const struct kvm_x86_pt_status *status;
+
+	CHECK(!vm_buffer(vm, KVM_X86_PT_BUFFER_ALLOC, SWITCH_BUFFER, 0, CTL_BRANCHES), "buffer");
+	status = vm_map_status(vm);
+	if (!status)
+		return NULL;
+	vm_start(vm, guest_forever, 0);
+	if (pthread_create(thread, NULL, run_it, vm))
+		die("pthread_create");
+	pause_ms(20);
+	return status;
+}
+
 /* Let guest_forever end: its next instruction is HLT. */
 static void end_forever(struct vm *vm, pthread_t thread)
 {
@@ -127,15 +143,9 @@ void test_switch(void)
 	struct vm vm;
 
 	vm_open(&vm, false);
-	CHECK(!vm_buffer(&vm, KVM_X86_PT_BUFFER_ALLOC, SWITCH_BUFFER, 0, CTL_BRANCHES), "buffer");
-	status = vm_map_status(&vm);
+	status = begin_forever(&vm, &thread);
 	if (!CHECK(status != NULL, "status page"))
 		return;
-	vm_start(&vm, guest_forever, 0);
-	if (pthread_create(&thread, NULL, run_it, &vm))
-		die("pthread_create");
-
-	pause_ms(20);
 	head[0] = status->head;
 	CHECK(!vm_usage(&vm, KVM_X86_PT_GUEST, 0), "guest");
 	pause_ms(20);
@@ -185,14 +195,9 @@ void test_switches(void)
 	struct vm vm;
 
 	vm_open(&vm, true);
-	CHECK(!vm_buffer(&vm, KVM_X86_PT_BUFFER_ALLOC, SWITCH_BUFFER, 0, CTL_BRANCHES), "buffer");
-	status = vm_map_status(&vm);
+	status = begin_forever(&vm, &thread);
 	if (!CHECK(status != NULL, "status page"))
 		return;
-	vm_start(&vm, guest_forever, 0);
-	if (pthread_create(&thread, NULL, run_it, &vm))
-		die("pthread_create");
-	pause_ms(20);
 	for (i = 0; i < 100; i++) {
 		which = (which + 1 + i / n % (n - 1)) % n;
 		CHECK(!vm_usage(&vm, all[which].usage, all[which].flags), "change %u", i);
