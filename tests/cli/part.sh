@@ -32,6 +32,33 @@ parts_of_60() { # ADDRESS
 		'$1 == at && NR >= next_at { n++; next_at = NR + 60 } END { print n + 0 }'
 }
 
+# Trace a part from a signal until the next one. The guest does not end, and no event is kept for it.
+signals() {
+	(
+		trap '' USR2
+		exec "$VPT" run --engine="$engine" --pt=host --oracle -o "$dir/signal.vpt" \
+			--trace-from=signal:USR2 --trace-until=signal:USR2 --arg=1000000 \
+			"$GUEST/kernelmix.elf" >"$dir/signal.out" 2>"$dir/signal.err"
+	) &
+	guest=$!
+	for word in begins ends; do
+		tries=0
+		until grep -q "the trace $word" "$dir/signal.err"; do
+			tries=$((tries + 1))
+			[ "$tries" -gt 300 ] && break
+			kill -USR2 $guest
+			sleep 0.1
+		done
+	done
+	kill -INT $guest
+	wait $guest
+	tap_run "$engine: a signal begins the trace, and another one ends it" \
+		grep -q "the trace ends" "$dir/signal.err"
+	tap_run "$engine: it is what ran" "$VPT" verify -q "$dir/signal.vpt"
+	tap_run "$engine: and has instructions" test "$("$VPT" info -j "$dir/signal.vpt" |
+		jq '[.vcpus[].sessions[].insns] | add // 0')" -gt 1000
+}
+
 # The whole run, for comparison.
 engine=soft
 run whole "$elf"
@@ -77,6 +104,12 @@ for engine in $engines; do
 	tap_run "$engine: the end is in none of the parts" test "$(listed "$dir/between.vpt" |
 		awk '$2 == "insertion_sort" { n++ } $2 == "quicksort" { bad = 1 }
 			END { print (n > 10 && !bad) }')" -eq 1
+	# KVM has the host's time, and the software CPU a virtual one.
+	[ "$engine" = soft ] && time=0.00005 || time=0.01
+	run time --trace-from=time:$time --trace-for=900 --arg=5 "$elf"
+	tap_run "$engine: from a time of the guest" test "$insns" -eq 900
+	tap_run "$engine: it is what ran" "$VPT" verify -q "$dir/time.vpt"
+	signals
 	run never --trace-from=console:never "$elf"
 	tap_run "$engine: an event that does not happen is a failure" test "$status" -eq 1
 	tap_run "$engine: with the event" grep -q -- "--trace-from=console:never: it did not happen" "$dir/never.err"
@@ -105,6 +138,13 @@ run insns --trace-from=insns:50000 --trace-for=700 "$elf"
 tap_run "the same file again" cmp "$dir/once.vpt" "$dir/insns.vpt"
 run range --trace-from=insns:50000 --trace-until=insns:50300 "$elf"
 tap_run "until a count of instructions" test "$insns" -eq 300
+"$VPT" replay -q -o "$dir/again.vpt" "$dir/signal.vpt" >/dev/null
+tap_run "a replay repeats the signals" cmp "$dir/signal.vpt" "$dir/again.vpt"
+cp "$dir/time.vpt" "$dir/once.vpt"
+run time --trace-from=time:0.00005 --trace-for=900 --arg=5 "$elf"
+tap_run "the same time is the same place" cmp "$dir/once.vpt" "$dir/time.vpt"
+run times --trace-from=time:0.00003 --trace-until=time:0.00005 --arg=5 "$elf"
+tap_run "from a time until another one" test "$insns" -gt 10000 -a "$insns" -lt 100000
 run begin --trace-for=100 "$elf"
 tap_run "--trace-for alone: from the begin" test "$insns" -eq 100
 run stop --trace-until=partition "$elf"
@@ -135,6 +175,9 @@ refused "again without an end" "requires --trace-from, and --trace-until or --tr
 refused "again without a begin" "requires --trace-from, and" --trace-for=10 --trace-again
 refused "again, alone" "requires --trace-from, and" --trace-again
 refused "again from a count" "not with insns:N" --trace-from=insns:5 --trace-for=10 --trace-again
+refused "again from a time" "not with insns:N and time:S" --trace-from=time:1 --trace-for=10 --trace-again
+refused "no time" "seconds above 0" --trace-from=time:soon
+refused "another signal" "signal:USR2" --trace-from=signal:HUP
 refused "with the monitor's trace" "not with --trace-from" --trace-from=main --trace-later --monitor="$dir/socket"
 refused "with a snapshot" "a snapshot does not have these events" --trace-from=main --snapshot="$dir/s.vps" --snapshot-at=10
 tap_end

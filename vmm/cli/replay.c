@@ -57,7 +57,7 @@ const struct cli_verb cli_verb_replay = {
 	.about = "Runs the guest of a trace file again, on the software CPU, with the recorded "
 		 "options and inputs. The console and the new trace file are the same, byte for "
 		 "byte. The recording must be of vpt run with --input, --console=stdio, "
-		 "--realtime, --monitor, --net or --share.",
+		 "--realtime, --monitor, --net, --share or --trace-from=signal:USR2.",
 	.notes = "The guest and its initrd must be the same files as in the recording. The exit "
 		 "status is that of vpt run. It is 3 if FILE cannot be replayed.\n\n"
 		 "  vpt run --console=stdio -o t.vpt demo.elf\n"

@@ -29,7 +29,10 @@
 /* The time to the next try of a snapshot. */
 #define AGAIN_SOON_NS 1000000
 
-static volatile sig_atomic_t interrupted, asked, ending;
+/* The recorded command that is the event signal:USR2. */
+static const char signal_command[] = "signal:USR2";
+
+static volatile sig_atomic_t interrupted, asked, ending, signalled;
 /* The VM whose vCPUs the handlers interrupt; NULL if no guest runs. */
 static struct core_vm *volatile running;
 static timer_t timer;
@@ -73,6 +76,10 @@ static void on_signal(int sig)
 
 	if (sig == SIGUSR1) {
 		asked = 1;
+		return;
+	}
+	if (sig == SIGUSR2) {
+		signalled = 1;
 		return;
 	}
 	interrupted = 1;
@@ -195,7 +202,14 @@ static size_t input(void *opaque, uint8_t *bytes, size_t most)
 static size_t command(void *opaque, uint8_t *bytes, size_t room)
 {
 	struct cli_run_machine *m = opaque;
+	const size_t len = sizeof(signal_command) - 1;
 
+	if (signalled) {
+		if (bytes && len <= room)
+			memcpy(bytes, signal_command, len);
+		signalled = !bytes;
+		return len;
+	}
 	if (!ending && cli_run_monitor_is_due(m))
 		m->vm.vcpu->next_tick = 0;
 	return cli_run_monitor_command(m, bytes, room);
@@ -216,6 +230,10 @@ static void transmit(void *opaque, const uint8_t *bytes, size_t count)
 
 static bool obey(void *opaque, const uint8_t *bytes, size_t len)
 {
+	if (len == sizeof(signal_command) - 1 && !memcmp(bytes, signal_command, len)) {
+		cli_run_window_signalled(opaque);
+		return true;
+	}
 	return cli_run_monitor_obey(opaque, bytes, len);
 }
 
@@ -231,6 +249,11 @@ static bool tick(void *opaque)
 	flush_console(m);
 	cli_run_monitor_poll(m);
 	cli_run_report_tick(&m->report);
+	/* With live input the signal is a command, which is recorded. */
+	if (signalled && m->vm.vcpu->input.mode == CORE_INPUT_OFF) {
+		signalled = 0;
+		cli_run_window_signalled(m);
+	}
 	if (asked && m->o.snapshot) {
 		asked = 0;
 		(void)cli_run_take_snapshot(m);
@@ -288,6 +311,11 @@ static bool reached(void *opaque, uint64_t ip)
 	return cli_run_window_reached(opaque, ip);
 }
 
+static void alarm_rings(void *opaque)
+{
+	cli_run_window_alarm(opaque);
+}
+
 static void change(void *opaque)
 {
 	cli_run_window_change(opaque);
@@ -324,6 +352,7 @@ struct core_vm_hooks cli_run_hooks(struct cli_run_machine *m)
 		.marked = marked,
 		.reached = reached,
 		.asked = change,
+		.alarm = alarm_rings,
 		.opaque = m,
 	};
 }
@@ -332,7 +361,7 @@ struct core_vm_hooks cli_run_hooks(struct cli_run_machine *m)
  * Install handlers that interrupt the engine, which may be busy for seconds in one piece of work.
  * Without a timer the loop notices the end of --timeout by itself, but later.
  */
-static void catch_signals(bool snapshots)
+static void catch_signals(bool snapshots, bool events)
 {
 	struct sigaction action = {.sa_handler = on_signal}, alarm = {0};
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
@@ -347,6 +376,8 @@ static void catch_signals(bool snapshots)
 	sigaction(SIGTERM, &action, NULL);
 	if (snapshots)
 		sigaction(SIGUSR1, &action, NULL);
+	if (events)
+		sigaction(SIGUSR2, &action, NULL);
 }
 
 /* Stop the timer: the work that is left is brief, and must not be interrupted. */
@@ -522,7 +553,7 @@ void cli_run_loop(struct cli_run_machine *m)
 	unsigned int i;
 
 	running = &m->vm;
-	catch_signals(m->o.snapshot);
+	catch_signals(m->o.snapshot, cli_run_window_signals(&m->o));
 	cli_run_report_begin(&m->report, &m->o, &m->vm, &m->output);
 	m->report.verify = m->o.verify ? &m->verify : NULL;
 	for (i = 0; i < m->vm.cpus; i++) {
@@ -536,7 +567,8 @@ void cli_run_loop(struct cli_run_machine *m)
 	m->snapshot_next = m->vm.pause_at = next_snapshot(m, retired);
 	core_vm_pause(&m->vm, cli_run_window_next(m));
 	cli_run_input_skip(&m->input, v->input.bytes);
-	if (m->input.fd >= 0 || m->o.realtime || m->o.share.given || m->o.monitor || m->o.net.given)
+	if (m->input.fd >= 0 || m->o.realtime || m->o.share.given || m->o.monitor ||
+	    m->o.net.given || (cli_run_window_signals(&m->o) && v->engine->can & ENGINE_REPORTS))
 		core_input_live(v, m->o.realtime || m->input.kind == CLI_RUN_INPUT_TERMINAL);
 	if (m->o.replay)
 		replay_inputs(m);

@@ -138,7 +138,8 @@ static const struct cli_option rows[] = {
 	 AT(trace_later), OF_HOST},
 	{0, "trace-from", "=EVENT",
 	 "begin when execution reaches this SYMBOL or address, when the guest has printed TEXT "
-	 "(console:TEXT) or marked it (mark:TEXT), or after N instructions (insns:N)",
+	 "(console:TEXT) or marked it (mark:TEXT), after N instructions (insns:N) or S seconds of "
+	 "its time (time:S), or when vpt run receives a signal (signal:USR2)",
 	 cli_run_take_from, AT(window), OF_HOST},
 	{0, "trace-until", "=EVENT", "end the trace at such an event", cli_run_take_until,
 	 AT(window), OF_HOST},

@@ -131,7 +131,7 @@ int cli_run_record(const struct cli_run_options *o, const struct cli_run_guest *
 	int err;
 
 	if (!replay && !cli_run_has_input(o) && !o->realtime && !o->share.given && !o->monitor &&
-	    !o->net.given)
+	    !o->net.given && !cli_run_window_signals(o))
 		return 0;
 	if (o->given.full)
 		return -E2BIG;

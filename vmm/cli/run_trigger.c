@@ -4,22 +4,56 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "core/vcpu.h"
 
+/* The longest time of a trigger: about 30 years. */
+#define SECONDS_MAX 1e9
+
+/* The prefixes of events that are no addresses. */
+static const struct {
+	const char *prefix;
+	enum cli_run_trigger_kind kind;
+} kinds[] = {
+	{"console:", CLI_RUN_TRIGGER_CONSOLE}, {"mark:", CLI_RUN_TRIGGER_MARK},
+	{"insns:", CLI_RUN_TRIGGER_INSNS},     {"time:", CLI_RUN_TRIGGER_TIME},
+	{"signal:", CLI_RUN_TRIGGER_SIGNAL},
+};
+
+static const char *prefix_of(const struct cli_run_trigger *t)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (kinds[i].kind == t->kind)
+			return kinds[i].prefix;
+	return "";
+}
+
+/* Returns true if the event happens once in a run. */
+static bool is_once(const struct cli_run_trigger *t)
+{
+	return t->kind == CLI_RUN_TRIGGER_INSNS || t->kind == CLI_RUN_TRIGGER_TIME;
+}
+
+/* Take seconds, with an optional fraction, above 0. */
+static bool take_seconds(const char *text, uint64_t *ns)
+{
+	char *end;
+	const double seconds = strtod(text, &end);
+
+	if (*end || strspn(text, "0123456789.") != strlen(text) || seconds > SECONDS_MAX)
+		return false;
+	*ns = (uint64_t)(seconds * 1e9);
+	return *ns;
+}
+
 static int take(const struct cli_given *g, struct cli_run_trigger *t)
 {
-	static const struct {
-		const char *prefix;
-		enum cli_run_trigger_kind kind;
-	} kinds[] = {
-		{"console:", CLI_RUN_TRIGGER_CONSOLE},
-		{"mark:", CLI_RUN_TRIGGER_MARK},
-		{"insns:", CLI_RUN_TRIGGER_INSNS},
-	};
 	size_t i;
 
 	*t = (struct cli_run_trigger){.kind = CLI_RUN_TRIGGER_SYMBOL, .text = g->value};
@@ -33,9 +67,14 @@ static int take(const struct cli_given *g, struct cli_run_trigger *t)
 	}
 	if (!*t->text || strlen(t->text) > CLI_RUN_TRIGGER_TEXT)
 		return cli_option_wrong(g,
-					"a symbol, an address, console:TEXT, mark:TEXT or insns:N");
+					"a symbol, an address, console:TEXT, mark:TEXT, insns:N, "
+					"time:S or signal:USR2");
 	if (t->kind == CLI_RUN_TRIGGER_INSNS && !cli_is_number(t->text, &t->value))
 		return cli_option_wrong(g, "insns: and a number");
+	if (t->kind == CLI_RUN_TRIGGER_TIME && !take_seconds(t->text, &t->value))
+		return cli_option_wrong(g, "time: and seconds above 0, such as 10 or 0.5");
+	if (t->kind == CLI_RUN_TRIGGER_SIGNAL && strcmp(t->text, "USR2") != 0)
+		return cli_option_wrong(g, "signal:USR2");
 	if (t->kind == CLI_RUN_TRIGGER_SYMBOL && cli_is_number(t->text, &t->value))
 		t->kind = CLI_RUN_TRIGGER_ADDRESS;
 	return CLI_EXIT_OK;
@@ -68,10 +107,9 @@ static int check_again(const struct cli_run_window *window)
 	if (!window->from.kind || (!window->until.kind && !window->insns))
 		return cli_fail(CLI_EXIT_USAGE, "run: --trace-again: requires --trace-from, and "
 						"--trace-until or --trace-for");
-	if (window->from.kind == CLI_RUN_TRIGGER_INSNS ||
-	    window->until.kind == CLI_RUN_TRIGGER_INSNS)
-		return cli_fail(CLI_EXIT_USAGE, "run: --trace-again: not with insns:N, which "
-						"happens once: use --trace-for=N");
+	if (is_once(&window->from) || is_once(&window->until))
+		return cli_fail(CLI_EXIT_USAGE, "run: --trace-again: not with insns:N and time:S, "
+						"which happen once: use --trace-for=N");
 	return CLI_EXIT_OK;
 }
 
@@ -104,7 +142,7 @@ static const struct cli_run_trigger *pending(const struct cli_run_machine *m)
 	return m->window.state == CLI_RUN_WINDOW_DURING ? &m->o.window.until : NULL;
 }
 
-/* Let the engine stop at the address of the trigger that is waited for. */
+/* Let the engine stop at the address, or at the time, of the trigger that is waited for. */
 static int watch(struct cli_run_machine *m)
 {
 	const struct cli_run_trigger *t = pending(m);
@@ -112,6 +150,7 @@ static int watch(struct cli_run_machine *m)
 	unsigned int i;
 	int error = 0;
 
+	core_vm_alarm(&m->vm, t && t->kind == CLI_RUN_TRIGGER_TIME ? t->value : 0);
 	for (i = 0; !error && i < m->vm.cpus; i++)
 		error = core_vcpu_watch(m->vm.cpu[i], count ? &t->value : NULL, count);
 	return error;
@@ -195,6 +234,24 @@ bool cli_run_window_reached(struct cli_run_machine *m, uint64_t ip)
 	return true;
 }
 
+void cli_run_window_alarm(struct cli_run_machine *m)
+{
+	if (awaited(m, CLI_RUN_TRIGGER_TIME))
+		happened(m);
+}
+
+bool cli_run_window_signals(const struct cli_run_options *o)
+{
+	return o->window.from.kind == CLI_RUN_TRIGGER_SIGNAL ||
+	       o->window.until.kind == CLI_RUN_TRIGGER_SIGNAL;
+}
+
+void cli_run_window_signalled(struct cli_run_machine *m)
+{
+	if (awaited(m, CLI_RUN_TRIGGER_SIGNAL))
+		happened(m);
+}
+
 /* The parts of --trace-again are only counted. */
 static void report(const struct cli_run_machine *m, const char *what)
 {
@@ -272,9 +329,5 @@ int cli_run_window_report(const struct cli_run_machine *m, int status)
 		return status;
 	return cli_fail(CLI_EXIT_FAIL,
 			"%s: --trace-from=%s%s: it did not happen: nothing was traced", m->o.verb,
-			t->kind == CLI_RUN_TRIGGER_CONSOLE ? "console:"
-			: t->kind == CLI_RUN_TRIGGER_MARK  ? "mark:"
-			: t->kind == CLI_RUN_TRIGGER_INSNS ? "insns:"
-							   : "",
-			t->text);
+			prefix_of(t), t->text);
 }

@@ -23,12 +23,14 @@ enum cli_run_trigger_kind {
 	CLI_RUN_TRIGGER_CONSOLE, /* the guest has printed a text */
 	CLI_RUN_TRIGGER_MARK,	 /* the guest has made a mark with a text */
 	CLI_RUN_TRIGGER_INSNS,	 /* the vCPUs have retired so many instructions */
+	CLI_RUN_TRIGGER_TIME,	 /* the guest has run for so long, by the clock of its devices */
+	CLI_RUN_TRIGGER_SIGNAL,	 /* vpt run has received SIGUSR2 */
 };
 
 struct cli_run_trigger {
 	enum cli_run_trigger_kind kind;
 	const char *text; /* a symbol, or what the guest must print or mark */
-	uint64_t value;	  /* an address or a count */
+	uint64_t value;	  /* an address, a count or a time in ns */
 };
 
 /* The options. */
@@ -64,6 +66,12 @@ void cli_run_window_printed(struct cli_run_machine *m, char c);
 void cli_run_window_marked(struct cli_run_machine *m, const char *text, size_t len);
 /* Execution has reached a watched instruction. Returns true if it was waited for. */
 bool cli_run_window_reached(struct cli_run_machine *m, uint64_t ip);
+/* The time of core_vm_alarm() has come. */
+void cli_run_window_alarm(struct cli_run_machine *m);
+/* Returns true if a signal is one of the events. */
+bool cli_run_window_signals(const struct cli_run_options *o);
+/* The signal has arrived. Call between two instructions. */
+void cli_run_window_signalled(struct cli_run_machine *m);
 /* Called between two instructions, after core_vm_ask(). Begins or ends the trace. */
 void cli_run_window_change(struct cli_run_machine *m);
 /* Returns the next count of instructions for cli_run_window_pause(), or UINT64_MAX. */

@@ -180,6 +180,23 @@ static bool takes_turns(const struct core_vm *vm)
 	return vm->cpus > 1 && !vm->threads;
 }
 
+/* Call the hook of core_vm_alarm() if it is due. */
+static void ring(struct core_vm *vm, uint64_t ns)
+{
+	if (vpt_likely(!vm->alarm) || ns < vm->alarm)
+		return;
+	vm->alarm = 0;
+	vm->hooks.alarm(vm->hooks.opaque);
+}
+
+/* The next event of a virtio device, or the alarm. */
+static uint64_t next_other(const struct core_vm *vm)
+{
+	const uint64_t disk = virtio_next(&vm->virtio.bus);
+
+	return vm->alarm && vm->alarm < disk ? vm->alarm : disk;
+}
+
 void core_devices_advance(struct core_vcpu *v)
 {
 	uint64_t ns;
@@ -193,6 +210,7 @@ void core_devices_advance(struct core_vcpu *v)
 	}
 	dev_platform_advance(&v->vm->platform, v->index, ns);
 	core_virtio_advance(v->vm, ns);
+	ring(v->vm, ns);
 }
 
 void core_devices_reach(struct core_vcpu *v)
@@ -212,13 +230,13 @@ void core_devices_reach(struct core_vcpu *v)
 static uint64_t next_event(const struct core_vcpu *v)
 {
 	const struct dev_platform *p = &v->vm->platform;
-	const uint64_t disk = virtio_next(&v->vm->virtio.bus);
+	const uint64_t other = next_other(v->vm);
 	uint64_t next;
 
 	if (v->vm->threads && v->index)
 		return dev_lapic_next(&p->lapic[v->index]);
 	next = dev_platform_next(p, v->index);
-	return next < disk ? next : disk;
+	return next < other ? next : other;
 }
 
 void core_devices_expect(struct core_vcpu *v)
@@ -243,11 +261,11 @@ uint64_t core_devices_next(const struct core_vcpu *v)
 
 uint64_t core_devices_shared_next(const struct core_vm *vm)
 {
-	const uint64_t disk = virtio_next(&vm->virtio.bus);
+	const uint64_t other = next_other(vm);
 	uint64_t next = dev_platform_next_shared(&vm->platform);
 
-	if (disk < next)
-		next = disk;
+	if (other < next)
+		next = other;
 	return next == DEV_NEVER ? DEV_NEVER : tsc_at(vm->vcpu, next);
 }
 
@@ -257,6 +275,7 @@ void core_devices_shared_advance(struct core_vm *vm, uint64_t tsc)
 
 	dev_platform_advance_shared(&vm->platform, ns);
 	core_virtio_advance(vm, ns);
+	ring(vm, ns);
 }
 
 uint64_t core_devices_time(const struct core_vcpu *v)

@@ -2,6 +2,7 @@
 /* Creation and end of a virtual machine. */
 #include "core/vm.h"
 #include "core/cpuid_model.h"
+#include "core/devices.h"
 #include "core/msr.h"
 
 #include <errno.h>
@@ -234,6 +235,14 @@ void core_vm_ask(struct core_vm *vm)
 {
 	vm->asked = true;
 	vm->current->ev->state |= ENGINE_ATTENTION;
+}
+
+void core_vm_alarm(struct core_vm *vm, uint64_t ns)
+{
+	vm->alarm = ns;
+	/* With threads, the first vCPU looks before it runs. */
+	if (vm->current->irq.started && !vm->threads)
+		core_devices_touched(vm->current);
 }
 
 void core_vm_pause(struct core_vm *vm, uint64_t retired)

@@ -85,6 +85,8 @@ struct core_vm_hooks {
 	bool (*reached)(void *opaque, uint64_t ip);
 	/* Called between two instructions of each vCPU, after core_vm_ask(). */
 	void (*asked)(void *opaque);
+	/* The time of core_vm_alarm() has come. Called while the devices advance. */
+	void (*alarm)(void *opaque);
 	/*
 	 * Called between two instructions of a vCPU that has retired core_vcpu.visit_at. Returns
 	 * the next such number of this vCPU. The engine must have ENGINE_REPORTS.
@@ -187,6 +189,7 @@ struct core_vm {
 	struct core_threads *threads; /* NULL: one thread runs all vCPUs */
 	uint64_t pause_at;	      /* for core_vcpu_pause() */
 	bool asked;		      /* core_vm_hooks.asked is due */
+	uint64_t alarm;		      /* for core_vm_alarm(), 0: none */
 	struct core_stop stop;
 };
 
@@ -202,6 +205,11 @@ uint64_t core_vm_retired(const struct core_vm *vm);
 
 /* Let core_vm_hooks.asked be called before the next instruction. */
 void core_vm_ask(struct core_vm *vm);
+/*
+ * Let core_vm_hooks.alarm be called once, when the devices' time is @ns. A time in the past is now, and
+ * 0 takes the alarm back.
+ */
+void core_vm_alarm(struct core_vm *vm, uint64_t ns);
 /* Let core_vm_hooks.pause be called at this count of retired instructions, or earlier. */
 void core_vm_pause(struct core_vm *vm, uint64_t retired);
 
