@@ -13,7 +13,9 @@ GUEST_LIB := $(O)/guest/libguest.a
 ALL += $(GUEST_ELF)
 
 GUEST_CPPFLAGS := -Ishared/include -Iguest
-GUEST_CFLAGS := -std=c11 -ffreestanding -O2 -g $(WARN) -fno-common -ffunction-sections \
+# The debug information of the payloads.
+GUEST_DEBUG ?= -g
+GUEST_CFLAGS := -std=c11 -ffreestanding -O2 $(GUEST_DEBUG) $(WARN) -fno-common -ffunction-sections \
 	-mno-red-zone -mgeneral-regs-only -fno-pic -no-pie -fcf-protection=none \
 	-fno-stack-protector -fno-asynchronous-unwind-tables
 # Documents show the demo's call tree, so calls stay calls and functions keep their names.
@@ -29,7 +31,7 @@ $(O)/guest/%.o: guest/%.c
 	$(call say,GUESTCC,$@)gcc $(GUEST_CPPFLAGS) -DGUEST_PAYLOAD='"$(*F)"' $(GUEST_CFLAGS) -MMD -MP -c -o $@ $<
 $(O)/guest/%.o: guest/%.S
 	@mkdir -p $(@D)
-	$(call say,GUESTAS,$@)gcc $(GUEST_CPPFLAGS) -g -MMD -MP -c -o $@ $<
+	$(call say,GUESTAS,$@)gcc $(GUEST_CPPFLAGS) $(GUEST_DEBUG) -MMD -MP -c -o $@ $<
 $(O)/guest/shared/%.o: shared/%.c
 	@mkdir -p $(@D)
 	$(call say,GUESTCC,$@)gcc $(GUEST_CPPFLAGS) $(GUEST_CFLAGS) -MMD -MP -c -o $@ $<

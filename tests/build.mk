@@ -170,7 +170,7 @@ tested := all unit-build tools-build $(HOSTILE) $(HOSTILE_SWITCH) $(CONFIGS_TEST
 #?                      there is none
 #?   make check-perf    perf reads exports of every payload, every packet and every event as we
 #?                      do; ends with a table by configuration
-#?   make check-formats  callgrind_annotate, protoc and the schema of speedscope read exports (needs
+#?   make check-formats  the tools of callgrind, BOLT, AutoFDO, Perfetto and speedscope read exports (needs
 #?                      the network once)
 #?   make check-cli     bad input: one line on stderr, the documented exit status
 #?   make check-docs    run every example of README, docs, manual pages and --help, but those

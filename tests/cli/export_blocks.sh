@@ -7,11 +7,11 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/cli.sh
 . tests/cli/formats/run.sh
 
-compare "-i -j" "$GUEST/calls.elf" "edges drcov bitmap" --pt=host
-compare "-i -j" "$GUEST/exceptions.elf" "edges drcov bitmap" --pt=host
-compare "-i -j" "$GUEST/ring3.elf" "edges drcov bitmap" --pt=host --user
-compare "-i -j" "$GUEST/processes.elf" "edges drcov" --pt=host
-compare "-i -j" "$GUEST/calls.elf" "edges drcov" --pt=host --model=skl --buffer=128:100
+compare "-i -j" "$GUEST/calls.elf" "edges drcov bitmap bolt autofdo" --pt=host
+compare "-i -j" "$GUEST/exceptions.elf" "edges drcov bitmap bolt autofdo" --pt=host
+compare "-i -j" "$GUEST/ring3.elf" "edges drcov bitmap bolt autofdo" --pt=host --user
+compare "-i -j" "$GUEST/processes.elf" "edges drcov bolt autofdo" --pt=host
+compare "-i -j" "$GUEST/calls.elf" "edges drcov bolt autofdo" --pt=host --model=skl --buffer=128:100
 tap_run "the last trace has overflows" test "$("$VPT" decode -j "$dir/t.vpt" | jq .events.overflow)" -gt 0
 
 # A name of a guest that would end its field, or be a formula.

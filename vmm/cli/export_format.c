@@ -14,6 +14,7 @@
 #include "cli/open.h"
 #include "cli/progress.h"
 #include "decode/by_cr3.h"
+#include "formats/modules.h"
 #include "formats/walk.h"
 
 static bool wants(void *context, const struct decode_item *item)
@@ -99,6 +100,28 @@ static int check(const struct cli_export_format *f, const struct trace_reader *r
 	return CLI_EXIT_OK;
 }
 
+/* Find the address that is 0 in the file. Returns an exit status. */
+static int find_base(const struct cli_export_format *f, const struct trace_reader *reader,
+		     uint64_t *base)
+{
+	int err;
+
+	*base = f->base;
+	if (f->has_base && f->type->relative == FORMAT_ALL)
+		return cli_fail(CLI_EXIT_USAGE, "export: --base: only with --to=bolt and autofdo");
+	if (f->has_base || f->type->relative != FORMAT_AT_BEGIN)
+		return CLI_EXIT_OK;
+	err = format_modules_begin(reader, base);
+	if (!err)
+		return CLI_EXIT_OK;
+	if (err == -ENOENT)
+		return cli_fail(CLI_EXIT_USAGE,
+				"export: %s: give --base=ADDR, the address of the first segment of "
+				"the binary, because the trace does not have one binary",
+				f->path);
+	return cli_fail(CLI_EXIT_HOST, "export: %s: %s", f->path, strerror(-err));
+}
+
 int cli_export_format(struct cli_export_format *f, struct trace_reader *reader)
 {
 	struct format_walk w = {.reader = reader, .type = f->type, .one_vcpu = f->one_vcpu};
@@ -110,6 +133,8 @@ int cli_export_format(struct cli_export_format *f, struct trace_reader *reader)
 
 	trace_reader_spaces(reader, &spaces);
 	status = check(f, reader, spaces);
+	if (!status)
+		status = find_base(f, reader, &w.base);
 	if (!status)
 		status = cli_memory_open(f->memory, "export", reader);
 	if (!status && !spaces) {

@@ -16,6 +16,8 @@ struct cli_export_format {
 	bool one_vcpu;
 	uint64_t vcpu; /* valid only if @one_vcpu is set */
 	bool pti;
+	bool has_base;
+	uint64_t base; /* valid only if @has_base is set */
 	bool quiet;
 	struct cli_decode_side side; /* only the selection of spaces is used */
 	struct cli_export_cut cut;

@@ -50,6 +50,7 @@ struct format_run {
 		struct format_lane **at;
 		size_t n, room;
 	} lanes;
+	uint64_t base;	   /* for a format with `relative`: the address that is 0 in the file */
 	unsigned int vcpu; /* the current vCPU */
 	bool inside;	   /* the clock is inside the cut (walk.h) */
 	uint64_t clock;	   /* the clock of the current vCPU */
@@ -96,6 +97,8 @@ struct format_instant {
 struct format_type {
 	const char *name;
 	bool lines; /* the format needs the line tables of @symbols */
+	/* Addresses are of one binary: from its begin if it is AT_BEGIN (run->base). */
+	enum format_relative { FORMAT_ALL, FORMAT_LINKED, FORMAT_AT_BEGIN } relative;
 	/* Set run->own. */
 	int (*begin)(struct format_run *run);
 	/* A lane is new, and has its name. */

@@ -97,6 +97,21 @@ struct format_module format_modules_find(const struct format_modules *modules, u
 	return (struct format_module){.start = window, .end = window + WINDOW - 1};
 }
 
+int format_modules_begin(const struct trace_reader *reader, uint64_t *begin)
+{
+	struct format_modules modules;
+	int err = format_modules_open(reader, &modules);
+
+	if (err)
+		return err;
+	if (modules.n != 1)
+		err = -ENOENT;
+	else
+		*begin = modules.at[0].start;
+	format_modules_close(&modules);
+	return err;
+}
+
 void format_modules_close(struct format_modules *modules)
 {
 	free(modules->at);

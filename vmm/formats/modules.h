@@ -20,6 +20,11 @@ struct format_modules {
 int format_modules_open(const struct trace_reader *reader, struct format_modules *modules);
 /* Find the module of an address. Outside of all images it is a window of 4 GiB. */
 struct format_module format_modules_find(const struct format_modules *modules, uint64_t ip);
+/*
+ * Find the begin of the only ELF image of a trace. Returns 0, -ENOMEM, or -ENOENT if there is no
+ * image or more than one.
+ */
+int format_modules_begin(const struct trace_reader *reader, uint64_t *begin);
 void format_modules_close(struct format_modules *modules);
 
 #endif /* VMM_FORMATS_MODULES_H */

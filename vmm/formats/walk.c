@@ -418,6 +418,7 @@ int format_walk(const struct format_walk *of, struct format_sum *sum)
 		.run = {.out = of->out,
 			.reader = of->reader,
 			.symbols = of->symbols,
+			.base = of->base,
 			.type = of->type},
 	};
 	const unsigned int vcpus = trace_reader_info(of->reader)->vcpus;

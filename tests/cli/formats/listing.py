@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Reads the output of vpt decode -i -j: blocks, edges and their counts, for comparison with exports.
+# Reads the output of vpt decode -i -j: blocks, edges, and ranges between taken branches, with counts,
+# for comparison with exports.
 # It decides what a branch is by the text of the instruction, not by vpt's classes.
 import collections
 import json
@@ -26,15 +27,20 @@ class Listing:
     def __init__(self, path):
         self.insns = 0
         self.edges = collections.Counter()  # (from, to, kind)
+        self.ranges = collections.Counter()  # (first, last, is it reached by a branch)
+        self.range = None  # the first and the last instruction of the current one
+        self.by_branch = False
         self.events = collections.Counter()
         self.blocks = []  # (first, last, end, is the block before known)
         self.first = None
         self.last = None  # (ip, end, kind) that leads to the next instruction
         self.known = False
+        self.space = None  # the last CR3
         with open(path, encoding="ascii") as lines:
             for line in lines:
                 self.take(json.loads(line))
         self.end_block()
+        self.end_range(False)
 
     def end_block(self):
         if self.first is not None:
@@ -42,12 +48,20 @@ class Listing:
             self.known = True
         self.first = None
 
+    def end_range(self, by_branch):
+        if self.range:
+            self.ranges[*self.range, self.by_branch] += 1
+        self.range = None
+        self.by_branch = by_branch
+
     def edge(self, to):
         ip, end, kind = self.last
         if kind == "cond":
             kind = "not taken" if to == end else "taken"
         if kind:
             self.edges[ip, to, kind] += 1
+        if kind not in (None, "not taken"):
+            self.end_range(kind != "event")
 
     def take(self, row):
         if "insn" in row:
@@ -64,6 +78,9 @@ class Listing:
         if self.first is None:
             self.first = ip
             self.known_first = self.known
+            if not self.known:
+                self.end_range(False)
+        self.range = (self.range[0] if self.range else ip, ip)
         self.now, self.now_end = ip, ip + size
         kind = kind_of(text)
         self.last = (ip, ip + size, kind)
@@ -79,9 +96,10 @@ class Listing:
             self.end_block()
             self.last = (ip, 0, "event")
         elif row["event"] == "paging":
-            # Another lane, which knows nothing of the block before.
+            # Another lane knows nothing of the block before.
             self.end_block()
-            self.known = False
+            self.known = row["value"] == self.space
+            self.space = row["value"]
         elif row["event"] in ("disabled", "async disabled", "overflow"):
             self.interrupt()
 
