@@ -147,8 +147,8 @@ static void decode(struct trace_reader *r, unsigned int vcpu, enum decode_flow_u
 	decode_flow_close(flow);
 	decode_calls_print(calls, null, true, "it", 100);
 	decode_tally_sort(&tally);
-	if (symbols)
-		REQUIRE(!decode_coverage_write(symbols, &tally, null, &coverage));
+	if (symbols && !debug_symbols_read_lines(symbols))
+		REQUIRE(!decode_coverage_write(symbols, &tally, NULL, null, &coverage));
 	fclose(null);
 	decode_tally_free(&tally);
 	decode_shares_free(&shares);

@@ -414,11 +414,13 @@ static void show_summary(struct decode *d)
 
 static int show_coverage(struct decode *d)
 {
-	struct decode_coverage sum;
+	struct decode_coverage sum = {0};
 	int err;
 
 	decode_tally_sort(&d->tally);
-	err = decode_coverage_write(d->symbols, &d->tally, stdout, &sum);
+	err = debug_symbols_read_lines(d->symbols);
+	if (!err)
+		err = decode_coverage_write(d->symbols, &d->tally, NULL, stdout, &sum);
 	d->no_lines = !err && !sum.files;
 	return err;
 }

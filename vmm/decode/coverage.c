@@ -10,12 +10,18 @@
 #include "text/text.h"
 #include "trace/vec.h"
 
-/* A line, or the first line of a function. */
+/* Places of a file are sorted by their kinds, then by their lines. */
+enum kind { FUNCTION, BRANCH, LINE };
+
+/* A line, a conditional branch of it, or the first line of a function. */
 struct place {
 	const char *file;
+	enum kind kind;
 	unsigned int line;
-	const char *function; /* NULL for a line */
-	uint64_t count;
+	const char *function; /* of a function */
+	uint64_t addr;	      /* of a branch */
+	uint64_t count;	      /* of a branch: the times it was taken */
+	uint64_t fallen;      /* of a branch: the times it was not taken */
 };
 
 /* The sum of the counts of all blocks that begin, or end, up to an address. */
@@ -89,59 +95,90 @@ static int by_place(const void *a, const void *b)
 
 	if (d)
 		return d;
-	/* Sort functions before lines. */
-	if (!x->function != !y->function)
-		return x->function ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
 	if (x->line != y->line)
 		return x->line < y->line ? -1 : 1;
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
 	return x->function ? strcmp(x->function, y->function) : 0;
 }
 
-static bool add(struct places *p, const char *file, unsigned int line, const char *function,
-		uint64_t count)
+static bool add(struct places *p, const struct place *place)
 {
 	if (!trace_vec_room(p))
 		return false;
-	p->at[p->n++] = (struct place){file, line, function, count};
+	p->at[p->n++] = *place;
 	return true;
 }
 
-static int find_places(struct debug_symbols *symbols, const struct sums *sums, struct places *p)
+/* Add the conditional branches that ran. */
+static int find_branches(const struct debug_symbols *symbols, const struct trace_pairs *branches,
+			 struct places *p)
+{
+	size_t i;
+
+	for (i = 0; i < branches->n; i++) {
+		const struct trace_pair *pair = &branches->at[i];
+		const struct debug_line *row = debug_symbols_line(symbols, pair->a);
+
+		if (row && row->file &&
+		    !add(p, &(struct place){.file = row->file,
+					    .kind = BRANCH,
+					    .line = row->line,
+					    .addr = pair->a,
+					    .count = pair->b ? pair->value : 0,
+					    .fallen = pair->b ? 0 : pair->value}))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int find_places(const struct debug_symbols *symbols, const struct sums *sums,
+		       struct places *p)
 {
 	const struct debug_symbol *functions;
 	const struct debug_line *rows;
 	size_t n, i;
 
-	if (debug_symbols_read_lines(symbols))
-		return -ENOMEM;
 	rows = debug_symbols_lines(symbols, &n);
 	for (i = 0; i < n; i++) {
-		if (rows[i].file &&
-		    !add(p, rows[i].file, rows[i].line, NULL, ran(sums, rows[i].addr)))
+		if (rows[i].file && !add(p, &(struct place){.file = rows[i].file,
+							    .kind = LINE,
+							    .line = rows[i].line,
+							    .count = ran(sums, rows[i].addr)}))
 			return -ENOMEM;
 	}
 	functions = debug_symbols_all(symbols, &n);
 	for (i = 0; i < n; i++) {
 		const struct debug_line *row = debug_symbols_line(symbols, functions[i].start);
 
-		if (row &&
-		    !add(p, row->file, row->line, functions[i].name, ran(sums, functions[i].start)))
+		if (row && !add(p, &(struct place){.file = row->file,
+						   .kind = FUNCTION,
+						   .line = row->line,
+						   .function = functions[i].name,
+						   .count = ran(sums, functions[i].start)}))
 			return -ENOMEM;
 	}
-	if (p->n)
-		qsort(p->at, p->n, sizeof(*p->at), by_place);
 	return 0;
 }
 
-/* Merge the rows of a line. Each piece of its code has a row, and the highest count is kept. */
+/*
+ * Sort the places, and merge those that are the same. Each piece of a line's code has a row, and the
+ * highest count is kept. A branch has a row for each of its two ways.
+ */
 static void merge(struct places *p)
 {
 	size_t i, n = 0;
 
+	if (p->n)
+		qsort(p->at, p->n, sizeof(*p->at), by_place);
 	for (i = 0; i < p->n; i++) {
 		if (n && !by_place(&p->at[n - 1], &p->at[i])) {
 			if (p->at[i].count > p->at[n - 1].count)
 				p->at[n - 1].count = p->at[i].count;
+			if (p->at[i].fallen > p->at[n - 1].fallen)
+				p->at[n - 1].fallen = p->at[i].fallen;
 			continue;
 		}
 		p->at[n++] = p->at[i];
@@ -157,14 +194,42 @@ static void write_name(FILE *out, const char *before, const char *name)
 	fprintf(out, "%s%s\n", before, text);
 }
 
+/* Returns the number of places of a kind with which a part of a file begins. */
+static size_t count(const struct place *at, size_t n, const char *file, enum kind kind)
+{
+	size_t i = 0;
+
+	while (i < n && at[i].kind == kind && !strcmp(at[i].file, file))
+		i++;
+	return i;
+}
+
+/* Write the branches of a file. The second number of a branch counts those of its line. */
+static void write_branches(const struct place *at, size_t n, FILE *out, struct decode_coverage *sum)
+{
+	size_t hit = 0, i;
+	unsigned int block = 0;
+
+	for (i = 0; i < n; i++) {
+		block = i && at[i].line == at[i - 1].line ? block + 1 : 0;
+		fprintf(out, "BRDA:%u,%u,0,%" PRIu64 "\nBRDA:%u,%u,1,%" PRIu64 "\n", at[i].line,
+			block, at[i].count, at[i].line, block, at[i].fallen);
+		hit += (at[i].count != 0) + (at[i].fallen != 0u);
+	}
+	if (n)
+		fprintf(out, "BRF:%zu\nBRH:%zu\n", 2 * n, hit);
+	sum->branches += 2 * n;
+	sum->branches_hit += hit;
+}
+
 /* Write the places of one file. Returns the number of places. */
 static size_t write_file(const struct place *at, size_t n, FILE *out, struct decode_coverage *sum)
 {
-	size_t lines = 0, lines_hit = 0, functions = 0, functions_hit = 0, i;
+	const size_t functions = count(at, n, at->file, FUNCTION);
+	const size_t branches = count(at + functions, n - functions, at->file, BRANCH);
+	size_t lines = 0, lines_hit = 0, functions_hit = 0, i;
 	char head[64];
 
-	while (functions < n && at[functions].function && !strcmp(at[functions].file, at->file))
-		functions++;
 	fputs("TN:\n", out);
 	write_name(out, "SF:", at->file);
 	for (i = 0; i < functions; i++) {
@@ -177,7 +242,8 @@ static size_t write_file(const struct place *at, size_t n, FILE *out, struct dec
 		functions_hit += at[i].count != 0;
 	}
 	fprintf(out, "FNF:%zu\nFNH:%zu\n", functions, functions_hit);
-	for (; i < n && !strcmp(at[i].file, at->file); i++) {
+	write_branches(at + i, branches, out, sum);
+	for (i += branches; i < n && !strcmp(at[i].file, at->file); i++) {
 		fprintf(out, "DA:%u,%" PRIu64 "\n", at[i].line, at[i].count);
 		lines++;
 		lines_hit += at[i].count != 0;
@@ -191,8 +257,9 @@ static size_t write_file(const struct place *at, size_t n, FILE *out, struct dec
 	return i;
 }
 
-int decode_coverage_write(struct debug_symbols *symbols, const struct decode_tally *tally,
-			  FILE *out, struct decode_coverage *sum)
+int decode_coverage_write(const struct debug_symbols *symbols, const struct decode_tally *tally,
+			  const struct trace_pairs *branches, FILE *out,
+			  struct decode_coverage *sum)
 {
 	struct sums sums = {steps_make(tally, false), steps_make(tally, true), tally->used};
 	struct places places = {0};
@@ -202,6 +269,8 @@ int decode_coverage_write(struct debug_symbols *symbols, const struct decode_tal
 	memset(sum, 0, sizeof(*sum));
 	if (!err)
 		err = find_places(symbols, &sums, &places);
+	if (!err && branches)
+		err = find_branches(symbols, branches, &places);
 	if (!err) {
 		merge(&places);
 		for (i = 0; i < places.n;)
