@@ -21,9 +21,8 @@ struct decode_coverage {
 
 /*
  * Write the coverage of a tally that decode_tally_sort() has sorted. The caller has called
- * debug_symbols_read_lines(). @branches counts (address of a
- * conditional branch, 1 if it was taken), or is NULL; branches that never ran are not in it. *sum is
- * the total. Returns 0 or -ENOMEM.
+ * debug_symbols_read_lines(). @branches counts (address of a conditional branch, 1 if it was taken),
+ * or is NULL. *sum is the total. Returns 0 or -ENOMEM.
  */
 int decode_coverage_write(const struct debug_symbols *symbols, const struct decode_tally *tally,
 			  const struct trace_pairs *branches, FILE *out,
