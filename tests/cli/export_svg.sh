@@ -11,12 +11,28 @@ picture() { # NAME ELF [OPTION...]
 	shift 2
 	rm -f "$dir/t.vpt"
 	"$VPT" run -q --engine=soft --pt=host -o "$dir/t.vpt" "$@" "$elf" >/dev/null
-	"$VPT" export -q --to=folded "$dir/t.vpt" "$dir/folded"
-	"$VPT" export -q --to=svg "$dir/t.vpt" "$dir/svg"
+	compare "$name"
+}
+
+compare() { # NAME [OPTION...]
+	name=$1
+	shift
+	"$VPT" export -q --to=folded "$@" "$dir/t.vpt" "$dir/folded"
+	"$VPT" export -q --to=svg "$@" "$dir/t.vpt" "$dir/svg"
 	tap_run "$name: the boxes are the stacks" python3 tests/cli/formats/svg.py "$dir/folded" "$dir/svg"
 }
 
 picture demo "$GUEST/demo.elf"
+compare "one function" --function=study_formula
+"$VPT" decode --calls --function=study_formula "$dir/t.vpt" >"$dir/calls"
+tap_run "its stacks are the calls of vpt decode" test \
+	"$(awk '{ n += $NF } END { print n }' "$dir/folded")" -eq \
+	"$(sed -n 's/^  [0-9]*x  study_formula  (\([0-9]*\) insns.*/\1/p' "$dir/calls")"
+tap_run "each begins at it" test "$(cut -d';' -f2 "$dir/folded" | sed 's/ [0-9]*$//' | sort -u)" = study_formula
+refuses "a function that never ran" "$USAGE" "the trace has no call of it" \
+	export -q --to=svg --function=nowhere "$dir/t.vpt" "$dir/none.svg"
+refuses "a function for another format" "$USAGE" "only with --to=folded and svg" \
+	export -q --to=edges --function=payload "$dir/t.vpt" "$dir/none"
 picture "six lanes" "$GUEST/processes.elf"
 picture "two vCPUs" "$GUEST/smp.elf" --cpus=2
 objcopy --redefine-sym 'fibonacci=<script>alert(1)</script>&' "$GUEST/calls.elf" "$dir/hostile.elf"

@@ -273,7 +273,10 @@ while IFS= read -r document; do
 	count=$((count + 1))
 	run_document "$(printf '%02d' $count)" "$document"
 done <"$work/documents"
-[ -n "$target" ] || vpt decode --calls "$work/01/build/demo.vpt" | docs/calls.py >"$work/demo.svg"
+[ -n "$target" ] || {
+	echo "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->"
+	vpt export -q --to=svg "$work/01/build/demo.vpt" -
+} >"$work/demo.svg"
 if [ "$mode" = update ]; then
 	renew
 	cp "$work/demo.svg" docs/demo.svg

@@ -464,17 +464,6 @@ static bool shows_progress(const struct options *o)
 	return !fstat(STDOUT_FILENO, &st) && S_ISREG(st.st_mode);
 }
 
-/* Return the name of --function in call trees, where code with several names has one. */
-static const char *name_in_trees(const struct decode *d)
-{
-	const char *name = d->o->function;
-	const struct debug_symbol *symbol;
-
-	if (name && d->symbols && debug_symbols_named(d->symbols, name, strlen(name), &symbol) == 1)
-		return symbol->name;
-	return name;
-}
-
 static int decode_all(struct decode *d)
 {
 	struct cli_progress progress = {0};
@@ -491,7 +480,8 @@ static int decode_all(struct decode *d)
 	d->names = (struct cli_names){d->symbols, d->disasm};
 	d->calls.symbols = d->symbols;
 	d->calls.apart = d->o->spaces;
-	d->calls.only = name_in_trees(d);
+	if (d->o->function)
+		d->calls.only = debug_symbols_shown(d->symbols, d->o->function);
 	d->calls.pace = d->o->time ? &d->pace : NULL;
 	d->pace.hz = trace_reader_info(d->reader)->tsc_hz;
 	d->pace.is_virtual = has_virtual_time(trace_reader_info(d->reader));

@@ -90,6 +90,9 @@ static const struct cli_option rows[] = {
 	 AT(of_format.cut.last), GIVEN(of_format.cut.has_last), OF_FORMATS},
 	{0, "pti", NULL, "treat two CR3s that differ only in bit 12 as one space, for Linux' PTI",
 	 cli_take_flag, AT(of_format.pti), OF_FORMATS},
+	{0, "function", "=NAME",
+	 "with folded and svg: only calls of this function, and their callees", cli_take_text,
+	 AT(of_format.function), OF_FORMATS},
 	{0, "base", "=ADDR",
 	 "with bolt: subtract ADDR from all addresses, if the binary ran that far from where it is "
 	 "linked; with autofdo: the address at which its first segment ran",

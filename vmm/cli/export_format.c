@@ -60,6 +60,9 @@ static int export(struct cli_export_format *f, struct format_walk *w, struct for
 	if (!err)
 		return cli_commit("export", &output);
 	cli_drop(&output);
+	if (f->function && err == -ENOENT)
+		return cli_fail(CLI_EXIT_USAGE,
+				"export: --function=%s: the trace has no call of it", f->function);
 	return cli_fail(CLI_EXIT_HOST, "export: %s: %s", f->out, cli_reason(-err));
 }
 
@@ -86,6 +89,9 @@ static int report(const struct cli_export_format *f, const struct format_walk *w
 static int check(const struct cli_export_format *f, const struct trace_reader *reader,
 		 size_t spaces)
 {
+	if (f->function && !f->type->selects)
+		return cli_fail(CLI_EXIT_USAGE,
+				"export: --function: only with --to=folded and svg");
 	if (f->one_vcpu && f->vcpu >= trace_reader_info(reader)->vcpus)
 		return cli_fail(CLI_EXIT_USAGE, "export: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
 				f->vcpu, f->path, trace_reader_info(reader)->vcpus - 1);
@@ -152,6 +158,8 @@ int cli_export_format(struct cli_export_format *f, struct trace_reader *reader)
 	if (!status && f->type->lines && debug_symbols_read_lines(symbols))
 		status = cli_fail(CLI_EXIT_HOST, "export: %s: %s", f->path, strerror(ENOMEM));
 	w.symbols = symbols;
+	if (f->function)
+		w.only = debug_symbols_shown(symbols, f->function);
 	w.vcpu = (unsigned int)f->vcpu;
 	if (cli_decode_side_part(&f->side)) {
 		w.wants = wants;

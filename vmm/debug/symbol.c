@@ -405,6 +405,13 @@ unsigned int debug_symbols_named(const struct debug_symbols *s, const char *name
 	return *symbol ? count : 0;
 }
 
+const char *debug_symbols_shown(const struct debug_symbols *s, const char *name)
+{
+	const struct debug_symbol *symbol;
+
+	return s && debug_symbols_named(s, name, strlen(name), &symbol) == 1 ? symbol->name : name;
+}
+
 const char *debug_symbols_problem(const struct debug_symbols *s)
 {
 	return *s->problem ? s->problem : NULL;

@@ -51,6 +51,12 @@ const struct debug_symbol *debug_symbols_find(const struct debug_symbols *symbol
 unsigned int debug_symbols_named(const struct debug_symbols *symbols, const char *name, size_t len,
 				 const struct debug_symbol **symbol);
 
+/*
+ * Return the name that a function of this name has in a tree of calls, where code with several names
+ * has one. It is @name if it is not the name of exactly one place. `symbols` may be NULL.
+ */
+const char *debug_symbols_shown(const struct debug_symbols *symbols, const char *name);
+
 /* Return all symbols of code, sorted by address. Code with several names has one of them here. */
 const struct debug_symbol *debug_symbols_all(const struct debug_symbols *symbols, size_t *count);
 

@@ -19,8 +19,21 @@ static void write_frame(FILE *out, const char *text)
 		putc_unlocked(*text == ';' ? ':' : *text, out);
 }
 
-/* Write the frames from the root of the lane to node @i, which has depth @depth. */
-static void write_stack(struct format_run *run, const struct format_lane *lane, uint32_t i,
+/* Returns the number of frames, of @n from the innermost to the root, that are exported. */
+static uint32_t selected(const struct format_run *run, const uint64_t *func, uint32_t n)
+{
+	if (!run->only)
+		return n;
+	while (n && !format_is_only(run, func[n - 1]))
+		n--;
+	return n;
+}
+
+/*
+ * Write the frames from the root of the lane to node @i, which has depth @depth. Returns false if
+ * the node is not selected.
+ */
+static bool write_stack(struct format_run *run, const struct format_lane *lane, uint32_t i,
 			uint32_t depth)
 {
 	uint64_t func[DEPTH_MAX];
@@ -32,34 +45,44 @@ static void write_stack(struct format_run *run, const struct format_lane *lane, 
 		func[n] = node.func;
 		i = node.parent;
 	}
+	n = selected(run, func, n);
+	if (run->only && !n)
+		return false;
 	write_frame(run->out, lane->name);
 	while (n--) {
 		putc_unlocked(';', run->out);
 		debug_symbols_format(run->symbols, func[n], text, sizeof(text));
 		write_frame(run->out, text);
 	}
+	return true;
 }
 
-static void write_lane(struct format_run *run, const struct format_lane *lane)
+/* Returns the number of stacks. */
+static uint64_t write_lane(struct format_run *run, const struct format_lane *lane)
 {
 	struct decode_calls_node node;
+	uint64_t n = 0;
 	uint32_t i;
 
 	for (i = 0; decode_calls_node(lane->calls, i, &node); i++) {
 		if (!node.own)
 			continue;
-		write_stack(run, lane, i, node.depth);
+		if (!write_stack(run, lane, i, node.depth))
+			continue;
 		fprintf(run->out, " %" PRIu64 "\n", node.own);
+		n++;
 	}
+	return n;
 }
 
 static int end(struct format_run *run)
 {
+	uint64_t n = 0;
 	size_t i;
 
 	for (i = 0; i < run->lanes.n; i++)
-		write_lane(run, run->lanes.at[i]);
-	return 0;
+		n += write_lane(run, run->lanes.at[i]);
+	return run->only && !n ? -ENOENT : 0;
 }
 
-const struct format_type format_type_folded = {.name = "folded", .end = end};
+const struct format_type format_type_folded = {.name = "folded", .selects = true, .end = end};

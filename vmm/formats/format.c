@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Find a format by its name. */
+/* Find a format by its name, and the function that is selected. */
 #include "formats/format.h"
 
 #include <string.h>
@@ -18,4 +18,11 @@ const struct format_type *format_find(const char *name)
 			return types[i];
 	}
 	return NULL;
+}
+
+bool format_is_only(const struct format_run *run, uint64_t func)
+{
+	const struct debug_symbol *symbol = debug_symbols_find(run->symbols, func);
+
+	return symbol && !strcmp(symbol->name, run->only);
 }

@@ -50,6 +50,7 @@ struct format_run {
 		struct format_lane **at;
 		size_t n, room;
 	} lanes;
+	const char *only;  /* for a format with `selects`: only calls of this function; or NULL */
 	uint64_t base;	   /* for a format with `relative`: the address that is 0 in the file */
 	unsigned int vcpu; /* the current vCPU */
 	bool inside;	   /* the clock is inside the cut (walk.h) */
@@ -97,6 +98,8 @@ struct format_instant {
 struct format_type {
 	const char *name;
 	bool lines; /* the format needs the line tables of @symbols */
+	/* The format obeys run->only. Its end() returns -ENOENT if there is no call of it. */
+	bool selects;
 	/* Addresses are of one binary: from its begin if it is AT_BEGIN (run->base). */
 	enum format_relative { FORMAT_ALL, FORMAT_LINKED, FORMAT_AT_BEGIN } relative;
 	/* Set run->own. */
@@ -129,6 +132,9 @@ static inline bool format_has_blocks(const struct format_type *type)
 {
 	return type->block || type->edge;
 }
+
+/* Returns true if a call in a tree is of the function run->only. */
+bool format_is_only(const struct format_run *run, uint64_t func);
 
 /* Return the format of a name, or NULL. */
 const struct format_type *format_find(const char *name);

@@ -22,6 +22,7 @@
 struct box {
 	struct decode_calls_node node;
 	uint64_t insns;	   /* with those of callees */
+	uint32_t row;	   /* from 1 on; 0: not drawn */
 	double left, next; /* the left edge, and that of its next callee */
 };
 
@@ -29,7 +30,7 @@ struct picture {
 	struct format_run *run;
 	struct box *box;
 	uint32_t n;
-	double scale;	   /* pixels of an instruction */
+	uint64_t insns;	   /* of the boxes in the first row */
 	unsigned int y;	   /* the top of the lane */
 	unsigned int rows; /* the depth of the lane, with its title */
 };
@@ -72,10 +73,31 @@ static int take_tree(struct picture *p, const struct format_lane *lane)
 	return 0;
 }
 
+/* Returns true if a node belongs to the first row, unless a node above it does. */
+static bool is_top(const struct picture *p, const struct decode_calls_node *node)
+{
+	return p->run->only ? node->depth && format_is_only(p->run, node->func) : node->depth == 1;
+}
+
+/* Find the rows of all nodes. */
+static void find_rows(struct picture *p)
+{
+	uint32_t i;
+
+	p->insns = 0;
+	for (i = 0; i < p->n; i++) {
+		struct box *b = &p->box[i];
+		const uint32_t above = b->node.parent < i ? p->box[b->node.parent].row : 0;
+
+		b->row = above ? above + 1 : is_top(p, &b->node);
+		if (b->row == 1)
+			p->insns += b->insns;
+	}
+}
+
 static void write_box(const struct picture *p, const struct box *b, double width)
 {
-	const uint32_t depth = b->node.depth;
-	const unsigned int y = p->y + depth * HEIGHT;
+	const unsigned int y = p->y + b->row * HEIGHT;
 	const double letters = (width - 8) / LETTER;
 	char name[NAME_SPACE];
 	size_t len, fits;
@@ -89,7 +111,7 @@ static void write_box(const struct picture *p, const struct box *b, double width
 		", %" PRIu64 " instructions</title><rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" "
 		"height=\"%u\" rx=\"2\" fill=\"hsl(%u,75%%,72%%)\" stroke=\"#fff\"/>",
 		b->insns, b->left, y, width, HEIGHT,
-		20 + (depth * 23 + (unsigned int)len * 7) % 40);
+		20 + (b->row * 23 + (unsigned int)len * 7) % 40);
 	if (fits > 3 || fits >= len) {
 		fprintf(p->run->out, "<text x=\"%.1f\" y=\"%u\">", b->left + 4, y + 13);
 		write_text(p->run->out, name, len > fits ? fits - 1 : len);
@@ -98,17 +120,22 @@ static void write_box(const struct picture *p, const struct box *b, double width
 	fputs("</g>\n", p->run->out);
 }
 
+static double width_of(const struct picture *p, const struct box *b)
+{
+	return (double)b->insns * WIDTH / (double)p->insns;
+}
+
 /* Place a box behind the last one of its parent. Returns false if it is not drawn. */
 static bool place(struct picture *p, uint32_t i, double *root)
 {
 	struct box *b = &p->box[i];
-	double *next = b->node.parent < i ? &p->box[b->node.parent].next : root;
-	const double width = (double)b->insns * p->scale;
+	double *next = b->row > 1 ? &p->box[b->node.parent].next : root;
 
+	if (!b->row)
+		return false;
 	b->left = b->next = *next;
-	*next += width;
-	/* The root is no function. */
-	return b->node.depth && width >= NARROW && b->node.depth <= DEPTH_MAX;
+	*next += width_of(p, b);
+	return width_of(p, b) >= NARROW && b->row <= DEPTH_MAX;
 }
 
 static void draw_lane(struct picture *p, const struct format_lane *lane)
@@ -116,18 +143,16 @@ static void draw_lane(struct picture *p, const struct format_lane *lane)
 	double root = 0;
 	uint32_t i;
 
-	p->scale = WIDTH / (double)decode_calls_insns(lane->calls);
 	p->rows = 1;
 	fprintf(p->run->out, "<text x=\"4\" y=\"%u\">", p->y + 13);
 	write_text(p->run->out, lane->name, SIZE_MAX);
-	fprintf(p->run->out, ": %" PRIu64 " instructions</text>\n",
-		decode_calls_insns(lane->calls));
+	fprintf(p->run->out, ": %" PRIu64 " instructions</text>\n", p->insns);
 	for (i = 0; i < p->n; i++) {
 		if (!place(p, i, &root))
 			continue;
-		write_box(p, &p->box[i], (double)p->box[i].insns * p->scale);
-		if (p->box[i].node.depth >= p->rows)
-			p->rows = p->box[i].node.depth + 1;
+		write_box(p, &p->box[i], width_of(p, &p->box[i]));
+		if (p->box[i].row >= p->rows)
+			p->rows = p->box[i].row + 1;
 	}
 }
 
@@ -152,11 +177,15 @@ static int draw(struct picture *p, struct format_lane **lanes)
 		if (!decode_calls_insns(lanes[i]->calls))
 			break;
 		err = take_tree(p, lanes[i]);
-		if (!err)
-			draw_lane(p, lanes[i]);
+		if (err)
+			break;
+		find_rows(p);
+		if (!p->insns)
+			continue;
+		draw_lane(p, lanes[i]);
 		p->y += (p->rows + 1) * HEIGHT;
 	}
-	return err;
+	return !err && p->run->only && !p->y ? -ENOENT : err;
 }
 
 /* Write the picture, whose body is complete. */
@@ -198,4 +227,4 @@ static int end(struct format_run *run)
 	return err;
 }
 
-const struct format_type format_type_svg = {.name = "svg", .end = end};
+const struct format_type format_type_svg = {.name = "svg", .selects = true, .end = end};

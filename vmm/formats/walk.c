@@ -419,6 +419,7 @@ int format_walk(const struct format_walk *of, struct format_sum *sum)
 			.reader = of->reader,
 			.symbols = of->symbols,
 			.base = of->base,
+			.only = of->only,
 			.type = of->type},
 	};
 	const unsigned int vcpus = trace_reader_info(of->reader)->vcpus;

@@ -23,6 +23,7 @@ struct format_walk {
 	bool one_vcpu;
 	unsigned int vcpu; /* valid only if @one_vcpu is set */
 	uint64_t base;	   /* of struct format_run */
+	const char *only;  /* of struct format_run */
 	/* The cut: what vCPU i exports, or NULL for all. */
 	const struct format_cut *cut;
 	/* Returns true if an item is to be exported; NULL for all. */
