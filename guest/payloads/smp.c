@@ -2,7 +2,7 @@
 /*
  * Several processors: start-up, locks, one clock, code that another processor changes, IPIs that
  * wake HLT, MONITOR, and an INIT in the middle of a program. With one processor there is nothing to
- * start. --arg: number of changes of the code
+ * start. --arg: number of changes of the code; whether a processor prints; how often they share again
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -15,6 +15,7 @@
 PAYLOAD("several processors: start-up, locks, clocks, changed code, IPIs");
 
 #define ROUNDS	 200u
+#define REST	 100000u
 #define PATCHES	 20u
 #define VEC_WAKE 0x61u
 #define MOV_EAX	 0xb8u
@@ -67,7 +68,7 @@ static void wait_until(volatile uint64_t *what, uint64_t value)
 }
 
 /* A number that is only right if the lock works, and a clock that all processors read in turn. */
-static void share(void)
+static noinline void share(void)
 {
 	unsigned int i;
 	uint64_t now;
@@ -81,6 +82,18 @@ static void share(void)
 		last_tsc = now;
 		release_lock();
 		add(&added);
+	}
+}
+
+/* Compute for some time between two uses of the lock. */
+static void share_again(void)
+{
+	uint64_t i, n;
+
+	for (i = 0; i < boot->arg[2]; i++) {
+		for (n = 0; n < REST; n++)
+			barrier();
+		share();
 	}
 }
 
@@ -141,6 +154,7 @@ static void other(unsigned int id)
 	while (boot->arg[1])
 		printk("another processor prints\n");
 	share();
+	share_again();
 	follow_patches();
 	add(&ready);
 	while (!released) {
@@ -173,8 +187,10 @@ static void run_first(void)
 	add(&ready);
 	wait_until(&ready, count);
 	share();
-	wait_until(&added, (uint64_t)count * ROUNDS);
-	report_equal(guarded, (uint64_t)count * ROUNDS, "the lock guards its number");
+	share_again();
+	wait_until(&added, (uint64_t)count * ROUNDS * (1 + boot->arg[2]));
+	report_equal(guarded, (uint64_t)count * ROUNDS * (1 + boot->arg[2]),
+		     "the lock guards its number");
 	report_equal(backwards, 0, "no processor reads a clock that is behind");
 	for (i = 1; i <= patches; i++) {
 		patch(i);

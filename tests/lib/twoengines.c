@@ -18,6 +18,7 @@
 #define GATE	     0x8e00ull
 #define TSS_LIMIT    0x67u
 #define TSS_BUSY     11u
+#define TSS_STEP     0x100u
 #define LEAF_1_XSAVE (1u << 26)
 #define LEAF_1_AVX   (1u << 28)
 #define LEAF_7_AVX2  (1u << 5)
@@ -94,13 +95,11 @@ static void make_tables(struct two *t)
 	two_put(t, TWO_GDT + (TWO_DATA3 & ~3), 0x00cff3000000ffffull);
 	two_put(t, TWO_GDT + TWO_TR,
 		TSS_LIMIT | (uint64_t)TWO_TSS << 16 | (uint64_t)(0x80 | TSS_BUSY) << 40);
-	two_put(t, TWO_TSS + 4, TWO_STACK0);
 }
 
 /* Enable what CPUID has of the XSAVE feature set. The tested KVM cannot execute XSETBV. */
-static void enable_xstate(struct two *t)
+static void enable_xstate(struct two *t, struct core_vcpu *v)
 {
-	struct core_vcpu *v = t->v;
 	const struct engine_cpuid_entry *leaf =
 		core_cpuid_find(t->vm.cpuid, t->vm.cpuid_count, 0xd, 0);
 	const size_t bytes = v->engine->save(v->ev, NULL, 0);
@@ -129,7 +128,7 @@ static void add_avx(struct engine_cpuid_entry *table, size_t count)
  * Create the machine. CPUID has AVX where the processor has it, although the tested KVM lacks XSAVE
  * and AVX in leaf 1. That KVM executes ring 3 on the processor, and moves XCR0 and the registers.
  */
-static void create(struct two *t)
+static void create(struct two *t, unsigned int cpus)
 {
 	struct engine_cpuid_entry table[CORE_CPUID_ROOM];
 	struct core_vm_config config = {
@@ -139,6 +138,7 @@ static void create(struct two *t)
 		.caps = vpt_caps_model("skl"),
 		.owner = TRACE_OWNER_NONE,
 		.mem_bytes = TWO_RAM,
+		.cpus = cpus,
 	};
 
 	memset(t, 0, sizeof(*t));
@@ -153,18 +153,19 @@ static void create(struct two *t)
 	t->v = t->vm.vcpu;
 }
 
-void two_create(struct two *t)
+void two_start(struct two *t, unsigned int cpu, uint64_t at)
 {
-	struct core_vcpu *v;
+	struct core_vcpu *v = t->vm.cpu[cpu];
+	const uint64_t tss = TWO_TSS + (uint64_t)cpu * TSS_STEP;
+	const uint64_t stack = TWO_STACK0 + (uint64_t)cpu * TWO_STACKS;
 
-	create(t);
-	v = t->v;
-	make_tables(t);
+	two_put(t, tss + 4, stack);
+	v->pending &= ~(uint32_t)CORE_VCPU_WAIT_SIPI;
 	v->s.cs = core_flat_segment(TWO_CODE0, true, true, 0);
 	v->s.ds = v->s.es = v->s.fs = v->s.gs = v->s.ss =
 		core_flat_segment(TWO_DATA0, false, false, 0);
 	v->s.tr = (struct x86_segment){
-		.base = TWO_TSS, .limit = TSS_LIMIT, .selector = TWO_TR, .ar = X86_AR_TSS};
+		.base = tss, .limit = TSS_LIMIT, .selector = TWO_TR, .ar = X86_AR_TSS};
 	v->s.gdt.base = TWO_GDT;
 	v->s.gdt.limit = TWO_GDT_BYTES - 1;
 	v->s.idt.base = TWO_IDT;
@@ -173,11 +174,27 @@ void two_create(struct two *t)
 	v->s.cr3 = TWO_PML4;
 	v->s.cr4 = X86_CR4_PAE | X86_CR4_OSFXSR | X86_CR4_OSXMMEXCPT | X86_CR4_OSXSAVE;
 	v->s.efer = X86_EFER_LME | X86_EFER_LMA | X86_EFER_NXE | X86_EFER_SCE;
-	*v->regs = (struct x86_regs){.rip = TWO_CODE, .rsp = TWO_STACK0, .rflags = 2};
+	*v->regs = (struct x86_regs){.rip = at, .rsp = stack, .rflags = 2};
 	core_vcpu_store(v);
-	enable_xstate(t);
-	core_irq_advance(v);
-	core_loop_begin(v);
+	enable_xstate(t, v);
+}
+
+void two_create_cpus(struct two *t, unsigned int cpus)
+{
+	unsigned int i;
+
+	ck_assert_uint_le(cpus, TWO_CPUS);
+	create(t, cpus);
+	make_tables(t);
+	two_start(t, 0, TWO_CODE);
+	for (i = 0; i < cpus; i++)
+		core_irq_advance(t->vm.cpu[i]);
+	core_loop_begin(t->v);
+}
+
+void two_create(struct two *t)
+{
+	two_create_cpus(t, 1);
 }
 
 void two_destroy(struct two *t)

@@ -23,11 +23,14 @@ enum two_layout {
 	TWO_PDPT = 0x14000,
 	TWO_PD = 0x15000,
 	TWO_PD_APIC = 0x16000,
-	TWO_STACK0 = 0x20000, /* the end of the stack of ring 0 */
+	TWO_STACK0 = 0x20000, /* the end of the first vCPU's stack of ring 0 */
 	TWO_STACK3 = 0x30000,
+	TWO_STACKS = 0x2000, /* from a vCPU's stack to the next vCPU's */
 	TWO_CODE = 0x100000,
 	TWO_DATA = 0x180000,
 };
+
+#define TWO_CPUS 4u
 
 /* The selectors of the GDT. */
 enum two_selector {
@@ -59,6 +62,12 @@ bool two_has_avx(void);
  * enables every component of the guest's CPUID.
  */
 void two_create(struct two *t);
+/*
+ * The same with several vCPUs, up to TWO_CPUS. All but the first wait for a start-up IPI. two_start()
+ * lets one run from an address, in the state of the first. Each has stacks of its own.
+ */
+void two_create_cpus(struct two *t, unsigned int cpus);
+void two_start(struct two *t, unsigned int cpu, uint64_t at);
 void two_destroy(struct two *t);
 
 /* Copy code to an address of the guest, and point a gate of the IDT to an address. */

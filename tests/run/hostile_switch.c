@@ -186,7 +186,7 @@ static uint64_t msr_of(const struct engine_state *s, uint32_t index)
 /* Check that save(load(x)) = x. An engine may lack an MSR whose value is 0. */
 static void check_same(void)
 {
-	struct engine_state *a = save(vm.change.other, vm.change.ev);
+	struct engine_state *a = save(vm.change.other, vm.change.ev[0]);
 	struct engine_state *b = save(vm.engine, vm.vcpu->ev);
 	size_t i;
 
@@ -243,7 +243,7 @@ static void change(void)
 		return;
 	}
 	if (!from_kvm)
-		vm.change.other->clock(vm.change.ev, &now, &tsc);
+		vm.change.other->clock(vm.change.ev[0], &now, &tsc);
 	error = core_switch(&vm);
 	if (error == -EAGAIN) {
 		REQUIRE(from_kvm ? kvm_is_busy() : tsc_is_ahead(tsc));

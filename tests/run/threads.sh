@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Several vCPUs under KVM, with a thread each: start-up, locks, clocks, changed code and IPIs; the
-# end of a run from outside; the refusals.
+# end of a run from outside; changes of the engine; the refusals.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/cli.sh
@@ -50,6 +50,31 @@ END
 python3 "$dir/unread.py" "$VPT" $kvm --cpus=2 --arg=0 --arg=1 --timeout=2 "$elf" 2>"$dir/err"
 tap_run "--timeout ends a vCPU that waits for the console" test $? -eq 1 -a ! -s "$dir/err"
 
+# The machine changes its engine at each use of the lock that is far enough from the last. The host
+# traces all vCPUs then.
+changes() { # CPUS
+	"$VPT" run --engine=kvm,soft --cpus="$1" --pt=host --oracle --trace-from=share --trace-for=2000 \
+		--trace-again --arg=20 --arg=0 --arg=10 --timeout=100 --console="$dir/con" --json \
+		-o "$dir/t.vpt" "$elf" >"$dir/json" && grep -q '^SUMMARY: smp: 8 passed, 0 failed' "$dir/con"
+}
+for cpus in 2 3 4 8; do
+	tap_run "$cpus vCPUs on two engines: the guest passes" changes $cpus
+	tap_run "there and back: $(jq .engine_changes "$dir/json") changes" \
+		test "$(jq .engine_changes "$dir/json")" -ge 6
+	"$VPT" verify "$dir/t.vpt" >"$dir/verify"
+	tap_run "what was traced is what ran" grep -q '^verify: [1-9].* 0 mismatches' "$dir/verify"
+	tap_run "each vCPU was traced" test "$("$VPT" info -j "$dir/t.vpt" |
+		jq '[.vcpus[] | select(([.sessions[].insns] | add) > 0)] | length')" -eq "$cpus"
+done
+"$VPT" run -q --engine=kvm,soft --cpus=4 --pt=guest --oracle -o "$dir/t.vpt" "$elf" >"$dir/con"
+tap_run "a guest that traces its first vCPU" grep -q '^SUMMARY: smp: 16 passed, 0 failed' "$dir/con"
+tap_run "this is what ran" "$VPT" verify -q "$dir/t.vpt"
+"$VPT" run --engine=kvm,soft --cpus=4 --pt=host --verify "$elf" >"$dir/con" 2>"$dir/err"
+tap_run "a trace from the first instruction" grep -q '^verify: [1-9].* 0 mismatches' "$dir/err"
+# shellcheck disable=SC2086 # words
+timeout -s INT 2 "$VPT" ${kvm%--engine*}--engine=kvm,soft --cpus=4 --pt=host --trace-from=share --trace-for=2000 \
+	--trace-again --arg=20 --arg=0 --arg=1000000 --console=none -o "$dir/t.vpt" "$elf" 2>"$dir/err"
+tap_run "a signal ends a machine that changes" grep -q interrupted "$dir/err"
+
 refuses "KVM would step a trace" "$USAGE" "cpus: engine kvm has one" run --engine=kvm --cpus=2 "$elf"
-refuses "a change of engine" "$USAGE" "cpus: engine kvm,soft has one" run --engine=kvm,soft --cpus=2 "$elf"
 tap_end

@@ -229,10 +229,10 @@ START_TEST(random_states_survive)
 		s = save(&count);
 		check_same(first, s);
 		free(s);
-		ck_assert_int_eq(vm.change.other->load(vm.change.ev, first, first->bytes), 0);
-		count = vm.change.other->save(vm.change.ev, NULL, 0);
+		ck_assert_int_eq(vm.change.other->load(vm.change.ev[0], first, first->bytes), 0);
+		count = vm.change.other->save(vm.change.ev[0], NULL, 0);
 		s = malloc(count);
-		ck_assert_uint_eq(vm.change.other->save(vm.change.ev, s, count), count);
+		ck_assert_uint_eq(vm.change.other->save(vm.change.ev[0], s, count), count);
 		check_same(first, s);
 		load(s, count);
 		free(s);

@@ -83,18 +83,20 @@ static int keep_power_on(struct run *r)
 static int check_cpus(const struct cli_run_options *o, const struct engine *engine,
 		      const struct engine *traced)
 {
+	/* The engine of a trace lets the vCPUs take turns. */
+	const bool turns = traced || engine->can & ENGINE_BUS;
 	const char *other = NULL;
 
 	if (o->cpus <= 1)
 		return CLI_EXIT_OK;
 	/* Threads run the vCPUs of a host's processor. One that is stepped would hold up the others. */
-	if (!(engine->can & ENGINE_BUS) && (traced || (!engine->pt && o->owner)))
+	if (!turns && !engine->pt && o->owner)
 		return cli_fail(CLI_EXIT_USAGE,
-				"run: --cpus: engine %s has one: use --engine=soft%s", o->engine,
-				traced ? "" : ", or --pt=off");
-	if (!(engine->can & ENGINE_BUS) && o->window.from.kind)
+				"run: --cpus: engine %s has one: use --engine=soft, or --pt=off",
+				o->engine);
+	if (!turns && o->window.from.kind)
 		other = "trace-from";
-	else if (!(engine->can & ENGINE_BUS) && o->window.until.kind)
+	else if (!turns && o->window.until.kind)
 		other = "trace-until";
 	if (o->usage.given)
 		other = "usage";

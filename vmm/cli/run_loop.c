@@ -16,9 +16,9 @@
 #include "cli/run_start.h"
 #include "core/irq.h"
 #include "core/post_mortem.h"
+#include "core/run.h"
 #include "core/snapshot.h"
 #include "core/threads.h"
-#include "core/turns.h"
 #include "core/vcpu.h"
 #include "debug/symbol.h"
 #include "p9/p9.h"
@@ -536,16 +536,6 @@ static void replay_inputs(struct cli_run_machine *m)
 	core_virtio_replay(&m->vm, replay->inputs, replay->count);
 }
 
-static void run_guest(struct core_vm *vm)
-{
-	if (vm->cpus > 1 && !(vm->engine->can & ENGINE_COUNTS))
-		(void)core_threads_loop(vm);
-	else if (vm->cpus > 1)
-		core_turns_loop(vm);
-	else
-		core_vcpu_loop(vm->vcpu);
-}
-
 void cli_run_loop(struct cli_run_machine *m)
 {
 	struct core_vcpu *v = m->vm.vcpu;
@@ -573,7 +563,7 @@ void cli_run_loop(struct cli_run_machine *m)
 	if (m->o.replay)
 		replay_inputs(m);
 	do
-		run_guest(&m->vm);
+		core_vm_run(&m->vm);
 	while (restarts(m));
 	if (m->o.replay)
 		check_inputs(&m->vm);

@@ -283,9 +283,9 @@ uint64_t core_devices_time(const struct core_vcpu *v)
 	return now(v);
 }
 
-void core_devices_set_time(struct core_vcpu *v, uint64_t ns)
+void core_devices_set_time(struct core_vcpu *v, uint64_t ns, uint64_t host)
 {
-	v->irq.started = core_now() - ns;
+	v->irq.started = host - ns;
 	v->irq.ahead = 0;
 	if (core_vcpu_counts(v))
 		v->irq.ahead = (int64_t)(cycle_at(v, ns) - cycles(v));

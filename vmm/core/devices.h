@@ -35,10 +35,10 @@ uint64_t core_devices_shared_next(const struct core_vm *vm);
 void core_devices_shared_advance(struct core_vm *vm, uint64_t tsc);
 /*
  * Return and set the devices' time in ns. Setting the time relates it to the clock of the current
- * engine.
+ * engine. @host: core_now() at this time.
  */
 uint64_t core_devices_time(const struct core_vcpu *v);
-void core_devices_set_time(struct core_vcpu *v, uint64_t ns);
+void core_devices_set_time(struct core_vcpu *v, uint64_t ns, uint64_t host);
 /* Let @clocks core clocks pass without executing an instruction. */
 void core_devices_idle(struct core_vcpu *v, uint64_t clocks);
 /* Returns true if the next event is earlier than at this vCPU's last access. */

@@ -180,7 +180,8 @@ bool core_loop_is_due(struct core_loop *l)
 /* Run a part of the guest. Returns true if the caller must call core_loop_poll(). */
 static bool run_part(struct core_vcpu *v, enum way way, struct core_loop *l)
 {
-	if (vpt_unlikely(v->vm->asked)) {
+	/* Several vCPUs first change their engine. */
+	if (vpt_unlikely(v->vm->asked) && !core_switch_stops(v->vm)) {
 		v->vm->asked = false;
 		v->vm->hooks.asked(v->vm->hooks.opaque);
 		return false;
@@ -213,7 +214,9 @@ bool core_loop_exact(struct core_vcpu *v, struct core_loop *l)
 
 void core_loop_begin(struct core_vcpu *v)
 {
-	v->next_tick = core_now() + tick_ns(v);
+	/* A machine that changes its engine often must tick, too. */
+	if (!v->next_tick)
+		v->next_tick = core_now() + tick_ns(v);
 	v->sync_at = next_sync(v);
 }
 
@@ -223,7 +226,7 @@ void core_vcpu_loop(struct core_vcpu *v)
 	struct core_loop l = {0};
 
 	core_loop_begin(v);
-	while (!v->vm->stop.kind && !is_full(v, way)) {
+	while (!v->vm->stop.kind && !core_switch_leaves(v) && !is_full(v, way)) {
 		if (vpt_unlikely(v->urged == CORE_URGED_NOW) || run_part(v, way, &l))
 			core_loop_poll(v);
 		if (vpt_unlikely(v->vm->change.traced)) {
@@ -232,7 +235,8 @@ void core_vcpu_loop(struct core_vcpu *v)
 		}
 	}
 	core_threads_notify(v);
-	core_loop_end(v);
+	if (v->vm->stop.kind)
+		core_loop_end(v);
 }
 
 void core_loop_end(struct core_vcpu *v)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Move a running vCPU from one engine to another. */
+/* Move a running machine from one engine to another: the state and the time of its vCPUs. */
 #include "core/switch.h"
 
 #include <errno.h>
@@ -12,23 +12,18 @@
 #include "core/devices.h"
 #include "core/irq.h"
 #include "core/vcpu.h"
-
-/*
- * The instructions without a trace after which the free engine runs the guest again. A guest that
- * owns PT may end its trace at each of its context switches.
- */
-#define QUIET_INSNS 200000u
+#include "core/wait.h"
 
 /* The state of a vCPU on its way from one engine to another. */
 struct moving {
 	void *bytes;
 	size_t count;
-	uint64_t devices; /* the devices' time, ns */
 };
 
 bool core_switch_is_plain(const struct core_vcpu *v)
 {
-	return !v->shadowed && !v->debug_pending && !v->wait.flags &&
+	/* The trace of a HLT is the core's. */
+	return !v->shadowed && !v->debug_pending && !(v->wait.flags & ~CORE_WAIT_TOLD) &&
 	       !(v->ev->state & ENGINE_SHADOW);
 }
 
@@ -44,10 +39,49 @@ uint64_t core_switch_hold(struct core_vcpu *v)
 	return ns;
 }
 
-/* Hold the time, and take the state. */
+/* Let the TSC without the changes by software continue from @tsc. */
+static void align(struct core_vcpu *v, uint64_t tsc)
+{
+	struct engine_time *t = &v->ev->time;
+	const uint64_t is = engine_time_tsc(t, v->ev->retired);
+
+	if (tsc <= is)
+		return;
+	core_perfmon_advance(v);
+	engine_time_ratio(t, v->ev->retired, t->ticks, t->clocks, tsc - is);
+	core_perfmon_skip(v);
+	core_devices_advance(v);
+}
+
+/*
+ * Hold the time of all vCPUs. On a host's processor each is read at another moment, and on the
+ * software CPU they take turns. The latest is the time of all of them, so no TSC falls, and no vCPU
+ * reads a TSC that is behind another's. Returns the devices' time in ns.
+ */
+static uint64_t hold(struct core_vm *vm)
+{
+	uint64_t tsc = 0, ns = 0;
+	unsigned int i;
+
+	for (i = 0; i < vm->cpus; i++) {
+		struct core_vcpu *v = vm->cpu[i];
+		const uint64_t devices = core_switch_hold(v);
+		const uint64_t is = engine_time_tsc(&v->ev->time, v->ev->retired);
+
+		ns = devices > ns ? devices : ns;
+		tsc = is > tsc ? is : tsc;
+	}
+	for (i = 0; i < vm->cpus; i++) {
+		align(vm->cpu[i], tsc);
+		if (core_vcpu_counts(vm->cpu[i]) && core_devices_time(vm->cpu[i]) > ns)
+			ns = core_devices_time(vm->cpu[i]);
+	}
+	return ns;
+}
+
+/* Take the state. */
 static int leave(struct core_vcpu *v, struct moving *m)
 {
-	m->devices = core_switch_hold(v);
 	m->count = v->engine->save(v->ev, NULL, 0);
 	if (!m->count)
 		return -EAGAIN;
@@ -57,8 +91,26 @@ static int leave(struct core_vcpu *v, struct moving *m)
 	return v->engine->save(v->ev, m->bytes, m->count) == m->count ? 0 : -EAGAIN;
 }
 
+/*
+ * Give the states to the other engine. If it refuses one, the current engine still has all of them.
+ */
+static int give(struct core_vm *vm, struct moving *m)
+{
+	const struct core_vm_switch *change = &vm->change;
+	unsigned int i;
+	int error = 0;
+
+	for (i = 0; !error && i < vm->cpus; i++)
+		error = leave(vm->cpu[i], &m[i]);
+	if (!error && change->other->vm_moment)
+		change->other->vm_moment(change->machine);
+	for (i = 0; !error && i < vm->cpus; i++)
+		error = change->other->load(change->ev[i], m[i].bytes, m[i].count);
+	return error ? error : change->other->vm_forget(change->machine);
+}
+
 /* Convert what the core counts in the units of the engine. */
-static void adapt(struct core_vcpu *v, const struct moving *m)
+static void adapt(struct core_vcpu *v, uint64_t ns, uint64_t host)
 {
 	const uint32_t flags = v->tracer.config.flags & ~(uint32_t)TRACER_CONFIG_CALLER_SYNCS;
 	const bool counts = core_vcpu_counts(v);
@@ -70,89 +122,70 @@ static void adapt(struct core_vcpu *v, const struct moving *m)
 	v->way &= CORE_WAY_STEP_ALWAYS | CORE_WAY_BREAKPOINTS;
 	if (!counts)
 		v->way |= CORE_WAY_RAN_FREE;
-	v->pending &= ~(uint32_t)CORE_VCPU_KICK_ARMED;
+	v->pending &= ~(uint32_t)(CORE_VCPU_KICK_ARMED | CORE_VCPU_WOKEN | CORE_VCPU_YIELDS);
+	v->turn_end = UINT64_MAX;
 	if (v->ev->state & ENGINE_SHADOW)
 		v->shadowed |= CORE_VCPU_SHADOW;
 	tracer_move(&v->tracer, v->engine, v->ev,
 		    flags | (counts ? TRACER_CONFIG_CALLER_SYNCS : 0));
-	core_devices_set_time(v, m->devices);
+	core_devices_set_time(v, ns, host);
 	if (v->watches && v->engine->watch)
 		(void)v->engine->watch(v->ev, v->watch, v->watches);
 }
 
-/* Exchange the engines. A signal handler must never see half of the change. */
-static void exchange(struct core_vcpu *v)
+static void exchange_vcpu(struct core_vcpu *v)
 {
 	struct core_vm_switch *change = &v->vm->change;
-	const struct engine *engine = v->engine;
-	struct engine_vm *machine = v->vm->machine;
-	struct engine_vcpu *ev = v->ev;
-	sigset_t all, before;
+	struct engine_vcpu *from = v->ev, *to = change->ev[v->index];
 
-	change->ev->bus = ev->bus;
-	core_put_bit(&change->ev->state, ENGINE_BRANCHES, ev->state & ENGINE_BRANCHES);
+	to->bus = from->bus;
+	core_put_bit(&to->state, ENGINE_BRANCHES, from->state & ENGINE_BRANCHES);
+	v->engine = change->other;
+	v->ev = to;
+	v->regs = to->regs;
+	change->ev[v->index] = from;
+}
+
+/* Exchange the engines. A signal handler must never see half of the change. */
+static void exchange(struct core_vm *vm)
+{
+	struct core_vm_switch *change = &vm->change;
+	const struct engine *engine = vm->engine;
+	struct engine_vm *machine = vm->machine;
+	sigset_t all, before;
+	unsigned int i;
+
 	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &before);
-	v->engine = v->vm->engine = change->other;
-	v->vm->machine = change->machine;
-	v->ev = change->ev;
-	v->regs = v->ev->regs;
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	for (i = 0; i < vm->cpus; i++)
+		exchange_vcpu(vm->cpu[i]);
+	vm->engine = change->other;
+	vm->machine = change->machine;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	change->other = engine;
 	change->machine = machine;
-	change->ev = ev;
 	change->count++;
 }
 
 int core_switch(struct core_vm *vm)
 {
-	const struct core_vm_switch *change = &vm->change;
-	struct core_vcpu *v = vm->vcpu;
-	struct moving m = {0};
-	int error = leave(v, &m);
+	struct moving m[DEV_PLATFORM_CPUS] = {{0}};
+	const uint64_t ns = hold(vm), host = core_now();
+	unsigned int i;
+	int error = give(vm, m);
 
 	if (!error)
-		error = change->other->load(change->ev, m.bytes, m.count);
-	if (!error)
-		error = change->other->vm_forget(change->machine);
-	if (!error) {
-		exchange(v);
+		exchange(vm);
+	for (i = 0; i < vm->cpus; i++) {
+		struct core_vcpu *v = vm->cpu[i];
+
+		free(m[i].bytes);
+		if (error)
+			continue;
 		/* Each engine has a count of branches of its own. */
 		core_perfmon_skip(v);
 		core_vcpu_load(v);
-		adapt(v, &m);
+		adapt(v, ns, host);
 	}
-	free(m.bytes);
 	return error;
-}
-
-static void change(struct core_vcpu *v)
-{
-	const struct engine *to = v->vm->change.other;
-	const bool back = to == v->vm->change.free;
-	const int error = core_switch(v->vm);
-	const bool later = error == -EAGAIN || (error == -ENOTSUP && back);
-
-	/* The software CPU resumes for some time, because each attempt takes time. */
-	if (later && back)
-		v->vm->change.traced_at = v->ev->retired;
-	if (!error || later)
-		return;
-	v->vm->stop.error = -error;
-	core_vm_stop(v->vm, TRACE_STOP_HOST, "the change to engine %s failed (%s) at %#llx",
-		     to->name, strerror(-error), (unsigned long long)v->regs->rip);
-}
-
-void core_switch_poll(struct core_vcpu *v)
-{
-	struct core_vm_switch *s = &v->vm->change;
-
-	if (tracer_on(&v->tracer)) {
-		s->traced_at = v->ev->retired;
-		if (v->engine != s->traced)
-			change(v);
-	} else if (v->engine != s->free && v->ev->retired - s->traced_at >= QUIET_INSNS &&
-		   core_switch_is_plain(v)) {
-		change(v);
-	}
 }

@@ -32,6 +32,8 @@ struct thread {
 	pthread_t id;
 	pthread_cond_t event;
 	uint32_t state; /* enum thread_state */
+	bool left;	/* its loop has returned */
+	bool ended;	/* with the end of its trace */
 };
 
 struct core_threads {
@@ -54,7 +56,7 @@ static bool has_event(const struct core_vcpu *v)
 {
 	const uint32_t state = thread_of(v)->state;
 
-	if (v->vm->stop.kind || core_init_pending(v))
+	if (v->vm->stop.kind || v->vm->change.due || core_init_pending(v))
 		return true;
 	/* The first vCPU also waits for the events of the shared devices. */
 	if (!v->index && core_devices_is_earlier(v))
@@ -145,18 +147,23 @@ static bool is_over(const struct core_vcpu *v)
 	return !devices_can_wake(vm);
 }
 
+static struct timespec after(uint64_t ns)
+{
+	const uint64_t end = core_now() + ns;
+
+	return (struct timespec){(time_t)(end / NS_PER_SECOND), (long)(end % NS_PER_SECOND)};
+}
+
 static void wait_for(struct core_vcpu *v, uint64_t ns, uint32_t state)
 {
 	struct thread *t = thread_of(v);
 	struct timespec until;
-	uint64_t end = core_now();
 
 	if (!v->index)
 		core_devices_touched(v);
 	core_threads_notify(v);
 	t->state = THREAD_WAITS | state;
-	end += ns < LONGEST_NS ? ns : LONGEST_NS;
-	until = (struct timespec){(time_t)(end / NS_PER_SECOND), (long)(end % NS_PER_SECOND)};
+	until = after(ns < LONGEST_NS ? ns : LONGEST_NS);
 	if (!has_event(v)) {
 		if (state && is_over(v))
 			core_vm_stop(v->vm, TRACE_STOP_HALTED,
@@ -188,12 +195,22 @@ void core_threads_urge(const struct core_vm *vm)
 			(void)pthread_kill(vm->threads->of[i].id, SIGALRM);
 }
 
+static void leave(struct core_vcpu *v)
+{
+	struct thread *t = thread_of(v);
+
+	t->left = true;
+	t->ended = v->vm->stop.kind;
+}
+
 static void *run(void *vcpu)
 {
 	struct core_vcpu *v = vcpu;
 
 	core_threads_enter(v);
 	core_vcpu_loop(v);
+	leave(v);
+	pthread_cond_signal(&v->vm->threads->of[0].event);
 	pthread_mutex_unlock(&v->vm->threads->lock);
 	return NULL;
 }
@@ -241,6 +258,34 @@ static int create(struct core_vm *vm, unsigned int *count)
 	return -error;
 }
 
+static bool have_left(const struct core_vm *vm, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 1; i < count; i++)
+		if (!vm->threads->of[i].left)
+			return false;
+	return true;
+}
+
+/*
+ * Wait until each thread has left its loop. A vCPU that cannot stop for a change yet may go on for
+ * some time, so the first vCPU's thread still looks at the host.
+ */
+static void gather(struct core_vm *vm, unsigned int count)
+{
+	while (!have_left(vm, count)) {
+		struct timespec until = after(LONGEST_NS);
+
+		pthread_cond_timedwait(&vm->threads->of[0].event, &vm->threads->lock, &until);
+		if (vm->stop.kind)
+			continue;
+		core_loop_poll_host(vm->vcpu);
+		if (vm->stop.kind)
+			core_threads_notify(vm->vcpu);
+	}
+}
+
 int core_threads_loop(struct core_vm *vm)
 {
 	struct core_threads threads = {.of = {{.state = 0}}};
@@ -258,12 +303,18 @@ int core_threads_loop(struct core_vm *vm)
 	for (i = 0; i < vm->cpus; i++)
 		core_irq_poll(vm->cpu[i]);
 	core_vcpu_loop(vm->vcpu);
-	for (i = count; i < vm->cpus; i++)
-		core_loop_end(vm->cpu[i]);
+	leave(vm->vcpu);
+	gather(vm, count);
+	for (i = 0; vm->stop.kind && i < vm->cpus; i++)
+		if (!threads.of[i].ended)
+			core_loop_end(vm->cpu[i]);
 	pthread_mutex_unlock(&threads.lock);
 	for (i = 1; i < count; i++) {
-		pthread_join(threads.of[i].id, NULL);
+		const pthread_t id = threads.of[i].id;
+
+		/* A signal handler reads it. */
 		threads.of[i].id = 0;
+		pthread_join(id, NULL);
 	}
 	vm->threads = NULL;
 	destroy(&threads, vm->cpus);

@@ -17,8 +17,9 @@ struct core_vm;
 
 /*
  * Run the vCPUs until the VM stops, then end the traces that are still running: core_vcpu_loop() of
- * each. The caller's thread runs the first vCPU. The engine must not have ENGINE_COUNTS. Returns 0,
- * or -errno if a thread could not be created; the VM is then stopped.
+ * each. Also returns when all vCPUs have stopped for a change of engine (switch.h). The caller's
+ * thread runs the first vCPU. The engine must not have ENGINE_COUNTS. Returns 0, or -errno if a
+ * thread could not be created; the VM is then stopped.
  */
 int core_threads_loop(struct core_vm *vm);
 

@@ -12,6 +12,7 @@
 #include "core/input.h"
 #include "core/irq.h"
 #include "core/loop.h"
+#include "core/switch.h"
 #include "core/wait.h"
 
 #define NEVER UINT64_MAX
@@ -251,8 +252,8 @@ void core_turns_loop(struct core_vm *vm)
 		core_irq_advance(vm->cpu[i]);
 	}
 	resume(&t);
-	while (!vm->stop.kind)
+	while (!vm->stop.kind && !core_switch_is_due(vm))
 		turn(&t);
-	for (i = 0; i < vm->cpus; i++)
+	for (i = 0; vm->stop.kind && i < vm->cpus; i++)
 		core_loop_end(vm->cpu[i]);
 }

@@ -14,7 +14,7 @@ struct core_vm;
 
 /*
  * Run the vCPUs until the VM stops, then end the traces that are still running: core_vcpu_loop() of
- * each. The engine must have ENGINE_BUS.
+ * each. Also returns when core_switch_is_due(). The engine must have ENGINE_BUS.
  */
 void core_turns_loop(struct core_vm *vm);
 

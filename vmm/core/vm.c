@@ -154,14 +154,19 @@ static int make_vcpus(struct core_vm *vm, unsigned int count)
 static int make_other(struct core_vm *vm)
 {
 	struct core_vm_switch *change = &vm->change;
+	unsigned int i;
 	int error;
 
 	if (!change->traced)
 		return 0;
 	change->other = change->traced;
 	error = make_machine(vm, change->other, &change->machine);
-	return error ? error
-		     : core_vcpu_make(vm->cpu[0], change->other, change->machine, &change->ev);
+	for (i = 0; !error && i < vm->cpus; i++) {
+		core_cpuid_topology(vm->cpuid, vm->cpuid_count, i, vm->cpus);
+		error = core_vcpu_make(vm->cpu[i], change->other, change->machine, &change->ev[i]);
+	}
+	core_cpuid_topology(vm->cpuid, vm->cpuid_count, 0, vm->cpus);
+	return error;
 }
 
 int core_vm_create(struct core_vm *vm, const struct core_vm_config *config)
@@ -204,10 +209,11 @@ void core_vm_destroy(struct core_vm *vm)
 {
 	unsigned int i;
 
-	for (i = 0; i < DEV_PLATFORM_CPUS; i++)
+	for (i = 0; i < DEV_PLATFORM_CPUS; i++) {
 		core_vcpu_destroy(vm->cpu[i]);
-	if (vm->change.ev)
-		vm->change.other->vcpu_destroy(vm->change.ev);
+		if (vm->change.ev[i])
+			vm->change.other->vcpu_destroy(vm->change.ev[i]);
+	}
 	if (vm->change.machine)
 		vm->change.other->vm_destroy(vm->change.machine);
 	if (vm->machine)

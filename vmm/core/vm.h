@@ -99,12 +99,14 @@ struct core_vm_hooks {
 struct core_vm_switch {
 	/* The engine while nothing is traced, and the one while a trace is on; NULL: no changes. */
 	const struct engine *free, *traced;
-	/* The engine that does not run the guest now, and its machine and vCPU. */
+	/* The engine that does not run the guest now, and its machine and vCPUs. */
 	const struct engine *other;
 	struct engine_vm *machine;
-	struct engine_vcpu *ev;
-	uint64_t traced_at; /* the count of retired instructions when a trace was last on */
-	uint64_t count;	    /* the number of changes */
+	struct engine_vcpu *ev[DEV_PLATFORM_CPUS];
+	/* the count of retired instructions of all vCPUs when a trace was last on */
+	uint64_t traced_at;
+	uint64_t count;	       /* the number of changes */
+	struct core_vcpu *due; /* several vCPUs stop for a change, because of this one; or NULL */
 };
 
 /* The first difference that core_cpuid_gives() finds. */

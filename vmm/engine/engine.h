@@ -313,6 +313,11 @@ struct engine {
 	 */
 	void (*vm_wrote)(struct engine_vm *vm, uint64_t gpa, uint64_t bytes);
 	/*
+	 * The states that are loaded from here on are of one time, which is now. The TSCs of the
+	 * vCPUs then continue together. NULL if time passes with instructions only.
+	 */
+	void (*vm_moment)(struct engine_vm *vm);
+	/*
 	 * Forget what the engine has derived from RAM, because another engine has run the guest
 	 * since. Call it after load() and before run(). NULL if the engine has no load().
 	 */

@@ -10,6 +10,7 @@ const struct engine engine_kvm_engine = {
 	.vm_create = engine_kvm_vm_create,
 	.vm_trap_msrs = engine_kvm_trap_msrs,
 	.vcpu_destroy = engine_kvm_vcpu_destroy,
+	.vm_moment = engine_kvm_vm_moment,
 	.vm_forget = engine_kvm_vm_forget,
 	.save = engine_kvm_save,
 	.load = engine_kvm_load,

@@ -30,6 +30,7 @@ struct engine_kvm_vm {
 	struct engine_probe probe;
 	int dev, fd;
 	size_t run_bytes;
+	uint64_t moment; /* the host's TSC at vm_moment(), 0: each load() is of its own time */
 	struct engine_kvm_slot slot[ENGINE_KVM_SLOTS];
 	struct engine_kvm_replay *replay; /* NULL until the first fault needs it */
 	bool pt_owned;			  /* kvm_pt.c: the guest owns PT */
@@ -72,6 +73,7 @@ struct engine_kvm_vcpu {
 
 	uint64_t tsc_offset; /* the first TSC offset */
 	timer_t timer;
+	pid_t timer_thread; /* which receives its signal */
 	volatile sig_atomic_t kicked;
 	/* The thread in KVM_RUN, which another one interrupts by a signal; 0: none. */
 	volatile pthread_t inside;
@@ -101,6 +103,7 @@ int engine_kvm_vm_create(const struct engine_probe *probe, struct engine_vm **vm
 void engine_kvm_vm_destroy(struct engine_vm *vm);
 int engine_kvm_vm_map(struct engine_vm *vm, uint32_t slot, uint64_t gpa, void *host,
 		      uint64_t bytes);
+void engine_kvm_vm_moment(struct engine_vm *vm);
 int engine_kvm_vm_forget(struct engine_vm *vm);
 int engine_kvm_trap_msrs(struct engine_vm *vm, const struct engine_msr_range *ranges, size_t count);
 int engine_kvm_supported_cpuid(struct engine_vm *vm, struct engine_cpuid_entry *entries,

@@ -72,7 +72,8 @@ static int load_msrs(struct engine_kvm_vcpu *v, const struct engine_state_msr *f
 static int load_time(struct engine_kvm_vcpu *v, const struct engine_state *from)
 {
 	const uint64_t now = engine_time_read(&from->time, from->retired);
-	uint64_t offset = now - __rdtsc();
+	const uint64_t moment = v->vm->moment ? v->vm->moment : __rdtsc();
+	uint64_t offset = now - moment;
 	const struct kvm_device_attr attr = {
 		.group = KVM_VCPU_TSC_CTRL,
 		.attr = KVM_VCPU_TSC_OFFSET,
@@ -81,7 +82,7 @@ static int load_time(struct engine_kvm_vcpu *v, const struct engine_state *from)
 	int error = 0;
 
 	if (ioctl(v->fd, KVM_SET_DEVICE_ATTR, &attr))
-		error = engine_kvm_set_msr(&v->base, X86_MSR_TSC, now);
+		error = engine_kvm_set_msr(&v->base, X86_MSR_TSC, __rdtsc() + offset);
 	offset = engine_kvm_tsc_offset(v);
 	v->tsc_offset = offset - from->time.offset;
 	if (!error && (int64_t)(__rdtsc() + offset - now) < 0)

@@ -58,15 +58,23 @@ static int catch_kicks(void)
 	return sigaction(kick_signal(), &action, NULL) ? -errno : 0;
 }
 
-static int create_timer(struct engine_kvm_vcpu *v)
+static void delete_timer(struct engine_kvm_vcpu *v)
+{
+	if (v->state & ENGINE_KVM_HAS_TIMER)
+		timer_delete(v->timer);
+	v->state &= ~ENGINE_KVM_HAS_TIMER;
+}
+
+static int create_timer(struct engine_kvm_vcpu *v, pid_t thread)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID};
 
 	event.sigev_signo = kick_signal();
 	event.sigev_value.sival_ptr = &v->base;
-	event._sigev_un._tid = (int)syscall(SYS_gettid);
+	event._sigev_un._tid = thread;
 	if (timer_create(CLOCK_MONOTONIC, &event, &v->timer))
 		return -errno;
+	v->timer_thread = thread;
 	v->state |= ENGINE_KVM_HAS_TIMER;
 	return 0;
 }
@@ -79,8 +87,13 @@ int engine_kvm_kick_after(struct engine_vcpu *vcpu, uint64_t ns)
 			     .tv_nsec = (long)(ns % 1000000000)},
 	};
 
+	const pid_t thread = (pid_t)syscall(SYS_gettid);
+
+	/* A machine that changes its engine has new threads. */
+	if (v->timer_thread != thread)
+		delete_timer(v);
 	if (!(v->state & ENGINE_KVM_HAS_TIMER)) {
-		int error = create_timer(v);
+		int error = create_timer(v, thread);
 
 		if (error)
 			return error;
@@ -182,8 +195,7 @@ void engine_kvm_vcpu_destroy(struct engine_vcpu *vcpu)
 
 	if (!v)
 		return;
-	if (v->state & ENGINE_KVM_HAS_TIMER)
-		timer_delete(v->timer);
+	delete_timer(v);
 	if (v->run != MAP_FAILED)
 		munmap(v->run, v->vm->run_bytes);
 	if (v->fd >= 0)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #define MAX_CPUID 256
 /* The address of the TSS and page table that VMX needs without unrestricted guest mode. */
@@ -82,6 +83,11 @@ int engine_kvm_vm_map(struct engine_vm *base, uint32_t slot, uint64_t gpa, void 
 	if (slot < ENGINE_KVM_SLOTS)
 		engine_kvm_vm(base)->slot[slot] = (struct engine_kvm_slot){gpa, bytes, host};
 	return 0;
+}
+
+void engine_kvm_vm_moment(struct engine_vm *base)
+{
+	engine_kvm_vm(base)->moment = __rdtsc();
 }
 
 /*
