@@ -173,6 +173,12 @@ static const struct {
 	 "page@1000/3000 TIP:0 TIP:0 code0=ffe0 page read TIP:0 finish@0",
 	 "S E0 0 0 0 !trace stream does not match query 0 !trace stream does not match query",
 	 "S E0 0 0 !a conditional branch has no outcome 0 0 0 A0"},
+	/* An error before the last read shows nothing about a change that was found later. */
+	{"an error before the read",
+	 "by-offset page@1000/3000 code0=ffe0 page begin@0 TIP:0 TNT:1 PSB+:0 TIP:0 page@1000/3000 "
+	 "read TIP:0 TIP:0 code0=75fe page read TNT:1 finish@0",
+	 "S E0 0 0 !trace stream does not match query",
+	 "S E0 0 !an indirect branch has no target 0 0 0 0 A0"},
 	/* INT n counts for the versions of pages, though it is an event. */
 	{"changes after int",
 	 "code0=cd8090ebfb code20=9048cf page begin@0 insns=4 code3=75fb page FUP:0 TIP:20 TIP:2 "
