@@ -147,6 +147,78 @@ START_TEST(mappings_are_bounded)
 }
 END_TEST
 
+/* The places of a frame, as tracer_code_pages_places() lists them. */
+static uint64_t places, of_places; /* their number, and the sum of their addresses and CR3s */
+static uint64_t to_note;	   /* the frame that note_place() notes; 0: none */
+
+static void note_place(void *opaque, uint64_t cr3, uint64_t vaddr)
+{
+	(void)opaque;
+	places++;
+	of_places += cr3 + vaddr;
+	if (to_note)
+		(void)note(cr3, vaddr, to_note, 0, sizeof(page));
+}
+
+static uint64_t count_places(uint64_t gpa)
+{
+	places = of_places = 0;
+	tracer_code_pages_places(pages, gpa, note_place, NULL);
+	return places;
+}
+
+/* Places move between frames, while the table grows. A frame has exactly those that it has now. */
+START_TEST(places_of_a_frame)
+{
+	const uint64_t many = 3000;
+	uint64_t i;
+
+	ck_assert_uint_eq(count_places(0x5000), 0);
+	for (i = 0; i < many; i++)
+		(void)note(0x1000, i << 12, 0x5000, 0, 1);
+	ck_assert_uint_eq(count_places(0x5000), many);
+	for (i = 0; i < many; i += 3)
+		(void)note(0x1000, i << 12, 0x6000, 0, 1);
+	ck_assert_uint_eq(count_places(0x5000), many - many / 3);
+	ck_assert_uint_eq(count_places(0x6000), many / 3);
+	for (i = 0; i < many; i++)
+		(void)note(0x1000, i << 12, 0x6000, 0, 1);
+	ck_assert_uint_eq(count_places(0x5000), 0);
+	ck_assert_uint_eq(count_places(0x6000), many);
+	ck_assert_uint_eq(of_places, many * 0x1000 + (many * (many - 1) / 2 << 12));
+	/* The callback notes the change at each place. */
+	page[0] = 0xcc;
+	to_note = 0x6000;
+	ck_assert_uint_eq(count_places(0x6000), many);
+	to_note = 0;
+	for (i = 0; i < many; i++)
+		ck_assert_int_eq(note(0x1000, i << 12, 0x6000, 0, 1), TRACER_CODE_KNOWN);
+}
+END_TEST
+
+/* With few versions a change back is a new content. Emptied tables have no places. */
+START_TEST(versions_to_keep)
+{
+	uint64_t i;
+
+	tracer_code_pages_keep(pages, 2);
+	for (i = 0; i < 4; i++) {
+		page[0] = (uint8_t)i;
+		ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), TRACER_CODE_CHANGED);
+	}
+	page[0] = 2;
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), TRACER_CODE_MAPPED);
+	page[0] = 1;
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), TRACER_CODE_CHANGED);
+	ck_assert_uint_eq(count_places(0x400000), 1);
+	ck_assert_uint_eq(tracer_code_pages_emptied(pages), 0);
+	for (i = 0; i < TRACER_CODE_MAPS; i++)
+		(void)note(0x2000, i << 12, 0x5000, 0, 5);
+	ck_assert_uint_eq(tracer_code_pages_emptied(pages), 1);
+	ck_assert_uint_eq(count_places(0x400000), 0);
+}
+END_TEST
+
 static int count_contents(void *opaque, const struct tracer_code_content *content,
 			  const uint8_t *bytes)
 {
@@ -187,5 +259,5 @@ TEST_SUITE("code_pages", setup, teardown)
 {
 	TEST_ADD(tcase, first_time_only, per_address_space_page_and_frame,
 		 changed_bytes_count_when_they_run, many_pages, versions, mappings_are_bounded,
-		 contents_are_bounded);
+		 contents_are_bounded, places_of_a_frame, versions_to_keep);
 }

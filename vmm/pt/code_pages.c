@@ -27,8 +27,9 @@ struct content {
 
 struct map {
 	uint64_t cr3, vaddr;
-	uint32_t content; /* index plus 1; 0 in an empty slot */
-	uint32_t use;	  /* `use` of the content; otherwise the mapping is stale */
+	uint32_t content;    /* index plus 1; 0 in an empty slot */
+	uint32_t use;	     /* `use` of the content; otherwise the mapping is stale */
+	uint32_t next, prev; /* other places of the same frame, plus 1; 0 if there are none */
 };
 
 struct tracer_code_pages {
@@ -36,10 +37,13 @@ struct tracer_code_pages {
 	struct content content[TRACER_CODE_CONTENTS];
 	uint32_t contents, latest; /* latest: the entry of the last added content, plus 1 */
 	uint32_t newest[FRAMES];   /* the newest content of the frame, plus 1; 0 in an empty slot */
+	uint32_t places[FRAMES];   /* the first place of the frame in @newest, plus 1 */
+	uint32_t most;		   /* the number of versions of a frame that are kept */
 
 	struct map *map;
 	size_t slots, maps; /* slots: a power of two */
 	struct map *last;   /* the place that ran last, or NULL */
+	uint32_t emptied;   /* the number of times that all places were forgotten */
 	bool forgot;	    /* see tracer_code_pages_forgot() */
 };
 
@@ -55,6 +59,7 @@ struct tracer_code_pages *tracer_code_pages_create(void)
 	}
 	if (pages) {
 		pages->copies = copies;
+		pages->most = TRACER_CODE_VERSIONS;
 		pages->slots = FIRST_MAPS;
 		pages->map = calloc(pages->slots, sizeof(*pages->map));
 		if (pages->map)
@@ -105,10 +110,42 @@ static uint8_t *copy_of(const struct tracer_code_pages *pages, uint32_t content)
 	return pages->copies + (size_t)(content - 1) * PAGE;
 }
 
+/* Return the first place of the frame of a mapping that is not empty. */
+static uint32_t *places_of(struct tracer_code_pages *pages, const struct map *map)
+{
+	const uint64_t gpa = pages->content[map->content - 1].gpa;
+
+	return &pages->places[find_frame(pages, gpa) - pages->newest];
+}
+
+static void link_place(struct tracer_code_pages *pages, struct map *map)
+{
+	const uint32_t self = (uint32_t)(map - pages->map) + 1;
+	uint32_t *first = places_of(pages, map);
+
+	map->prev = 0;
+	map->next = *first;
+	if (map->next)
+		pages->map[map->next - 1].prev = self;
+	*first = self;
+}
+
+static void unlink_place(struct tracer_code_pages *pages, const struct map *map)
+{
+	if (map->next)
+		pages->map[map->next - 1].prev = map->prev;
+	if (map->prev)
+		pages->map[map->prev - 1].next = map->next;
+	else
+		*places_of(pages, map) = map->next;
+}
+
 static void forget_maps(struct tracer_code_pages *pages)
 {
 	memset(pages->map, 0, pages->slots * sizeof(*pages->map));
+	memset(pages->places, 0, sizeof(pages->places));
 	pages->maps = 0;
+	pages->emptied++;
 	pages->forgot = true;
 }
 
@@ -125,6 +162,10 @@ static int grow(struct tracer_code_pages *pages)
 	free(pages->map);
 	pages->map = map;
 	pages->slots = slots;
+	memset(pages->places, 0, sizeof(pages->places));
+	for (i = 0; i < slots; i++)
+		if (map[i].content)
+			link_place(pages, &map[i]);
 	return 0;
 }
 
@@ -151,7 +192,7 @@ static uint32_t find_version(struct tracer_code_pages *pages, uint64_t gpa, cons
 }
 
 /*
- * Remove the oldest version of a frame that has TRACER_CODE_VERSIONS of them. Returns the version's
+ * Remove the oldest version of a frame that has as many as are kept. Returns the version's
  * entry, or 0.
  */
 static uint32_t take_oldest(struct tracer_code_pages *pages, uint32_t *newest)
@@ -164,7 +205,7 @@ static uint32_t take_oldest(struct tracer_code_pages *pages, uint32_t *newest)
 		link = &pages->content[*link - 1].older;
 		n++;
 	}
-	if (n < TRACER_CODE_VERSIONS)
+	if (n < pages->most)
 		return 0;
 	content = *link;
 	*link = 0;
@@ -205,6 +246,17 @@ static bool is_current(const struct tracer_code_pages *pages, const struct map *
 	return content->gpa == gpa && content->use == map->use;
 }
 
+/* Fill a slot that is empty or has the same place. */
+static void put_place(struct tracer_code_pages *pages, struct map *slot, const struct map *map)
+{
+	if (slot->content)
+		unlink_place(pages, slot);
+	else
+		pages->maps++;
+	*slot = *map;
+	link_place(pages, slot);
+}
+
 int tracer_code_pages_note(struct tracer_code_pages *pages, uint64_t cr3, uint64_t vaddr,
 			   uint64_t gpa, const uint8_t *now, size_t offset, size_t len,
 			   uint64_t *id)
@@ -228,8 +280,8 @@ int tracer_code_pages_note(struct tracer_code_pages *pages, uint64_t cr3, uint64
 	if (!map->content && make_room(pages))
 		return -ENOMEM;
 	map = find(pages->map, pages->slots, cr3, vaddr);
-	pages->maps += !map->content;
-	*map = (struct map){cr3, vaddr, content, pages->content[content - 1].use};
+	put_place(pages, map,
+		  &(struct map){cr3, vaddr, content, pages->content[content - 1].use, 0, 0});
 	pages->last = map;
 	*id = pages->content[content - 1].id;
 	return news;
@@ -246,6 +298,30 @@ bool tracer_code_pages_forgot(struct tracer_code_pages *pages)
 void tracer_code_pages_number(struct tracer_code_pages *pages, uint64_t id)
 {
 	pages->content[pages->latest - 1].id = id;
+}
+
+uint32_t tracer_code_pages_emptied(const struct tracer_code_pages *pages)
+{
+	return pages->emptied;
+}
+
+void tracer_code_pages_keep(struct tracer_code_pages *pages, uint32_t versions)
+{
+	pages->most = versions;
+}
+
+void tracer_code_pages_places(struct tracer_code_pages *pages, uint64_t gpa,
+			      void (*fn)(void *opaque, uint64_t cr3, uint64_t vaddr), void *opaque)
+{
+	const uint32_t emptied = pages->emptied;
+	uint32_t at = pages->places[find_frame(pages, gpa) - pages->newest];
+
+	while (at && emptied == pages->emptied) {
+		const struct map map = pages->map[at - 1];
+
+		fn(opaque, map.cr3, map.vaddr);
+		at = map.next;
+	}
 }
 
 int tracer_code_pages_contents(const struct tracer_code_pages *pages,
@@ -337,7 +413,8 @@ int tracer_code_pages_add_map(struct tracer_code_pages *pages, const struct trac
 	slot = find(pages->map, pages->slots, map->cr3, map->vaddr);
 	if (slot->content)
 		return -EINVAL;
-	*slot = (struct map){map->cr3, map->vaddr, map->content + 1, content->use - map->stale};
-	pages->maps++;
+	put_place(pages, slot,
+		  &(struct map){map->cr3, map->vaddr, map->content + 1, content->use - map->stale,
+				0, 0});
 	return 0;
 }

@@ -17,7 +17,7 @@
 
 /*
  * The bounds are 64 MiB of contents, at most 8 of them for one frame, and 262144 mappings, which
- * take 12 MiB. A guest can make any number of versions of a page.
+ * take 16 MiB. A guest can make any number of versions of a page.
  */
 #define TRACER_CODE_CONTENTS 16384u
 #define TRACER_CODE_VERSIONS 8u
@@ -50,6 +50,16 @@ int tracer_code_pages_note(struct tracer_code_pages *pages, uint64_t cr3, uint64
 bool tracer_code_pages_forgot(struct tracer_code_pages *pages);
 /* Set the number of the content that the last call of tracer_code_pages_note() added. */
 void tracer_code_pages_number(struct tracer_code_pages *pages, uint64_t id);
+/* Returns the number of times that all mappings were removed. */
+uint32_t tracer_code_pages_emptied(const struct tracer_code_pages *pages);
+/* Keep at most this many versions of a frame, in place of TRACER_CODE_VERSIONS. At least 2. */
+void tracer_code_pages_keep(struct tracer_code_pages *pages, uint32_t versions);
+/*
+ * Call @fn for each place of a frame. It may note these places and no others. If that empties the
+ * tables, the other places are left out.
+ */
+void tracer_code_pages_places(struct tracer_code_pages *pages, uint64_t gpa,
+			      void (*fn)(void *opaque, uint64_t cr3, uint64_t vaddr), void *opaque);
 /*
  * Read the tables for snapshots. Contents are in the order of the table, and mappings in the order
  * of their addresses. @fn is called for each content until a call returns nonzero. The function
