@@ -171,6 +171,35 @@ START_TEST(isolated)
 }
 END_TEST
 
+START_TEST(lower_half)
+{
+	struct x86_paging paging = {.cr0 = X86_CR0_PE | X86_CR0_PG,
+				    .cr3 = TABLES,
+				    .cr4 = X86_CR4_PAE,
+				    .efer = X86_EFER_LMA,
+				    .max_phy_addr = 46};
+
+	put(TABLES + 255 * 8, 0x2000 | P, 8);
+	put(TABLES + 256 * 8, 0x2000 | P, 8);
+	put(0x2000, 0x3000 | P, 8);
+	put(0x3000, 0x400000 | P | PS, 8);
+	code_at(0x400000);
+	sweep_by(&paging, 0, NULL, note);
+	ck_assert_uint_eq(n, 2);
+	n = 0;
+	sweep_by(&paging, TRACER_SWEEP_LOWER, NULL, note);
+	ck_assert_uint_eq(n, 1);
+	is(0, 0x7f8000000000, 0x400000);
+	/* Without long mode, the upper half can be that of ring 3. */
+	put(TABLES + 3 * 8, 0x3000 | P, 8);
+	paging.efer = 0;
+	n = 0;
+	sweep_by(&paging, TRACER_SWEEP_LOWER, NULL, note);
+	ck_assert_uint_eq(n, 1);
+	is(0, 0xc0000000, 0x400000);
+}
+END_TEST
+
 START_TEST(five_levels)
 {
 	put(TABLES + 511 * 8, 0x2000 | P, 8);
@@ -272,6 +301,7 @@ Suite *test_suite(void)
 	tcase_add_test(tcase, without_paging);
 	tcase_add_test(tcase, long_mode);
 	tcase_add_test(tcase, isolated);
+	tcase_add_test(tcase, lower_half);
 	tcase_add_test(tcase, five_levels);
 	tcase_add_test(tcase, pae);
 	tcase_add_test(tcase, two_levels);

@@ -42,6 +42,7 @@ struct sweep {
 	const struct x86_paging *paging;
 	bool narrow;		      /* entries of 4 bytes */
 	const struct level *isolated; /* the level of TRACER_SWEEP_ISOLATED, or NULL */
+	const struct level *halved;   /* the level of TRACER_SWEEP_LOWER, or NULL */
 	const struct tracer_sweep_sink *sink;
 	uint64_t block; /* the block of the last page, and whether it is wanted */
 	bool wanted;
@@ -146,9 +147,10 @@ static bool is_nx(const struct sweep *s, const struct level *l, uint64_t entry)
 
 static void table(struct sweep *s, const struct level *l, uint64_t at, uint64_t vaddr)
 {
+	const unsigned int n = 1u << (l->bits - (l == s->halved));
 	unsigned int i;
 
-	for (i = 0; i < 1u << l->bits && take_pages(s); i++) {
+	for (i = 0; i < n && take_pages(s); i++) {
 		uint64_t entry = entry_at(s, at, i);
 		uint64_t to = vaddr | (uint64_t)i << l->shift;
 		uint64_t bytes = 1ull << l->shift;
@@ -185,6 +187,7 @@ void tracer_sweep(const struct x86_mem *mem, const struct x86_paging *p, uint32_
 		range(&s, 0, 0, x86_mem_low(mem));
 	} else if (p->efer & X86_EFER_LMA) {
 		s.isolated = flags & TRACER_SWEEP_ISOLATED ? top : NULL;
+		s.halved = flags & TRACER_SWEEP_LOWER ? top : NULL;
 		table(&s, top, p->cr3 & PTE_ADDRESS, 0);
 	} else if (p->cr4 & X86_CR4_PAE) {
 		table(&s, pae, p->cr3 & 0xffffffe0, 0);

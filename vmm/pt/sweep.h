@@ -23,6 +23,7 @@ enum tracer_sweep_flags {
 	 * isolation sets it in the kernel's tables, which are a copy of those of ring 3.
 	 */
 	TRACER_SWEEP_ISOLATED = 1 << 0,
+	TRACER_SWEEP_LOWER = 1 << 1, /* in long mode only the lower half, which is ring 3's */
 };
 
 /*
