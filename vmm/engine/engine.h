@@ -246,6 +246,11 @@ struct engine_trace {
 	uint64_t status; /* IA32_RTIT_STATUS */
 };
 
+struct engine_writes_sink {
+	void (*page)(void *opaque, uint64_t gpa); /* may call watch_writes() */
+	void *opaque;
+};
+
 /*
  * The processor's own PT. run() traces the guest without steps, and nothing reports retired
  * instructions. Functions return 0 or -errno. All except owner() are called between two run()s.
@@ -265,6 +270,18 @@ struct engine_pt {
 	/* Get the bytes of that trace since the last call. They are valid until the next run(). */
 	int (*read)(struct engine_vcpu *vcpu, struct engine_trace *trace);
 	int (*stop)(struct engine_vcpu *vcpu);
+	/*
+	 * Log the guest's writes to RAM, for this vCPU. Returns -errno if the host has no log, also
+	 * later. Call the functions below only after a success.
+	 */
+	int (*log_writes)(struct engine_vcpu *vcpu);
+	/* Watch the writes to a page, or no longer, for all vCPUs. */
+	void (*watch_writes)(struct engine_vcpu *vcpu, uint64_t gpa, bool on);
+	/*
+	 * Report the watched pages that a vCPU has written since the last call with this vCPU, or
+	 * that are newly watched. Returns 0 or -errno.
+	 */
+	int (*written)(struct engine_vcpu *vcpu, const struct engine_writes_sink *sink);
 };
 
 /*

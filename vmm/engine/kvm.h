@@ -33,6 +33,8 @@ struct engine_kvm_vm {
 	uint64_t moment; /* the host's TSC at vm_moment(), 0: each load() is of its own time */
 	struct engine_kvm_slot slot[ENGINE_KVM_SLOTS];
 	struct engine_kvm_replay *replay; /* NULL until the first fault needs it */
+	struct engine_kvm_writes *writes; /* kvm_writes.c: NULL until the first log_writes() */
+	uint32_t slot_flags;		  /* KVM_MEM_LOG_DIRTY_PAGES or 0 */
 	bool pt_owned;			  /* kvm_pt.c: the guest owns PT */
 };
 
@@ -77,7 +79,8 @@ struct engine_kvm_vcpu {
 	volatile sig_atomic_t kicked;
 	/* The thread in KVM_RUN, which another one interrupts by a signal; 0: none. */
 	volatile pthread_t inside;
-	struct engine_kvm_pt_buffer *pt; /* kvm_pt_buffer.c */
+	struct engine_kvm_pt_buffer *pt;    /* kvm_pt_buffer.c */
+	struct engine_kvm_written *written; /* kvm_writes.c */
 };
 
 static inline struct engine_kvm_vm *engine_kvm_vm(struct engine_vm *vm)
@@ -169,6 +172,9 @@ bool engine_kvm_watched(const struct engine_kvm_vcpu *v);
 /* kvm_replay.c */
 void engine_kvm_replay(struct engine_kvm_vcpu *v, struct engine_exit *exit);
 void engine_kvm_replay_free(struct engine_kvm_vm *vm);
+
+/* kvm_writes.c */
+void engine_kvm_writes_free(struct engine_kvm_vm *vm);
 
 /*
  * Probe all features, or only those that need no steps (kvm_probe.c). The problem is the first

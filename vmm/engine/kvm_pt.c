@@ -111,6 +111,9 @@ static const struct engine_pt pt = {
 	.start = engine_kvm_pt_start,
 	.read = engine_kvm_pt_read,
 	.stop = engine_kvm_pt_stop,
+	.log_writes = engine_kvm_pt_log_writes,
+	.watch_writes = engine_kvm_pt_watch_writes,
+	.written = engine_kvm_pt_written,
 };
 
 const struct engine engine_kvm_pt_engine = {

@@ -18,6 +18,11 @@ int engine_kvm_pt_read(struct engine_vcpu *vcpu, struct engine_trace *trace);
 int engine_kvm_pt_stop(struct engine_vcpu *vcpu);
 void engine_kvm_pt_free(struct engine_kvm_pt_buffer *buffer);
 
+/* kvm_writes.c: see struct engine_pt. */
+int engine_kvm_pt_log_writes(struct engine_vcpu *vcpu);
+void engine_kvm_pt_watch_writes(struct engine_vcpu *vcpu, uint64_t gpa, bool on);
+int engine_kvm_pt_written(struct engine_vcpu *vcpu, const struct engine_writes_sink *sink);
+
 /* kvm_pt_probe.c */
 void engine_kvm_pt_probe(struct engine_probe *probe, bool with_costs);
 

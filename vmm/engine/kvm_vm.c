@@ -61,6 +61,7 @@ void engine_kvm_vm_destroy(struct engine_vm *base)
 	if (!vm)
 		return;
 	engine_kvm_replay_free(vm);
+	engine_kvm_writes_free(vm);
 	if (vm->fd >= 0)
 		close(vm->fd);
 	if (vm->dev >= 0)
@@ -73,6 +74,7 @@ int engine_kvm_vm_map(struct engine_vm *base, uint32_t slot, uint64_t gpa, void 
 {
 	struct kvm_userspace_memory_region region = {
 		.slot = slot,
+		.flags = bytes ? engine_kvm_vm(base)->slot_flags : 0,
 		.guest_phys_addr = gpa,
 		.memory_size = bytes,
 		.userspace_addr = (uintptr_t)host,
