@@ -80,8 +80,48 @@ static int get_sregs(struct engine_vcpu *vcpu, struct x86_sregs *s)
 	return 0;
 }
 
-static const struct engine_pt pt = {
-	.get = get, .set_ctl = set_ctl, .start = start, .read = host_read, .stop = stop};
+/* The engine's log: the watched pages, and those that are reported as written. */
+#define PAGES (RAM / 4096)
+static bool has_log, watched[PAGES], wrote[PAGES];
+static int log_error;
+
+static int log_writes(struct engine_vcpu *vcpu)
+{
+	(void)vcpu;
+	return has_log ? 0 : -EOPNOTSUPP;
+}
+
+static void watch_writes(struct engine_vcpu *vcpu, uint64_t gpa, bool on)
+{
+	(void)vcpu;
+	ck_assert(has_log);
+	ck_assert_uint_lt(gpa, RAM);
+	watched[gpa / 4096] = on;
+}
+
+static int written(struct engine_vcpu *vcpu, const struct engine_writes_sink *sink)
+{
+	uint64_t i;
+
+	(void)vcpu;
+	ck_assert(has_log);
+	for (i = 0; i < PAGES; i++) {
+		if (!wrote[i] || !watched[i])
+			continue;
+		wrote[i] = false;
+		sink->page(sink->opaque, i * 4096);
+	}
+	return log_error;
+}
+
+static const struct engine_pt pt = {.get = get,
+				    .set_ctl = set_ctl,
+				    .start = start,
+				    .read = host_read,
+				    .stop = stop,
+				    .log_writes = log_writes,
+				    .watch_writes = watch_writes,
+				    .written = written};
 static const struct engine engine = {.name = "test", .pt = &pt, .get_sregs = get_sregs};
 
 static void context(void *opaque, struct vpt_context *ctx)
@@ -134,6 +174,10 @@ static void setup(void)
 	refuses = 0;
 	pmis = 0;
 	memset(&host, 0, sizeof(host));
+	memset(watched, 0, sizeof(watched));
+	memset(wrote, 0, sizeof(wrote));
+	has_log = false;
+	log_error = 0;
 }
 
 static void teardown(void)
@@ -510,6 +554,189 @@ START_TEST(a_host_that_is_refused)
 }
 END_TEST
 
+/* The host's trace has PSB and FUP with the IP of CODE. Returns the number of bytes. */
+static size_t host_ip(void)
+{
+	static uint8_t bytes[2 * VPT_PKT_MAX];
+	const struct vpt_packet psb = {.kind = VPT_PKT_PSB};
+	const struct vpt_packet fup = {.kind = VPT_PKT_FUP, .ip_bytes = VPT_IP_FULL, .value = CODE};
+	size_t len = append(bytes, &psb);
+
+	len += append(bytes + len, &fup);
+	host.piece[0].bytes = bytes;
+	host.piece[0].len = len;
+	return len;
+}
+
+static void host_bytes(size_t len)
+{
+	static const uint8_t pads[64];
+
+	ck_assert_uint_le(len, sizeof(pads));
+	host.piece[0].bytes = pads;
+	host.piece[0].len = len;
+}
+
+static void start_host(bool log)
+{
+	has_log = log;
+	open_tracer(TRACE_OWNER_HOST);
+	ck_assert_int_eq(tracer_host_write(&tracer, VPT_MSR_CTL, ON, CODE), VPT_FAULT_NONE);
+}
+
+/* The guest writes to a page, and exits. */
+static void guest_writes(uint64_t gpa, uint8_t byte, size_t more)
+{
+	ck_assert(x86_mem_write(&mem, gpa, &byte, 1));
+	wrote[gpa / 4096] = true;
+	host_bytes(more);
+	tracer.hardware.written_at = 0;
+	tracer.hardware.new_at = UINT64_MAX;
+	tracer_exited(&tracer);
+}
+
+static size_t reads(void)
+{
+	size_t n;
+
+	(void)trace_reader_epochs(reader, 0, &n);
+	return n;
+}
+
+/* A change is recorded at the exit behind the write, and needs no sweep. */
+START_TEST(code_that_is_written)
+{
+	size_t len;
+
+	start_host(true);
+	len = host_ip();
+	tracer.hardware.code_at = 0;
+	tracer_take(&tracer);
+	ck_assert(watched[CODE / 4096]);
+	tracer.hardware.code_at = UINT64_MAX;
+	guest_writes(CODE, 0x90, 3);
+	guest_writes(CODE, 0x91, 4);
+	/* A page without an IP near it has no code. A page with the same bytes is not recorded. */
+	guest_writes(BUFFER, 1, 5);
+	guest_writes(CODE, 0x91, 6);
+	tracer_close(&tracer, CODE);
+	(void)read_back(1);
+	ck_assert_uint_eq(position_of(0xc3), 0);
+	ck_assert_uint_eq(position_of(0x90), len + 3);
+	ck_assert_uint_eq(position_of(0x91), len + 7);
+	ck_assert_uint_eq(pages_at(CODE, &(uint64_t){0}, &(uint8_t){0}), 3);
+	/* The begin, the sweep, two changes, the end. */
+	ck_assert_uint_eq(reads(), 5);
+}
+END_TEST
+
+/* Data near code: the log leaves the page to the sweeps, and watches it again after the next one. */
+START_TEST(data_that_is_written)
+{
+	unsigned int i;
+
+	start_host(true);
+	(void)host_ip();
+	tracer.hardware.code_at = 0;
+	tracer_take(&tracer);
+	for (i = 0; i < 100 && watched[CODE / 4096]; i++)
+		guest_writes(CODE, (uint8_t)(0x10 + i), 1);
+	ck_assert_uint_eq(i, 16);
+	guest_writes(CODE, 0xcc, 1);
+	host_bytes(1);
+	tracer.hardware.code_at = 0;
+	tracer_take(&tracer);
+	ck_assert(watched[CODE / 4096]);
+	guest_writes(CODE, 0xcd, 1);
+	ck_assert(watched[CODE / 4096]);
+	tracer_close(&tracer, CODE);
+	(void)read_back(1);
+	ck_assert_uint_eq(pages_at(CODE, &(uint64_t){0}, &(uint8_t){0}), 1 + 16 + 2);
+}
+END_TEST
+
+/* Code of a new page is found at an exit. A known page is not compared. */
+START_TEST(code_that_is_new)
+{
+	uint64_t at = 0;
+	uint8_t byte;
+	size_t len;
+
+	start_host(true);
+	len = host_ip();
+	tracer.hardware.code_at = UINT64_MAX;
+	ck_assert(x86_mem_write(&mem, CODE + 0x1000, "\xcc", 1));
+	ck_assert(x86_mem_write(&mem, CODE, "\x90", 1));
+	tracer.hardware.written_at = tracer.hardware.new_at = 0;
+	tracer_exited(&tracer);
+	ck_assert_uint_gt(tracer.hardware.new_at, 0);
+	ck_assert(watched[CODE / 4096 + 1]);
+	ck_assert(x86_mem_write(&mem, CODE, "\xc3", 1));
+	tracer_close(&tracer, CODE);
+	(void)read_back(1);
+	ck_assert_uint_eq(position_of(0x90), UINT64_MAX);
+	ck_assert_uint_eq(pages_at(CODE + 0x1000, &at, &byte), 1);
+	ck_assert_uint_eq(at, len);
+}
+END_TEST
+
+/* Exits are soon while they find code, and then less and less often. */
+START_TEST(pace_of_exits)
+{
+	uint64_t least, pace;
+	unsigned int i;
+
+	start_host(true);
+	(void)host_ip();
+	tracer.hardware.code_at = 0;
+	tracer_take(&tracer);
+	guest_writes(CODE, 0x90, 1);
+	least = tracer_pace(&tracer);
+	ck_assert_uint_gt(least, 0);
+	for (i = 0; i < 20; i++) {
+		pace = tracer_pace(&tracer);
+		tracer.hardware.written_at = 0;
+		ck_assert(!tracer_exited(&tracer));
+		ck_assert_uint_ge(tracer_pace(&tracer), pace);
+	}
+	ck_assert_uint_eq(pace, tracer_pace(&tracer));
+	ck_assert_uint_eq(pace, 10 * least);
+	ck_assert(x86_mem_write(&mem, CODE, "\x91", 1));
+	wrote[CODE / 4096] = true;
+	tracer.hardware.written_at = 0;
+	ck_assert(tracer_exited(&tracer));
+	ck_assert_uint_eq(tracer_pace(&tracer), least);
+	tracer_close(&tracer, CODE);
+	ck_assert_uint_eq(tracer_pace(&tracer), UINT64_MAX);
+	(void)read_back(1);
+}
+END_TEST
+
+/* A host without a log looks at no exit. An error of the log is one of the recording. */
+START_TEST(no_log)
+{
+	start_host(false);
+	(void)host_ip();
+	tracer.hardware.written_at = tracer.hardware.new_at = 0;
+	tracer_exited(&tracer);
+	ck_assert_uint_eq(tracer.hardware.written_at, 0);
+	ck_assert_uint_eq(tracer.hardware.new_at, 0);
+	tracer_close(&tracer, CODE);
+	ck_assert_int_eq(tracer.recorder.error, 0);
+	(void)read_back(1);
+}
+END_TEST
+
+START_TEST(a_log_that_fails)
+{
+	start_host(true);
+	log_error = -EIO;
+	tracer_take(&tracer);
+	ck_assert_int_eq(tracer.recorder.error, -EIO);
+	ck_assert_int_eq(trace_writer_close(writer, 0), 0);
+}
+END_TEST
+
 /*
  * Row: the length of the pieces of the stream. Each CR3 is found once. A PIP before the PSB and bytes
  * like those of a PIP in a FUP are ignored.
@@ -551,7 +778,8 @@ TEST_SUITE("hardware", setup, teardown)
 {
 	TEST_ADD(tcase, sessions_of_a_guest, refused, a_full_region, a_loss, code,
 		 code_within_a_session, too_much_code, a_host, a_host_that_stops,
-		 a_host_that_is_refused);
+		 a_host_that_is_refused, code_that_is_written, data_that_is_written,
+		 code_that_is_new, pace_of_exits, no_log, a_log_that_fails);
 	TEST_ROWS(tcase, why_a_session_ended, ends);
 	tcase_add_loop_test(tcase, spaces_by_pip, 1, 40);
 }

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "pt/code_pages.h"
-#include "pt/sweep.h"
+#include "pt/hardware_code.h"
 #include "pt/tracer.h"
 
 /*
@@ -20,105 +20,19 @@
 #define CODE_PAUSE 4u
 #define CODE_NS	   50000000u
 
+/* The limits of tracer_hardware.pace, and the time between two syncs of the file. */
+#define PACE_LEAST 100000u
+#define PACE_MOST  1000000u
+#define SYNC_NS	   10000000u
+
 static const struct engine_pt *pt_of(const struct tracer *t)
 {
 	return t->config.engine->pt;
 }
 
-static uint64_t counter(const struct tracer *t)
+uint64_t tracer_hardware_counter(const struct tracer *t)
 {
 	return t->hardware.sessions << SESSION_SHIFT;
-}
-
-/* The argument of a sweep's callbacks. */
-struct code {
-	struct tracer *t;
-	uint64_t cr3;
-	bool all;     /* also pages far from the IPs in the trace */
-	size_t pages; /* the number of pages of the space */
-	size_t most;  /* the largest number of pages of a space */
-};
-
-static void code_page(void *opaque, uint64_t vaddr, uint64_t gpa)
-{
-	struct code *c = opaque;
-	struct tracer *t = c->t;
-	const struct trace_code_page page = {
-		.cr3 = c->cr3,
-		.vaddr = vaddr,
-		.gpa = gpa,
-		.insns = trace_writer_stream_bytes(t->recorder.writer, t->recorder.vcpu),
-	};
-
-	c->pages++;
-	if (!tracer_collect_has(&t->hardware.collect, gpa))
-		tracer_recorder_page(&t->recorder, &page, 0, X86_PAGE_SIZE,
-				     x86_mem_at(t->config.mem, gpa, X86_PAGE_SIZE));
-}
-
-static bool wants_block(void *opaque, uint64_t block)
-{
-	const struct code *c = opaque;
-
-	return c->all || tracer_seen_near(&c->t->hardware.seen, block);
-}
-
-/*
- * A trace of ring 3 alone has no PIPs. At a guest's WRMSR only the kernel's tables are known, so
- * the sweep finds the code of ring 3 there.
- */
-static void sweep(struct code *c, struct x86_paging *paging, uint64_t cr3)
-{
-	const struct vpt_rtit *rtit = &c->t->hardware.rtit;
-	const uint32_t flags = VPT_CTL_GET(rtit->ctl, OS) ? 0 : TRACER_SWEEP_ISOLATED;
-	const struct tracer_sweep_sink sink = {code_page, wants_block, c};
-
-	paging->cr3 = cr3;
-	c->cr3 = cr3 & ~(X86_PAGE_SIZE - 1);
-	c->pages = 0;
-	tracer_sweep(c->t->config.mem, paging, flags, c->t->config.urged, &sink);
-	if (c->pages > c->most)
-		c->most = c->pages;
-}
-
-/*
- * Record the code of the address spaces that were active since the last time. The tables of a space
- * that is no longer in use may be anything by now. Without a file, no code is recorded.
- *
- * An EPOCH block marks the read, because code that it finds changed since the one before.
- *
- * A kernel's first page tables make all of memory executable. So during a session only pages near
- * the IPs of the trace are code. All pages are at its begin and end.
- *
- * Returns the number of pages of the largest space.
- */
-static size_t record_code(struct tracer *t, bool all)
-{
-	struct code c = {.t = t, .all = all};
-	struct tracer_seen *seen = &t->hardware.seen;
-	struct trace_epoch read = {0};
-	struct x86_paging paging;
-	struct x86_sregs s;
-	size_t i;
-
-	if (!t->recorder.pages || t->config.engine->get_sregs(t->config.ev, &s))
-		return 0;
-	paging = (struct x86_paging){
-		.cr0 = s.cr0,
-		.cr4 = s.cr4,
-		.efer = s.efer,
-		.max_phy_addr = t->caps.max_phy_addr,
-	};
-	sweep(&c, &paging, s.cr3);
-	for (i = 0; i < seen->spaces; i++)
-		if ((seen->cr3[i] ^ s.cr3) & ~(X86_PAGE_SIZE - 1))
-			sweep(&c, &paging, seen->cr3[i]);
-	seen->spaces = 0;
-	read.insns = counter(t);
-	read.epoch = ++t->hardware.reads;
-	tracer_recorder_note(&t->recorder,
-			     trace_writer_epoch(t->recorder.writer, t->recorder.vcpu, &read));
-	return c.most;
 }
 
 static void put_session(struct tracer *t, const struct vpt_rtit *rtit, enum trace_session_end end)
@@ -126,7 +40,7 @@ static void put_session(struct tracer *t, const struct vpt_rtit *rtit, enum trac
 	struct trace_session s = {
 		.edge = end == TRACE_END_NONE ? TRACE_SESSION_START : TRACE_SESSION_END,
 		.end = end,
-		.insns = counter(t),
+		.insns = tracer_hardware_counter(t),
 		.ctl = rtit->ctl,
 		.status = rtit->status,
 		.output_base = rtit->output_base,
@@ -185,6 +99,15 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Return the end of a pause, which is so many times the time that has passed since @before. */
+static uint64_t after_pause(uint64_t before, uint64_t times)
+{
+	const uint64_t now = now_ns();
+	const uint64_t pause = times * (now - before);
+
+	return now + (pause < CODE_NS ? pause : CODE_NS);
+}
+
 /*
  * Record code during a session, if it is time. If the code of one time nearly fills the tables of
  * the recorder, all of it would go to the file each time. So the session of such a guest has the
@@ -194,15 +117,13 @@ static void record_code_now_and_then(struct tracer *t)
 {
 	struct tracer_hardware *h = &t->hardware;
 	const uint64_t before = now_ns();
-	uint64_t now, pause;
 
 	if (before < h->code_at || h->state & TRACER_HARDWARE_FULL)
 		return;
-	if (record_code(t, false) > TRACER_CODE_CONTENTS / 2)
+	tracer_code_written(t);
+	if (tracer_code_sweep(t, TRACER_CODE_SWEEP_NEAR) > TRACER_CODE_CONTENTS / 2)
 		h->state |= TRACER_HARDWARE_FULL;
-	now = now_ns();
-	pause = CODE_PAUSE * (now - before);
-	h->code_at = now + (pause < CODE_NS ? pause : CODE_NS);
+	h->code_at = after_pause(before, CODE_PAUSE);
 }
 
 static void begin(struct tracer *t, const struct vpt_rtit *rtit)
@@ -210,13 +131,16 @@ static void begin(struct tracer *t, const struct vpt_rtit *rtit)
 	struct tracer_hardware *h = &t->hardware;
 
 	h->rtit = *rtit;
-	h->state = (h->state & ~TRACER_HARDWARE_FULL) | TRACER_HARDWARE_ON;
+	h->state = (h->state & ~(TRACER_HARDWARE_FULL | TRACER_HARDWARE_LOGS)) | TRACER_HARDWARE_ON;
 	h->sessions++;
+	h->pace = PACE_LEAST;
 	tracer_seen_lost(&h->seen);
-	if (!(h->state & TRACER_HARDWARE_FOR_HOST))
+	if (h->state & TRACER_HARDWARE_FOR_HOST)
+		tracer_code_log(t);
+	else
 		tracer_collect_start(&h->collect, t->config.mem, rtit);
 	put_session(t, rtit, TRACE_END_NONE);
-	(void)record_code(t, true);
+	(void)tracer_code_sweep(t, TRACER_CODE_SWEEP_ALL);
 }
 
 static enum trace_session_end why_ended(const struct tracer *t, const struct vpt_rtit *rtit,
@@ -234,7 +158,8 @@ static enum trace_session_end why_ended(const struct tracer *t, const struct vpt
 
 static void end(struct tracer *t, const struct vpt_rtit *rtit, enum trace_session_end why)
 {
-	(void)record_code(t, true);
+	tracer_code_written(t);
+	(void)tracer_code_sweep(t, TRACER_CODE_SWEEP_ALL);
 	put_session(t, rtit, why_ended(t, rtit, why));
 	tracer_collect_end(&t->hardware.collect);
 	t->hardware.state &= ~TRACER_HARDWARE_ON;
@@ -333,12 +258,44 @@ void tracer_hardware_take(struct tracer *t)
 
 	if (!(t->hardware.state & TRACER_HARDWARE_ON))
 		return;
-	if (t->hardware.state & TRACER_HARDWARE_FOR_HOST)
+	if (t->hardware.state & TRACER_HARDWARE_FOR_HOST) {
 		find_host(t);
-	else if (!pt_of(t)->get(t->config.ev, &rtit))
+	} else if (!pt_of(t)->get(t->config.ev, &rtit)) {
 		collect(t, &rtit);
+	}
 	record_code_now_and_then(t);
+	if (now_ns() < t->hardware.sync_at)
+		return;
 	tracer_recorder_sync(&t->recorder);
+	t->hardware.sync_at = now_ns() + SYNC_NS;
+}
+
+/*
+ * New code is often that of a process which ends soon, or one change of many. So as long as each
+ * exit finds some, the next one is soon.
+ */
+bool tracer_hardware_exited(struct tracer *t)
+{
+	struct tracer_hardware *h = &t->hardware;
+	const uint64_t recorded = h->recorded, pace = h->pace;
+	uint64_t before = now_ns();
+
+	if (before < h->written_at)
+		return false;
+	find_host(t);
+	tracer_code_written(t);
+	h->written_at = after_pause(before, CODE_PAUSE);
+	before = now_ns();
+	if (before >= h->new_at && !(h->state & TRACER_HARDWARE_FULL)) {
+		const uint64_t others = h->recorded;
+
+		(void)tracer_code_sweep(t, TRACER_CODE_SWEEP_NEW);
+		h->new_at = after_pause(before, h->recorded == others ? CODE_PAUSE : 1);
+	}
+	h->pace = recorded == h->recorded ? 2 * pace : PACE_LEAST;
+	if (h->pace > PACE_MOST)
+		h->pace = PACE_MOST;
+	return h->pace < pace;
 }
 
 void tracer_hardware_close(struct tracer *t)

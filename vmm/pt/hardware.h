@@ -6,7 +6,8 @@
  *
  * The executed code is not reported. Each read records the code that can be executed in the address
  * spaces since the last read. So a change of code was between two reads, and code that existed only
- * in between is missing.
+ * in between is missing. If the engine logs writes to code, each exit of a guest that its host
+ * traces is such a read. Those are then frequent while code changes (hardware_code.h).
  *
  * Instructions are not counted either. The positions of code are offsets in the stream
  * (TRACE_INFO_CODE_BY_OFFSET). The file's counter only rises from session to session.
@@ -25,7 +26,11 @@ enum tracer_hardware_state {
 	TRACER_HARDWARE_ON = 1 << 0, /* a session is in progress */
 	TRACER_HARDWARE_FOR_HOST = 1 << 1,
 	TRACER_HARDWARE_FULL = 1 << 2, /* the session has too much code to record it again */
+	TRACER_HARDWARE_LOGS = 1 << 3, /* the engine logs writes to code */
 };
+
+#define TRACER_HARDWARE_SPACES	64u
+#define TRACER_HARDWARE_CHANGES 4096u
 
 struct tracer_hardware {
 	uint32_t state; /* enum tracer_hardware_state */
@@ -34,8 +39,17 @@ struct tracer_hardware {
 	struct vpt_rtit rtit;
 	struct tracer_collect collect;
 	struct tracer_seen seen;
-	uint64_t reads;	  /* of code */
-	uint64_t code_at; /* the time of the host from which on code is recorded again */
+	uint64_t reads; /* of code */
+	/* The times of the host from which on code is recorded again: all, the written, the new. */
+	uint64_t code_at, written_at, new_at;
+	uint64_t sync_at;
+	/* Some CR3s whose kernel has been recorded, plus 1, and their number so far. */
+	uint64_t space[TRACER_HARDWARE_SPACES];
+	size_t spaces;
+	uint64_t recorded; /* the number of recorded pages */
+	uint64_t pace;	   /* the time in ns after which the guest should exit, with LOGS */
+	uint32_t emptied;  /* the result of tracer_code_pages_emptied() at the last sweep */
+	uint8_t changes[TRACER_HARDWARE_CHANGES]; /* of pages since the last sweep, by a hash */
 };
 
 /* Handle a guest's WRMSR. Returns VPT_FAULT_GP if the processor or KVM refuses the write. */
@@ -44,6 +58,13 @@ enum vpt_fault tracer_hardware_wrmsr(struct tracer *t, uint32_t msr, uint64_t va
 enum vpt_fault tracer_hardware_host_write(struct tracer *t, uint32_t msr, uint64_t value);
 /* Read the available bytes after the guest has exited. */
 void tracer_hardware_take(struct tracer *t);
+/*
+ * After an exit, while TRACER_HARDWARE_LOGS is set: record code that has changed, if it is time.
+ * Returns true if the guest should exit sooner than before.
+ */
+bool tracer_hardware_exited(struct tracer *t);
+/* Return the counter of the session. */
+uint64_t tracer_hardware_counter(const struct tracer *t);
 /* End the trace, because the guest has ended. */
 void tracer_hardware_close(struct tracer *t);
 

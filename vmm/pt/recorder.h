@@ -154,9 +154,9 @@ void tracer_recorder_place(struct tracer_recorder *rec, const struct vpt_context
 
 /*
  * recorder_code.c: record a page of code if @len bytes at @offset are not in the file yet. @now is
- * the whole page. This requires a writer.
+ * the whole page. This requires a writer. Returns true if the page was recorded.
  */
-void tracer_recorder_page(struct tracer_recorder *rec, const struct trace_code_page *page,
+bool tracer_recorder_page(struct tracer_recorder *rec, const struct trace_code_page *page,
 			  unsigned int offset, unsigned int len, const uint8_t *now);
 /* The same for @len bytes of code at @ip in the space @cr3, within the page of RAM at @gpa. */
 void tracer_recorder_code(struct tracer_recorder *rec, uint64_t cr3, uint64_t ip, unsigned int len,

@@ -26,7 +26,7 @@ static void put_page(struct tracer_recorder *rec, const struct trace_code_page *
 	tracer_recorder_note(rec, error);
 }
 
-void tracer_recorder_page(struct tracer_recorder *rec, const struct trace_code_page *page,
+bool tracer_recorder_page(struct tracer_recorder *rec, const struct trace_code_page *page,
 			  unsigned int offset, unsigned int len, const uint8_t *now)
 {
 	uint64_t id = 0;
@@ -37,6 +37,7 @@ void tracer_recorder_page(struct tracer_recorder *rec, const struct trace_code_p
 		put_page(rec, page, news, id, now);
 	else if (vpt_unlikely(news < 0))
 		tracer_recorder_note(rec, news);
+	return news > TRACER_CODE_KNOWN;
 }
 
 void tracer_recorder_code(struct tracer_recorder *rec, uint64_t cr3, uint64_t ip, unsigned int len,

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Record the code of a session of the processor's own PT. */
+#include "pt/hardware_code.h"
+
+#include <string.h>
+
+#include "pt/code_pages.h"
+#include "pt/sweep.h"
+#include "pt/tracer.h"
+
+#define PAGE_MASK (X86_PAGE_SIZE - 1)
+
+/*
+ * Data can be near code. So the log no longer watches a page that has changed this many times since
+ * the last sweep. Pages share counters, which only makes sweeps find their changes.
+ */
+#define MOST_CHANGES 16u
+
+/* Versions of a frame that are kept. Code can change back. */
+#define VERSIONS 2u
+
+static const struct engine_pt *pt_of(const struct tracer *t)
+{
+	return t->config.engine->pt;
+}
+
+static bool logs(const struct tracer *t)
+{
+	return t->hardware.state & TRACER_HARDWARE_LOGS;
+}
+
+/* The argument of a sweep's callbacks. */
+struct code {
+	struct tracer *t;
+	uint64_t cr3;
+	enum tracer_code_sweep how;
+	size_t pages; /* the number of pages of the space */
+	size_t most;  /* the largest number of pages of a space */
+};
+
+static bool wants_block(void *opaque, uint64_t block)
+{
+	const struct code *c = opaque;
+
+	return c->how == TRACER_CODE_SWEEP_ALL || tracer_seen_near(&c->t->hardware.seen, block);
+}
+
+static void code_page(void *opaque, uint64_t vaddr, uint64_t gpa)
+{
+	struct code *c = opaque;
+	struct tracer *t = c->t;
+	const struct trace_code_page page = {
+		.cr3 = c->cr3,
+		.vaddr = vaddr,
+		.gpa = gpa,
+		.insns = trace_writer_stream_bytes(t->recorder.writer, t->recorder.vcpu),
+	};
+	const unsigned int compared = c->how == TRACER_CODE_SWEEP_NEW ? 0 : X86_PAGE_SIZE;
+
+	c->pages++;
+	if (tracer_collect_has(&t->hardware.collect, gpa))
+		return;
+	t->hardware.recorded += tracer_recorder_page(&t->recorder, &page, 0, compared,
+						     x86_mem_at(t->config.mem, gpa, X86_PAGE_SIZE));
+	if (logs(t) && tracer_seen_near(&t->hardware.seen, vaddr))
+		pt_of(t)->watch_writes(t->config.ev, gpa, true);
+}
+
+/* Returns true if the kernel of this space has been recorded. Otherwise notes that it is now. */
+static bool is_known(struct tracer_hardware *h, uint64_t cr3)
+{
+	size_t i;
+
+	for (i = 0; i < TRACER_HARDWARE_SPACES; i++)
+		if (h->space[i] == cr3 + 1)
+			return true;
+	h->space[h->spaces++ % TRACER_HARDWARE_SPACES] = cr3 + 1;
+	return false;
+}
+
+/*
+ * A trace of ring 3 alone has no PIPs. At a guest's WRMSR only the kernel's tables are known, so
+ * the sweep finds the code of ring 3 there.
+ */
+static void sweep(struct code *c, struct x86_paging *paging, uint64_t cr3)
+{
+	struct tracer_hardware *h = &c->t->hardware;
+	uint32_t flags = VPT_CTL_GET(h->rtit.ctl, OS) ? 0 : TRACER_SWEEP_ISOLATED;
+	const struct tracer_sweep_sink sink = {code_page, wants_block, c};
+
+	paging->cr3 = cr3;
+	c->cr3 = cr3 & ~PAGE_MASK;
+	c->pages = 0;
+	if (is_known(h, c->cr3) && c->how == TRACER_CODE_SWEEP_NEW)
+		flags |= TRACER_SWEEP_LOWER;
+	tracer_sweep(c->t->config.mem, paging, flags, c->t->config.urged, &sink);
+	if (c->pages > c->most)
+		c->most = c->pages;
+}
+
+static void put_epoch(struct tracer *t)
+{
+	struct trace_epoch read = {0};
+
+	read.insns = tracer_hardware_counter(t);
+	read.epoch = ++t->hardware.reads;
+	tracer_recorder_note(&t->recorder,
+			     trace_writer_epoch(t->recorder.writer, t->recorder.vcpu, &read));
+}
+
+size_t tracer_code_sweep(struct tracer *t, enum tracer_code_sweep how)
+{
+	struct code c = {.t = t, .how = how};
+	struct tracer_seen *seen = &t->hardware.seen;
+	struct x86_paging paging;
+	struct x86_sregs s;
+	size_t i;
+
+	if (!t->recorder.pages || t->config.engine->get_sregs(t->config.ev, &s))
+		return 0;
+	paging = (struct x86_paging){
+		.cr0 = s.cr0,
+		.cr4 = s.cr4,
+		.efer = s.efer,
+		.max_phy_addr = t->caps.max_phy_addr,
+	};
+	if (how != TRACER_CODE_SWEEP_NEW)
+		memset(t->hardware.changes, 0, sizeof(t->hardware.changes));
+	/* If the tables were emptied, no kernel is known. */
+	if (t->hardware.emptied != tracer_code_pages_emptied(t->recorder.pages))
+		memset(t->hardware.space, 0, sizeof(t->hardware.space));
+	t->hardware.emptied = tracer_code_pages_emptied(t->recorder.pages);
+	sweep(&c, &paging, s.cr3);
+	for (i = 0; i < seen->spaces; i++)
+		if ((seen->cr3[i] ^ s.cr3) & ~PAGE_MASK)
+			sweep(&c, &paging, seen->cr3[i]);
+	seen->spaces = 0;
+	put_epoch(t);
+	return c.most;
+}
+
+void tracer_code_log(struct tracer *t)
+{
+	const struct engine_pt *pt = pt_of(t);
+
+	if (!t->recorder.pages || !pt->log_writes || pt->log_writes(t->config.ev))
+		return;
+	t->hardware.state |= TRACER_HARDWARE_LOGS;
+	tracer_code_pages_keep(t->recorder.pages, VERSIONS);
+}
+
+/* The argument of the callbacks for a written page. */
+struct written {
+	struct tracer *t;
+	uint64_t gpa;
+	bool changed;
+};
+
+/* Record the page at a place near which code was executed. */
+static void written_place(void *opaque, uint64_t cr3, uint64_t vaddr)
+{
+	struct written *w = opaque;
+	struct tracer *t = w->t;
+	const struct trace_code_page page = {
+		.cr3 = cr3,
+		.vaddr = vaddr,
+		.gpa = w->gpa,
+		.insns = trace_writer_stream_bytes(t->recorder.writer, t->recorder.vcpu),
+	};
+
+	if (!tracer_seen_near(&t->hardware.seen, vaddr))
+		return;
+	if (!tracer_recorder_page(&t->recorder, &page, 0, X86_PAGE_SIZE,
+				  x86_mem_at(t->config.mem, w->gpa, X86_PAGE_SIZE)))
+		return;
+	w->changed = true;
+	t->hardware.recorded++;
+}
+
+static void written_page(void *opaque, uint64_t gpa)
+{
+	struct written *w = opaque;
+	struct tracer *t = w->t;
+	uint8_t *changes = &t->hardware.changes[gpa / X86_PAGE_SIZE % TRACER_HARDWARE_CHANGES];
+	struct written page = {.t = t, .gpa = gpa};
+
+	tracer_code_pages_places(t->recorder.pages, gpa, written_place, &page);
+	if (!page.changed)
+		return;
+	w->changed = true;
+	if (++*changes < MOST_CHANGES)
+		return;
+	*changes = 0;
+	pt_of(t)->watch_writes(t->config.ev, gpa, false);
+}
+
+void tracer_code_written(struct tracer *t)
+{
+	const struct engine_writes_sink sink = {written_page, &(struct written){.t = t}};
+	const struct written *w = sink.opaque;
+
+	if (!logs(t))
+		return;
+	tracer_recorder_note(&t->recorder, pt_of(t)->written(t->config.ev, &sink));
+	if (w->changed)
+		put_epoch(t);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Record the code of a session of the processor's own PT (hardware.h).
+ *
+ * A sweep lists the pages that the guest can execute, from its page tables. The engine's log of
+ * writes finds the changed ones of them sooner, at exits.
+ */
+#ifndef VMM_PT_HARDWARE_CODE_H
+#define VMM_PT_HARDWARE_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tracer;
+
+enum tracer_code_sweep {
+	TRACER_CODE_SWEEP_ALL,	/* all pages */
+	TRACER_CODE_SWEEP_NEAR, /* pages near the IPs of the trace */
+	/* Likewise, without pages that are known, and without the kernel in spaces that are known. */
+	TRACER_CODE_SWEEP_NEW,
+};
+
+/*
+ * Record the code of the address spaces that were active since the last time. The tables of a space
+ * that is no longer in use may be anything by now. Without a file, no code is recorded.
+ *
+ * An EPOCH block marks the read, because code that it finds changed since the one before.
+ *
+ * A kernel's first page tables make all of memory executable. So during a session only pages near
+ * the IPs of the trace are code. All pages are at its begin and end.
+ *
+ * Returns the number of pages of the largest space.
+ */
+size_t tracer_code_sweep(struct tracer *t, enum tracer_code_sweep how);
+
+/* Have the engine log the writes to code, if it can. */
+void tracer_code_log(struct tracer *t);
+/* Record the code that was written since the last call. */
+void tracer_code_written(struct tracer *t);
+
+#endif /* VMM_PT_HARDWARE_CODE_H */
