@@ -159,6 +159,48 @@ for payload in quicksort timer interrupts processes exceptions strings selfmod j
 done
 tap_run "snapshots of the software CPU, resumed under KVM: $done_" test "$done_" -ge "$points"
 
+# Several vCPUs of KVM, which all stop for the snapshot.
+done_=0
+insns=0
+for cpus in 2 3 4; do
+	set -- --cpus=$cpus --arg=200 --arg=0 --arg=4
+	if ! whole smp --engine=kvm "$@" || ! record smp --pt=off "$@"; then
+		tap_fail "smp, $cpus vCPUs: recorded under KVM" "$(cat "$dir/both")"
+		continue
+	fi
+	tap_ok "smp, $cpus vCPUs: recorded under KVM with $snapshots snapshots"
+	i=0
+	while [ "$i" -lt "$snapshots" ] && [ "$i" -lt 4 ]; do
+		if from_kvm $i >"$dir/said" 2>&1; then
+			done_=$((done_ + 1))
+		else
+			tap_fail "smp, $cpus vCPUs: snapshot $i of KVM" "$(cat "$dir/said")"
+		fi
+		i=$((i + 1))
+	done
+done
+tap_run "snapshots of several vCPUs of KVM, resumed in three ways: $done_; instructions traced: $insns" \
+	test "$done_" -ge 3 -a "$insns" -gt 0
+
+# Several vCPUs of the software CPU, whose clocks differ by up to a turn, resumed under KVM.
+turns_to_threads() { # CPUS N
+	"$VPT" run -q --engine=soft --common-cpuid --pt=off --cpus="$1" --snapshot="$dir/s.vps" \
+		--snapshot-at="$2" "$GUEST/smp.elf" >"$dir/soft.before" 2>"$dir/said" &&
+		resumed "$dir/soft.before" "$dir/s.vps" --engine=kvm
+}
+done_=0
+for cpus in 2 3 4; do
+	whole smp --engine=soft --common-cpuid --cpus=$cpus
+	for at in 800 4000 9000 13000 17000; do
+		if turns_to_threads $cpus $at >"$dir/said" 2>&1; then
+			done_=$((done_ + 1))
+		else
+			tap_fail "smp, $cpus vCPUs: stopped at $at, resumed under KVM" "$(cat "$dir/said")"
+		fi
+	done
+done
+tap_run "snapshots of several vCPUs of the software CPU, resumed under KVM: $done_" test "$done_" -eq 15
+
 # There and back again: the software CPU, KVM, and the software CPU.
 whole bench_int --engine=kvm --arg=1
 "$VPT" run -q --engine=soft --common-cpuid --pt=off --arg=1 --snapshot="$dir/first.vps" \
@@ -216,11 +258,9 @@ refuses "its features under KVM" "$INPUT" "cannot have its CPUID leaf.*--common-
 	--engine=kvm "$dir/full.vps"
 tap_run "a snapshot of two vCPUs" "$VPT" run -q --engine=soft --cpus=2 --pt=off \
 	--snapshot="$dir/two.vps" --snapshot-at=5000 "$GUEST/smp.elf"
-refuses "two vCPUs under KVM" "$USAGE" "2 vCPUs, and engine kvm resumes one" restore --engine=kvm \
-	"$dir/two.vps"
-refuses "two vCPUs with CPUID of KVM" "$USAGE" "common-cpuid: .* without --cpus" run --engine=soft \
-	--common-cpuid --cpus=2 "$GUEST/smp.elf"
-refuses "snapshots of two vCPUs of KVM" "$USAGE" "snapshot: .* without --cpus" run --engine=kvm --pt=off \
-	--cpus=2 --snapshot="$dir/x.vps" "$GUEST/smp.elf"
+refuses "two vCPUs with its features" "$INPUT" "cannot have its CPUID leaf.*--common-cpuid" restore \
+	--engine=kvm "$dir/two.vps"
+refuses "a trace of two vCPUs under KVM" "$USAGE" "engine kvm traces one vCPU, not 2" restore \
+	--engine=kvm --pt=host -o "$dir/x.vpt" "$dir/two.vps"
 tap_empty "nothing is left of these" "$(find "$dir" -name 'x.vps*')"
 tap_end

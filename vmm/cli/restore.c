@@ -156,11 +156,12 @@ static int check(const struct restore *r, const struct engine *engine)
 				r->path, r->m.o.mem >> 20, r->max_mem >> 20);
 	if (!maker || !core_snapshot_has(maker))
 		return refuse(r, -EINVAL, "no engine of this vpt has made it");
-	if (info->file.vcpus > 1 && !(engine->can & ENGINE_BUS))
+	if (info->file.vcpus > 1 && !(engine->can & ENGINE_BUS) &&
+	    (r->begins || info->file.owner != TRACE_OWNER_NONE))
 		return cli_fail(CLI_EXIT_USAGE,
-				"restore: %s: its guest has %u vCPUs, and engine %s resumes one: "
-				"use --engine=soft",
-				r->path, info->file.vcpus, engine->name);
+				"restore: %s: engine %s traces one vCPU, not %u: use "
+				"--engine=soft",
+				r->path, engine->name, info->file.vcpus);
 	if (r->begins && (info->file.owner != TRACE_OWNER_NONE || info->file_bytes))
 		return cli_fail(CLI_EXIT_USAGE,
 				"restore: --pt=host: %s is not a snapshot of vpt run --pt=off",

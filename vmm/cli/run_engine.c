@@ -160,9 +160,9 @@ int cli_run_also(const struct cli_run_options *o, struct core_vm_config *config,
 		return cli_fail(CLI_EXIT_USAGE,
 				"run: --%s: engine %s has no snapshots: use --engine=soft", option,
 				config->engine->name);
-	if (o->usage.given || o->cpus > 1)
-		return cli_fail(CLI_EXIT_USAGE, "run: --%s: engine kvm has snapshots without --%s",
-				option, o->usage.given ? "usage" : "cpus");
+	if (o->usage.given)
+		return cli_fail(CLI_EXIT_USAGE,
+				"run: --%s: engine kvm has snapshots without --usage", option);
 	config->also = engine_find(is_host ? "soft" : "kvm");
 	config->also->probe(probe, false);
 	config->also_probe = probe;

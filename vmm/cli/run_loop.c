@@ -237,6 +237,15 @@ static bool obey(void *opaque, const uint8_t *bytes, size_t len)
 	return cli_run_monitor_obey(opaque, bytes, len);
 }
 
+static void take_if_asked(struct cli_run_machine *m)
+{
+	if (!asked || !m->o.snapshot)
+		return;
+	asked = 0;
+	(void)cli_run_take_snapshot(m);
+}
+
+/* A snapshot of several vCPUs under KVM is taken when all of them have stopped: change(). */
 static bool tick(void *opaque)
 {
 	struct cli_run_machine *m = opaque;
@@ -254,10 +263,10 @@ static bool tick(void *opaque)
 		signalled = 0;
 		cli_run_window_signalled(m);
 	}
-	if (asked && m->o.snapshot) {
-		asked = 0;
-		(void)cli_run_take_snapshot(m);
-	}
+	if (asked && m->o.snapshot && m->vm.threads)
+		core_vm_ask(&m->vm);
+	else
+		take_if_asked(m);
 	return false;
 }
 
@@ -318,7 +327,11 @@ static void alarm_rings(void *opaque)
 
 static void change(void *opaque)
 {
-	cli_run_window_change(opaque);
+	struct cli_run_machine *m = opaque;
+
+	cli_run_window_change(m);
+	if (m->vm.cpus > 1 && !(m->vm.engine->can & ENGINE_COUNTS))
+		take_if_asked(m);
 }
 
 static size_t share(void *opaque, const uint8_t *request, size_t bytes, uint8_t *reply, size_t room)

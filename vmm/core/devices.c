@@ -390,18 +390,29 @@ bool core_devices_save(struct core_vm *vm, void *to, size_t room)
 	return dev_platform_save(&vm->platform, (char *)to + head, room - head);
 }
 
-static void load_cpu(struct core_vcpu *v, const struct saved_cpu *saved)
+/* The devices' time of a host's processor. In turns each processor has a time of its own. */
+static uint64_t latest(const struct dev_platform *p, unsigned int cpus)
+{
+	uint64_t ns = p->now;
+	unsigned int i;
+
+	for (i = 0; i < cpus; i++)
+		ns = p->lapic[i].now > ns ? p->lapic[i].now : ns;
+	return ns;
+}
+
+static void load_cpu(struct core_vcpu *v, const struct saved_cpu *saved, uint64_t host)
 {
 	core_put_bit(&v->irq.pending, CORE_IRQ_TIMER_ARMED, saved->timer_left);
 	v->irq.timer_at = v->ev->retired + saved->timer_left;
 	v->irq.timer_left = (uint32_t)saved->timer_left;
 	v->irq.ahead = core_vcpu_counts(v) ? saved->ahead : 0;
 	v->marks = saved->marks;
-	v->irq.started = core_now() - v->vm->platform.now;
+	v->irq.started = host - latest(&v->vm->platform, v->vm->cpus);
 	v->irq.next = next_event(v);
 }
 
-/* Returns false for a state that no machine has. Only a machine with one vCPU changes its engine. */
+/* Returns false for a state that no machine has. The vCPUs change their engine together. */
 static bool is_possible(const struct core_vm *vm, const struct saved *saved)
 {
 	unsigned int i;
@@ -409,7 +420,7 @@ static bool is_possible(const struct core_vm *vm, const struct saved *saved)
 	for (i = 0; i < vm->cpus; i++)
 		if (saved->cpu[i].marks.len > CORE_MARK_TEXT ||
 		    saved->cpu[i].timer_left > CORE_IRQ_TIMER_MOST ||
-		    (vm->cpus > 1 && saved->cpu[i].ahead))
+		    saved->cpu[i].ahead != saved->cpu[0].ahead)
 			return false;
 	return true;
 }
@@ -418,6 +429,7 @@ bool core_devices_load(struct core_vm *vm, const void *from, size_t bytes)
 {
 	const size_t head = head_bytes(vm);
 	const struct saved *saved = from;
+	const uint64_t host = core_now();
 	unsigned int i;
 	size_t platform;
 
@@ -429,7 +441,7 @@ bool core_devices_load(struct core_vm *vm, const void *from, size_t bytes)
 	    !dev_platform_load(&vm->platform, (const char *)from + head, platform))
 		return false;
 	for (i = 0; i < vm->cpus; i++)
-		load_cpu(vm->cpu[i], &saved->cpu[i]);
+		load_cpu(vm->cpu[i], &saved->cpu[i], host);
 	vm->vcpu->input.bytes = saved->input;
 	return true;
 }

@@ -229,7 +229,7 @@ void core_vcpu_loop(struct core_vcpu *v)
 	while (!v->vm->stop.kind && !core_switch_leaves(v) && !is_full(v, way)) {
 		if (vpt_unlikely(v->urged == CORE_URGED_NOW) || run_part(v, way, &l))
 			core_loop_poll(v);
-		if (vpt_unlikely(v->vm->change.traced)) {
+		if (vpt_unlikely(v->vm->change.traced || v->vm->asked)) {
 			core_switch_poll(v);
 			way = choose_way(v);
 		}

@@ -365,21 +365,24 @@ bool core_snapshot_has(const struct engine *engine)
 
 /*
  * Bring every saved part up to the current time. A host's processor can stop at places that only it
- * knows, and has one vCPU.
+ * knows.
  */
 static int hold(struct core_vm *vm)
 {
-	struct core_vcpu *v = vm->vcpu;
 	unsigned int i;
 
 	for (i = 0; i < vm->cpus; i++)
 		core_irq_advance(vm->cpu[i]);
-	if (core_vcpu_counts(v))
+	if (core_vcpu_counts(vm->vcpu))
 		return 0;
-	if (!core_switch_is_plain(v))
-		return -EAGAIN;
-	(void)core_switch_hold(v);
-	return v->engine->save(v->ev, NULL, 0) ? 0 : -EAGAIN;
+	for (i = 0; i < vm->cpus; i++)
+		if (!core_switch_is_plain(vm->cpu[i]))
+			return -EAGAIN;
+	(void)core_switch_hold(vm);
+	for (i = 0; i < vm->cpus; i++)
+		if (!vm->engine->save(vm->cpu[i]->ev, NULL, 0))
+			return -EAGAIN;
+	return 0;
 }
 
 int core_snapshot_save(const char *path, struct core_vm *vm, const struct core_snap_origin *origin,

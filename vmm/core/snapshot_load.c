@@ -12,6 +12,7 @@
 #include "core/devices.h"
 #include "core/model.h"
 #include "core/snapshot.h"
+#include "core/switch.h"
 #include "core/vcpu.h"
 #include "core/vcpu_save.h"
 #include "trace/arena.h"
@@ -573,6 +574,8 @@ static int load_vcpus(const struct core_snapshot *s, struct core_vm *vm, const s
 		return error;
 	if (retired != s->info.retired)
 		return complain(why, -EINVAL, "not a state of a vCPU");
+	if (vm->cpus > 1 && !core_vcpu_counts(vm->vcpu) && core_switch_align(vm))
+		return complain(why, -EINVAL, "the TSCs of the vCPUs cannot continue together");
 	if (!core_devices_load(vm, b->bytes, b->len))
 		return complain(why, -EINVAL, "not a state of the devices");
 	vm->current = vm->cpu[s->info.current];

@@ -27,7 +27,7 @@ bool core_switch_is_plain(const struct core_vcpu *v)
 	       !(v->ev->state & ENGINE_SHADOW);
 }
 
-uint64_t core_switch_hold(struct core_vcpu *v)
+static uint64_t hold_vcpu(struct core_vcpu *v)
 {
 	uint64_t ns;
 
@@ -54,18 +54,18 @@ static void align(struct core_vcpu *v, uint64_t tsc)
 }
 
 /*
- * Hold the time of all vCPUs. On a host's processor each is read at another moment, and on the
- * software CPU they take turns. The latest is the time of all of them, so no TSC falls, and no vCPU
- * reads a TSC that is behind another's. Returns the devices' time in ns.
+ * On a host's processor the time of each vCPU is read at another moment, and on the software CPU they
+ * take turns. The latest is the time of all of them, so no TSC falls, and no vCPU reads a TSC that is
+ * behind another's.
  */
-static uint64_t hold(struct core_vm *vm)
+uint64_t core_switch_hold(struct core_vm *vm)
 {
 	uint64_t tsc = 0, ns = 0;
 	unsigned int i;
 
 	for (i = 0; i < vm->cpus; i++) {
 		struct core_vcpu *v = vm->cpu[i];
-		const uint64_t devices = core_switch_hold(v);
+		const uint64_t devices = hold_vcpu(v);
 		const uint64_t is = engine_time_tsc(&v->ev->time, v->ev->retired);
 
 		ns = devices > ns ? devices : ns;
@@ -76,6 +76,7 @@ static uint64_t hold(struct core_vm *vm)
 		if (core_vcpu_counts(vm->cpu[i]) && core_devices_time(vm->cpu[i]) > ns)
 			ns = core_devices_time(vm->cpu[i]);
 	}
+	core_devices_reach(vm->vcpu);
 	return ns;
 }
 
@@ -107,6 +108,32 @@ static int give(struct core_vm *vm, struct moving *m)
 	for (i = 0; !error && i < vm->cpus; i++)
 		error = change->other->load(change->ev[i], m[i].bytes, m[i].count);
 	return error ? error : change->other->vm_forget(change->machine);
+}
+
+int core_switch_align(struct core_vm *vm)
+{
+	struct moving m[DEV_PLATFORM_CPUS] = {{0}};
+	uint64_t tsc = 0;
+	unsigned int i;
+	int error = 0;
+
+	for (i = 0; i < vm->cpus; i++) {
+		const struct engine_vcpu *ev = vm->cpu[i]->ev;
+		const uint64_t is = engine_time_tsc(&ev->time, ev->retired);
+
+		tsc = is > tsc ? is : tsc;
+	}
+	for (i = 0; !error && i < vm->cpus; i++) {
+		align(vm->cpu[i], tsc);
+		error = leave(vm->cpu[i], &m[i]);
+	}
+	if (!error && vm->engine->vm_moment)
+		vm->engine->vm_moment(vm->machine);
+	for (i = 0; !error && i < vm->cpus; i++)
+		error = vm->engine->load(vm->cpu[i]->ev, m[i].bytes, m[i].count);
+	for (i = 0; i < vm->cpus; i++)
+		free(m[i].bytes);
+	return error;
 }
 
 /* Convert what the core counts in the units of the engine. */
@@ -170,7 +197,7 @@ static void exchange(struct core_vm *vm)
 int core_switch(struct core_vm *vm)
 {
 	struct moving m[DEV_PLATFORM_CPUS] = {{0}};
-	const uint64_t ns = hold(vm), host = core_now();
+	const uint64_t ns = core_switch_hold(vm), host = core_now();
 	unsigned int i;
 	int error = give(vm, m);
 

@@ -16,10 +16,15 @@
 /* Returns true if the next instruction depends on nothing that only one of the engines knows. */
 bool core_switch_is_plain(const struct core_vcpu *v);
 /*
- * Let the time be virtual, as all engines can represent it, until the vCPU runs again. Returns the
- * devices' time in ns.
+ * Let the time be virtual, as all engines can represent it, until the vCPUs run again. It is the same
+ * for all of them. Returns the devices' time in ns.
  */
-uint64_t core_switch_hold(struct core_vcpu *v);
+uint64_t core_switch_hold(struct core_vm *vm);
+/*
+ * Let the TSCs of several vCPUs of a host's processor continue together, after the load of a
+ * snapshot. Call it before the devices are loaded. Returns 0 or the -errno of load().
+ */
+int core_switch_align(struct core_vm *vm);
 
 /*
  * Let the other engine run the guest from here, between two instructions of each vCPU, while no
@@ -51,11 +56,15 @@ void core_switch_poll(struct core_vcpu *v);
 /* Let all vCPUs leave their loops for a change. */
 void core_switch_ask(struct core_vcpu *v);
 /*
- * Returns true if a vCPU must leave its loop for a change, and its state can be saved here. If the
- * state cannot be saved, the vCPU goes on for a short time.
+ * Returns true if a vCPU must leave its loop, and its state can be saved here. Without another engine
+ * the state is for a snapshot, so core_switch_is_plain() must be true, too. If the vCPU cannot leave
+ * here, it goes on for a short time.
  */
 bool core_switch_leaves(struct core_vcpu *v);
-/* Returns true if the machine must change before core_vm_hooks.asked is called. */
+/*
+ * Returns true if all vCPUs must leave their loops before core_vm_hooks.asked is called. It is called
+ * on the engine `traced`, if the machine has one.
+ */
 bool core_switch_stops(const struct core_vm *vm);
 
 #endif /* VMM_CORE_SWITCH_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Decides when a machine changes its engine. One vCPU changes in its loop. Several vCPUs first leave
- * their loops, each at a place where its state can be saved.
+ * their loops, each at a place where its state can be saved. They also do so for a snapshot.
  */
 #include "core/switch.h"
 
@@ -59,7 +59,7 @@ static bool all_plain(const struct core_vm *vm)
 
 bool core_switch_stops(const struct core_vm *vm)
 {
-	return vm->cpus > 1 && vm->change.traced && vm->engine != vm->change.traced;
+	return vm->cpus > 1 && !(vm->engine->can & ENGINE_COUNTS) && vm->engine->save;
 }
 
 bool core_switch_is_due(struct core_vm *vm)
@@ -67,8 +67,6 @@ bool core_switch_is_due(struct core_vm *vm)
 	struct core_vm_switch *s = &vm->change;
 	const bool on = s->traced && any_traced(vm);
 
-	if (!s->traced)
-		return false;
 	if (vm->engine != s->traced)
 		return on || s->due || (vm->asked && core_switch_stops(vm));
 	if (on)
@@ -84,7 +82,8 @@ void core_switch_poll(struct core_vcpu *v)
 	if (vm->cpus == 1) {
 		if (core_switch_is_due(vm))
 			change(vm);
-	} else if (!vm->change.due && (vm->asked || tracer_on(&v->tracer))) {
+	} else if (!vm->change.due && core_switch_stops(vm) &&
+		   (vm->asked || tracer_on(&v->tracer))) {
 		core_switch_ask(v);
 	}
 }
@@ -99,7 +98,7 @@ bool core_switch_leaves(struct core_vcpu *v)
 {
 	if (vpt_likely(!v->vm->change.due))
 		return false;
-	if (v->engine->save(v->ev, NULL, 0))
+	if ((v->vm->change.traced || core_switch_is_plain(v)) && v->engine->save(v->ev, NULL, 0))
 		return true;
 	v->next_tick = core_now() + RETRY_NS;
 	v->pending &= ~(uint32_t)CORE_VCPU_KICK_ARMED;
@@ -111,10 +110,12 @@ void core_switch_change(struct core_vm *vm)
 	struct core_vcpu *by = vm->change.due;
 
 	vm->change.due = NULL;
-	change(vm);
-	if (vm->engine != vm->change.traced || vm->stop.kind)
-		return;
-	/* The trace begins before the next instruction of the vCPU that has asked for it. */
+	if (vm->change.traced) {
+		change(vm);
+		if (vm->engine != vm->change.traced || vm->stop.kind)
+			return;
+	}
+	/* A trace begins before the next instruction of the vCPU that has asked for it. */
 	if (by)
 		vm->current = by;
 	if (vm->asked) {
