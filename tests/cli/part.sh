@@ -34,13 +34,14 @@ parts_of_60() { # ADDRESS
 
 # Trace a part from a signal until the next one. The guest does not end, and no event is kept for it.
 signals() {
-	(
-		trap '' USR2
-		exec "$VPT" run --engine="$engine" --pt=host --oracle -o "$dir/signal.vpt" \
-			--trace-from=signal:USR2 --trace-until=signal:USR2 --arg=1000000 \
-			"$GUEST/kernelmix.elf" >"$dir/signal.out" 2>"$dir/signal.err"
-	) &
+	: >"$dir/signal.err"
+	# A signal that comes before vpt listens must not end it.
+	trap '' USR2
+	"$VPT" run --engine="$engine" --pt=host --oracle -o "$dir/signal.vpt" \
+		--trace-from=signal:USR2 --trace-until=signal:USR2 --arg=1000000 \
+		"$GUEST/kernelmix.elf" >"$dir/signal.out" 2>"$dir/signal.err" &
 	guest=$!
+	trap - USR2
 	for word in begins ends; do
 		tries=0
 		until grep -q "the trace $word" "$dir/signal.err"; do
