@@ -127,10 +127,11 @@ void engine_kvm_pt_watch_writes(struct engine_vcpu *vcpu, uint64_t gpa, bool on)
 	for (i = 0; w && i < ENGINE_KVM_SLOTS; i++) {
 		const struct engine_kvm_slot *slot = &vm->slot[i];
 		const uint64_t page = (gpa - slot->gpa) / PAGE, bit = 1ull << page % IN_WORD;
-		uint64_t *word = &w->watched[w->first[i] + page / IN_WORD];
+		uint64_t *word;
 
 		if (gpa < slot->gpa || gpa - slot->gpa >= slot->bytes)
 			continue;
+		word = &w->watched[w->first[i] + page / IN_WORD];
 		*word = on ? *word | bit : *word & ~bit;
 	}
 }
@@ -146,6 +147,9 @@ static int get_log(struct engine_kvm_vm *vm, uint32_t slot)
 	struct kvm_clear_dirty_log clear = {.slot = slot};
 	size_t i, lo = words, hi = 0;
 
+	/* The bitmaps have the size that the slot had at the first log_writes(). */
+	if (words != words_of(&vm->slot[slot]))
+		return -EINVAL;
 	if (ioctl(vm->fd, KVM_GET_DIRTY_LOG, &get))
 		return -errno;
 	for (i = 0; i < words; i++) {
