@@ -384,7 +384,10 @@ void test_dev_play(const struct test_dev_script *script)
 		.max_phy_addr = 39,
 		.x2apic = true,
 		.cpus = CPUS,
-		.host = {serial_out, reset, tsc_time, &d},
+		.host = {.serial_out = serial_out,
+			 .reset = reset,
+			 .tsc_time = tsc_time,
+			 .opaque = &d},
 	};
 
 	memset(&d, 0, sizeof(d));

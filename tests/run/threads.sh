@@ -10,16 +10,38 @@ need_kvm
 elf=$GUEST/smp.elf
 kvm="run -q --engine=kvm --pt=off"
 
-for cpus in 2 3 4 8; do
-	for round in 1 2 3; do
-		# shellcheck disable=SC2086 # words
-		tap_run "$cpus vCPUs, round $round: the guest passes" \
-			"$VPT" $kvm --cpus=$cpus --timeout=100 --console="$dir/con" "$elf"
-		tap_run "$cpus vCPUs, round $round: all of them run" sh -c \
-			"tr -d '\r' <'$dir/con' | grep -qx 'NOTE: processors: $cpus' &&
-			grep -q '^SUMMARY: smp: 8 passed, 0 failed' '$dir/con'"
+# Where KVM cannot have the local APICs, a request for them is refused, and nothing else is tested.
+apics=vpt
+if "$VPT" caps | grep -qx 'local APICs in KVM *yes'; then
+	apics="vpt kvm"
+else
+	refuses "KVM's local APICs" "$HOST" "apic=kvm: this KVM" run --engine=kvm --pt=off --apic=kvm "$elf"
+fi
+# Linux has KVM's where KVM can have them, and a payload has those of vpt.
+gcc -c -o "$dir/k.o" -DRELOCATABLE=1 tests/cli/linux.S && objcopy -O binary "$dir/k.o" "$dir/bz"
+# shellcheck disable=SC2086 # words
+"$VPT" $kvm --json "$dir/bz" >"$dir/said" 2>&1
+tap_run "the default for Linux is ${apics##* }" grep -q "\"apic\":\"${apics##* }\"" "$dir/said"
+# shellcheck disable=SC2086 # words
+"$VPT" $kvm --json --console=none "$elf" >"$dir/said" 2>&1
+tap_run "and for a payload vpt" grep -q '"apic":"vpt"' "$dir/said"
+for apic in $apics; do
+	for cpus in 2 3 4 8; do
+		for round in 1 2 3; do
+			name="$cpus vCPUs, APICs of $apic, round $round"
+			# shellcheck disable=SC2086 # words
+			tap_run "$name: the guest passes" "$VPT" $kvm --apic="$apic" --cpus=$cpus \
+				--timeout=100 --console="$dir/con" "$elf"
+			tap_run "$name: all of them run" sh -c \
+				"tr -d '\r' <'$dir/con' | grep -qx 'NOTE: processors: $cpus' &&
+				grep -q '^SUMMARY: smp: 8 passed, 0 failed' '$dir/con'"
+		done
 	done
 done
+refuses "APICs of KVM without KVM" "$USAGE" "apic=kvm: only engine kvm" run --engine=soft --apic=kvm "$elf"
+refuses "APICs of KVM with a trace" "$USAGE" "apic=kvm: it needs --pt=off" run --engine=kvm --apic=kvm "$elf"
+refuses "APICs of KVM in a snapshot" "$USAGE" "apic=kvm: a snapshot" run --engine=kvm --pt=off \
+	--apic=kvm --snapshot="$dir/s.vps" "$elf"
 
 # A guest that goes on until it is ended, with a lock that all of its vCPUs want.
 began=$(date +%s%N)

@@ -124,6 +124,58 @@ START_TEST(virtual_wire)
 }
 END_TEST
 
+static struct dev_apic_message sent;
+static unsigned int sends, redirections;
+
+static bool send(void *opaque, const struct dev_apic_message *message)
+{
+	(void)opaque;
+	sent = *message;
+	sends++;
+	return true;
+}
+
+static void redirected(void *opaque)
+{
+	(void)opaque;
+	redirections++;
+}
+
+static void set_pin(unsigned int pin, uint32_t entry)
+{
+	uint32_t select = 0x10 + 2 * pin;
+
+	ck_assert(dev_platform_mmio(&p, 0, DEV_IOAPIC_ADDRESS, 4, true, &select));
+	ck_assert(dev_platform_mmio(&p, 0, DEV_IOAPIC_ADDRESS + 0x10, 4, true, &entry));
+}
+
+/* Messages go to the host's local APICs, which report the end of a level. The others do not respond. */
+START_TEST(local_apics_outside)
+{
+	struct dev_apic_message level[DEV_IOAPIC_PINS];
+	uint32_t id;
+
+	p.host.send = send;
+	p.host.redirected = redirected;
+	set_pin(5, 1u << 15 | 0x41);
+	set_pin(7, 1u << 16 | 1u << 15 | 0x42); /* masked, but maybe in service */
+	set_pin(6, 0x43);
+	ck_assert_uint_eq(redirections, 6);
+	ck_assert_uint_eq(dev_ioapic_levels(&p.ioapic, level), 2);
+	ck_assert_uint_eq(level[0].vector, 0x41);
+	ck_assert_uint_eq(level[1].vector, 0x42);
+	dev_platform_line(&p, 5, true);
+	ck_assert_uint_eq(sends, 1);
+	ck_assert(sent.vector == 0x41 && sent.level);
+	dev_platform_eoi(&p, 0x42);
+	ck_assert_uint_eq(sends, 1);
+	dev_platform_eoi(&p, 0x41);
+	ck_assert_uint_eq(sends, 2);
+	ck_assert(!dev_platform_pending(&p, 1));
+	ck_assert(!dev_platform_mmio(&p, 0, DEV_LAPIC_ADDRESS, 4, false, &id));
+}
+END_TEST
+
 static uint32_t com1(unsigned int reg, bool in, uint32_t value)
 {
 	dev_platform_io(&p, (uint16_t)(0x3f8 + reg), 1, in, &value);
@@ -243,6 +295,6 @@ TEST_SUITE("dev_platform", setup, NULL)
 {
 	TEST_ROWS(tcase, scripted, scripts);
 	TEST_ADD(tcase, other_msrs, wide_accesses, time_goes_forwards, virtual_wire,
-		 who_wants_input, snapshots);
+		 local_apics_outside, who_wants_input, snapshots);
 	TEST_ROWS(tcase, clock_conversions, clocks);
 }

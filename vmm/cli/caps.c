@@ -97,6 +97,8 @@ static void print_text(const struct engine_probe *p)
 	printf("exceptions of a step        %s\n", fault_text(p->fault));
 	printf("SYSCALL from ring 3         %s\n", p->syscall ? "yes" : "no: done by vpt");
 	printf("INT n from ring 3           %s\n", p->soft_int ? "yes" : "no: done by vpt");
+	printf("local APICs in KVM          %s%s\n", p->no_apic ? "no: " : "yes",
+	       p->no_apic ? p->no_apic : "");
 	if (p->step_ns[0])
 		printf("a step in ring 0 costs      %.1f us\n", p->step_ns[0] / 1e3);
 	if (p->step_ns[1])

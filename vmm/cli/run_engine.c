@@ -170,3 +170,31 @@ int cli_run_also(const struct cli_run_options *o, struct core_vm_config *config,
 		return cli_fail(CLI_EXIT_HOST, "run: --%s: %s", option, probe->problem);
 	return CLI_EXIT_OK;
 }
+
+/* Returns NULL if KVM can execute the local APICs of this machine, or the reason why not. */
+static const char *why_own_apic(const struct cli_run_options *o,
+				const struct core_vm_config *config)
+{
+	if (!config->engine->apic)
+		return "only engine kvm has local APICs in KVM";
+	if (config->traced || o->owner)
+		return "it needs --pt=off";
+	if (o->snapshot || config->also)
+		return "a snapshot has the local APICs of vpt";
+	return config->probe->no_apic;
+}
+
+/*
+ * A payload may use the interrupts of vpt/abi/boot.h, which need no local APIC if those of vpt are in
+ * use.
+ */
+int cli_run_apic(const struct cli_run_options *o, bool linux_guest, struct core_vm_config *config)
+{
+	const char *why = why_own_apic(o, config);
+
+	config->host_apic = o->apic ? !strcmp(o->apic, "kvm") : linux_guest && !why;
+	if (config->host_apic && why)
+		return cli_fail(why == config->probe->no_apic ? CLI_EXIT_HOST : CLI_EXIT_USAGE,
+				"run: --apic=kvm: %s", why);
+	return CLI_EXIT_OK;
+}

@@ -63,6 +63,7 @@ static const char *model_name(unsigned int i)
 static const char *const owners[] = {"guest", "host", "off", NULL};
 static const char *const systems[] = {"pt", "rtit", NULL};
 static const char *const engines[] = {"auto", "soft", "kvm", "kvm-pt", CLI_RUN_PAIR, NULL};
+static const char *const apics[] = {"kvm", "vpt", NULL};
 static const char *const ptws[] = {"fup", NULL};
 static const char *const erratas[] = {"all", "none", NULL};
 static const char *const traps[] = {"cr3", NULL};
@@ -128,6 +129,10 @@ static const struct cli_option rows[] = {
 	 "auto (default), soft, kvm, kvm-pt (this machine's own PT), or kvm,soft: kvm "
 	 "while nothing is traced, and soft while a trace is on",
 	 cli_take_name, AT(engine), .words = engines},
+	{0, "apic", "=NAME",
+	 "the local APICs under --engine=kvm --pt=off: kvm (the default for Linux, where KVM can "
+	 "have them) or vpt",
+	 cli_take_name, AT(apic), .words = apics},
 	{0, "common-cpuid", NULL,
 	 "CPUID has only what both soft and kvm have, so that each of them resumes a snapshot; "
 	 "always on with --engine=kvm and --snapshot",

@@ -157,6 +157,17 @@ static void show_empty(const struct cli_run_report *r)
 			o->verb);
 }
 
+/* The local APICs of a run under KVM, and how often KVM returned to vpt. */
+static void json_host(const struct core_vm *vm)
+{
+	uint64_t exits = 0;
+	unsigned int i;
+
+	for (i = 0; i < vm->cpus; i++)
+		exits += vm->cpu[i]->exits;
+	printf(",\"apic\":\"%s\",\"kvm_exits\":%" PRIu64, vm->apic.host ? "kvm" : "vpt", exits);
+}
+
 static void summary(const struct cli_run_report *r)
 {
 	const struct core_stop *stop = &r->vm->stop;
@@ -169,6 +180,8 @@ static void summary(const struct cli_run_report *r)
 		       ",\"seconds\":%.3f",
 		       trace_stop_text(stop->kind), stop->exit_status, traced_insns(r->vm),
 		       trace_bytes(r->vm), v->steps, core_vm_retired(r->vm), seconds);
+		if (r->vm->engine->apic)
+			json_host(r->vm);
 		if (r->file_bytes)
 			printf(",\"file_bytes\":%" PRIu64, r->file_bytes);
 		if (r->vm->change.traced)

@@ -130,7 +130,7 @@ static bool has_cpuid(const struct core_vm *vm, unsigned int bit)
 static void init(struct core_vcpu *v)
 {
 	const struct vpt_caps *caps = &v->vm->caps;
-	const struct dev_platform_config config = {
+	struct dev_platform_config config = {
 		.mem_bytes = v->vm->mem.bytes,
 		.epoch = v->vm->epoch ? v->vm->epoch : DEFAULT_EPOCH,
 		.apic_hz = caps->l15_ecx ? caps->l15_ecx : DEFAULT_APIC_HZ,
@@ -147,6 +147,7 @@ static void init(struct core_vcpu *v)
 	};
 	unsigned int i;
 
+	core_apic_connect(v->vm, &config.host);
 	dev_platform_init(&v->vm->platform, &config);
 	core_virtio_reset(v->vm);
 	/* A reset drops the texts that have no end yet. */

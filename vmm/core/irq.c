@@ -3,6 +3,7 @@
  * Interrupts of the devices and of the two sources of abi/boot.h. The timer counts instructions
  * while they are counted. Otherwise it runs on the host's clock at a nominal rate.
  */
+#include "core/apic.h"
 #include "core/clock.h"
 #include "core/deliver.h"
 #include "core/devices.h"
@@ -202,15 +203,10 @@ bool core_irq_pending(const struct core_vcpu *v)
 	return maskable_pending(v) || nmi_pending(v);
 }
 
-/* Acknowledge the pending interrupt of the highest priority, and return its vector. */
-static uint8_t take(struct core_vcpu *v, enum core_event_source source)
+uint8_t core_irq_take(struct core_vcpu *v)
 {
 	struct core_irq *irq = &v->irq;
 
-	if (source == CORE_SOURCE_NMI) {
-		dev_platform_ack_nmi(&v->vm->platform, v->index);
-		return X86_VEC_NMI;
-	}
 	if (irq->pending & CORE_IRQ_PMI_DUE) {
 		irq->pending &= ~CORE_IRQ_PMI_DUE;
 		return irq->pmi_vector;
@@ -220,6 +216,15 @@ static uint8_t take(struct core_vcpu *v, enum core_event_source source)
 		return irq->timer_vector;
 	}
 	return dev_platform_ack(&v->vm->platform, v->index);
+}
+
+/* Acknowledge the pending event, and return its vector. */
+static uint8_t take(struct core_vcpu *v, enum core_event_source source)
+{
+	if (source != CORE_SOURCE_NMI)
+		return core_irq_take(v);
+	dev_platform_ack_nmi(&v->vm->platform, v->index);
+	return X86_VEC_NMI;
 }
 
 static bool can_take(const struct core_vcpu *v, enum core_event_source source)
@@ -243,6 +248,8 @@ bool core_irq_deliver(struct core_vcpu *v)
 	bool arrived = v->pending & CORE_VCPU_ARRIVED;
 	uint8_t cpl = v->cpl;
 
+	if (v->vm->apic.host)
+		return core_apic_inject(v);
 	if (!can_take(v, source))
 		return false;
 	if (v->hv && !core_hv_interrupt(v, source))

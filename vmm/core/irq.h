@@ -48,6 +48,11 @@ bool core_irq_pending(const struct core_vcpu *v);
  * Returns true if an interrupt was delivered or the VM stopped.
  */
 bool core_irq_deliver(struct core_vcpu *v);
+/*
+ * Acknowledge the maskable interrupt of the highest priority, and return its vector. Call this only if
+ * one is pending.
+ */
+uint8_t core_irq_take(struct core_vcpu *v);
 /* Returns true if an NMI is pending, or blocked until the next IRET. */
 bool core_irq_in_nmi(const struct core_vcpu *v);
 /* Returns true if core_irq_deliver() would deliver an interrupt. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The free way to run: the host's processor runs the guest until an exit. No software traces it. */
+#include "core/apic.h"
 #include "core/clock.h"
 #include "core/devices.h"
 #include "core/exec.h"
@@ -60,6 +61,12 @@ void core_loop_exit(struct core_vcpu *v, struct engine_exit *exit)
 		v->pending &= ~CORE_VCPU_KICK_ARMED;
 		core_irq_poll(v);
 		core_loop_poll(v);
+		if (v->vm->apic.host)
+			core_apic_check(v);
+		break;
+	case ENGINE_EXIT_EOI:
+		dev_platform_eoi(&v->vm->platform, exit->eoi.vector);
+		core_devices_touched(v);
 		break;
 	case ENGINE_EXIT_IRQ_WINDOW:
 		v->shadowed &= ~CORE_VCPU_SHADOW;
@@ -151,7 +158,11 @@ void core_loop_free(struct core_vcpu *v)
 	}
 	if (!(v->way & CORE_WAY_UNTRACED))
 		core_irq_enter_untraced(v);
-	if (v->pending & CORE_VCPU_HALTED) {
+	if (v->vm->apic.host) {
+		(void)core_apic_inject(v);
+		if (v->pending & CORE_VCPU_HALTED)
+			core_apic_halt(v);
+	} else if (v->pending & CORE_VCPU_HALTED) {
 		core_loop_halted(v);
 		return;
 	}
@@ -162,6 +173,7 @@ void core_loop_free(struct core_vcpu *v)
 	want_irq = core_irq_pending(v);
 	core_threads_leave(v, want_irq);
 	v->engine->run(v->ev, want_irq, &exit);
+	v->exits++;
 	core_threads_enter(v);
 	core_vcpu_load(v);
 	if (tracer_exited(&v->tracer))

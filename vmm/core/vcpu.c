@@ -144,7 +144,8 @@ int core_vcpu_create(struct core_vm *vm, unsigned int index, struct core_vcpu **
 	v->engine = vm->engine;
 	v->way |= CORE_WAY_UNTRACED;
 	v->pause_at = v->visit_at = v->turn_end = UINT64_MAX;
-	core_put_bit(&v->pending, CORE_VCPU_WAIT_SIPI, index);
+	/* The host's local APIC has this state itself. */
+	core_put_bit(&v->pending, CORE_VCPU_WAIT_SIPI, index && !vm->apic.host);
 	v->input.at = UINT64_MAX;
 	v->insns = core_insn_cache_create();
 	error = v->insns ? 0 : -ENOMEM;

@@ -102,6 +102,7 @@ struct core_vcpu {
 	uint64_t debug_pending; /* bits of DR6: a trap that a load of SS defers */
 
 	uint64_t steps;			   /* steps of the engine */
+	uint64_t exits;			   /* returns of the engine's run() (loop_free.c) */
 	uint64_t retired;		   /* instructions retired in core_exec_one() */
 	uint64_t deliveries;		   /* events delivered through the IDT */
 	struct engine_exception delivered; /* the last delivered event */

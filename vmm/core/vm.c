@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/vcpu.h"
+#include "engine/apic.h"
 
 /* Get the leaves of the other engine that may run the guest. */
 static int others_leaves(const struct core_vm_config *config, struct engine_cpuid_entry *entries,
@@ -74,7 +75,7 @@ static int make_cpuid(struct core_vm *vm, const struct core_vm_config *config)
 	core_cpuid_xstate(vm->cpuid, &vm->cpuid_count, &vm->guest_caps, has_pt && !vm->vmx);
 	if (!config->cpuid)
 		core_cpuid_platform(vm->cpuid, vm->cpuid_count,
-				    vm->engine->can & ENGINE_BUS && !vm->common);
+				    (vm->engine->can & ENGINE_BUS && !vm->common) || vm->apic.host);
 	if (!config->cpuid && near)
 		core_cpuid_features(vm->cpuid, vm->cpuid_count, &vm->caps);
 	/* Lockstep has no waiting instructions, and a traced hypervisor would intercept them. */
@@ -128,6 +129,8 @@ static int make_machine(struct core_vm *vm, const struct engine *engine, struct 
 	error = map_ram(vm, engine, *machine);
 	if (!error && engine->pt)
 		error = engine->pt->owner(*machine, vm->owner == TRACE_OWNER_GUEST);
+	if (!error && vm->apic.host)
+		error = vm->apic.host->create(*machine, DEV_IOAPIC_PINS);
 	if (!error)
 		error = engine->vm_trap_msrs(*machine, ranges, count);
 	if (error) {
@@ -184,6 +187,7 @@ int core_vm_create(struct core_vm *vm, const struct core_vm_config *config)
 	vm->epoch = config->epoch;
 	vm->counted = config->counted;
 	vm->vmx = config->vmx;
+	vm->apic.host = config->host_apic ? vm->engine->apic : NULL;
 	vm->change.free = config->engine;
 	vm->change.traced = config->traced;
 	vm->common = config->traced || config->also;

@@ -4,6 +4,7 @@
 #define VMM_CORE_VM_H
 
 #include "x86/mem.h"
+#include "core/apic.h"
 #include "core/virtio.h"
 #include "dev/platform.h"
 #include "engine/engine.h"
@@ -155,6 +156,10 @@ struct core_vm_config {
 	size_t cpuid_count;
 	/* The capabilities of PT and the clocks in the guest's CPUID. NULL: the same as `caps`. */
 	const struct vpt_caps *guest_caps;
+	/*
+	 * The host executes the local APICs. The engine must have them, and nothing may be traced.
+	 */
+	bool host_apic;
 	/* The vCPU has traced VM entries and exits (hv.h). */
 	bool vmx;
 	/*
@@ -183,6 +188,7 @@ struct core_vm {
 	size_t cpuid_count;
 	int64_t epoch;
 	struct dev_platform platform;
+	struct core_apic apic;
 	struct core_virtio virtio;
 	struct core_vcpu *vcpu; /* the bootstrap processor, cpu[0] */
 	struct core_vcpu *cpu[DEV_PLATFORM_CPUS];

@@ -81,6 +81,18 @@ struct dev_apic_message dev_ioapic_message(const struct dev_ioapic *io, unsigned
 	};
 }
 
+size_t dev_ioapic_levels(const struct dev_ioapic *io,
+			 struct dev_apic_message message[DEV_IOAPIC_PINS])
+{
+	size_t count = 0;
+	unsigned int pin;
+
+	for (pin = 0; pin < DEV_IOAPIC_PINS; pin++)
+		if (is_level(io->entry[pin]))
+			message[count++] = dev_ioapic_message(io, pin);
+	return count;
+}
+
 void dev_ioapic_sent(struct dev_ioapic *io, unsigned int pin, bool accepted)
 {
 	uint64_t *entry = &io->entry[pin % DEV_IOAPIC_PINS];

@@ -7,6 +7,7 @@
 #define VMM_DEV_IOAPIC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "dev/lapic.h"
@@ -31,6 +32,12 @@ uint32_t dev_ioapic_requests(const struct dev_ioapic *io);
 /* Get the message of a pin that requests. Report afterwards whether it was accepted. */
 struct dev_apic_message dev_ioapic_message(const struct dev_ioapic *io, unsigned int pin);
 void dev_ioapic_sent(struct dev_ioapic *io, unsigned int pin, bool accepted);
+/*
+ * Get the messages of the level-triggered pins, also of masked ones, whose interrupt may be in
+ * service. Returns their number.
+ */
+size_t dev_ioapic_levels(const struct dev_ioapic *io,
+			 struct dev_apic_message message[DEV_IOAPIC_PINS]);
 /* Handle the EOI of a level-triggered interrupt at a local APIC. */
 void dev_ioapic_eoi(struct dev_ioapic *io, uint8_t vector);
 /* Returns true if the interrupts of the 8259s are delivered through this pin. */

@@ -24,6 +24,8 @@ bool dev_platform_message(struct dev_platform *p, const struct dev_apic_message 
 	bool accepted = false;
 	unsigned int i;
 
+	if (p->host.send)
+		return p->host.send(p->host.opaque, m);
 	for (i = 0; i < p->cpus && !(accepted && m->mode == DEV_APIC_LOWEST); i++)
 		if (dev_lapic_is_dest(&p->lapic[i], m))
 			accepted |= dev_lapic_message(&p->lapic[i], m);
@@ -228,11 +230,14 @@ void dev_platform_set_cr8(struct dev_platform *p, unsigned int cpu, uint8_t valu
 	p->lapic[cpu].tpr = (uint8_t)(value << 4);
 }
 
-/* Returns true if the 8259s interrupt the processor through LINT0 or the I/O APIC. */
+/*
+ * Returns true if the 8259s interrupt the processor through LINT0 or the I/O APIC. A local APIC outside
+ * of the platform knows its LINT0 itself.
+ */
 static bool extint(const struct dev_platform *p, unsigned int cpu)
 {
 	return !cpu && dev_pic_intr(&p->pic) &&
-	       (dev_lapic_takes_extint(&p->lapic[0]) ||
+	       (p->host.send || dev_lapic_takes_extint(&p->lapic[0]) ||
 		dev_ioapic_takes_extint(&p->ioapic, PIN_EXTINT));
 }
 
@@ -296,6 +301,12 @@ bool dev_platform_take_startup(struct dev_platform *p, unsigned int cpu, uint8_t
 {
 	*vector = p->lapic[cpu].startup;
 	return take(p, cpu, DEV_LAPIC_STARTUP);
+}
+
+void dev_platform_eoi(struct dev_platform *p, uint8_t vector)
+{
+	dev_ioapic_eoi(&p->ioapic, vector);
+	dev_platform_update(p);
 }
 
 void dev_platform_pmi(struct dev_platform *p, unsigned int cpu)

@@ -37,6 +37,13 @@ struct dev_platform_host {
 	 * TSC deadline mode.
 	 */
 	uint64_t (*tsc_time)(void *opaque, unsigned int cpu, uint64_t tsc);
+	/*
+	 * Send a message to local APICs outside of the platform. Returns true if one accepted it. NULL if
+	 * the platform's local APICs are in use.
+	 */
+	bool (*send)(void *opaque, const struct dev_apic_message *message);
+	/* The guest has written to the I/O APIC. Its messages may have changed. */
+	void (*redirected)(void *opaque);
 	void *opaque;
 };
 
@@ -133,6 +140,8 @@ void dev_platform_pmi(struct dev_platform *p, unsigned int cpu);
  * afterwards.
  */
 bool dev_platform_message(struct dev_platform *p, const struct dev_apic_message *message);
+/* Handle the end of a level-triggered interrupt at a local APIC outside of the platform. */
+void dev_platform_eoi(struct dev_platform *p, uint8_t vector);
 /*
  * Take a pending INIT or start-up IPI of a processor other than the first. Returns false if there is
  * none.

@@ -4,7 +4,7 @@
 
 static bool is_lapic(const struct dev_platform *p, unsigned int cpu, uint64_t gpa)
 {
-	return dev_lapic_at(&p->lapic[cpu], gpa);
+	return !p->host.send && dev_lapic_at(&p->lapic[cpu], gpa);
 }
 
 static bool is_ioapic(const struct dev_platform *p, unsigned int cpu, uint64_t gpa)
@@ -38,6 +38,8 @@ static void write_ioapic(struct dev_platform *p, unsigned int cpu, uint32_t offs
 {
 	(void)cpu;
 	dev_ioapic_write(&p->ioapic, offset, len, data);
+	if (p->host.redirected)
+		p->host.redirected(p->host.opaque);
 }
 
 /* The memory bus. Each device has one page, and the guest can move the page of the local APIC. */

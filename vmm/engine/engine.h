@@ -21,6 +21,7 @@
 #include "vpt/event.h"
 #include "x86/arch.h"
 
+struct engine_apic;
 struct vpt_gate;
 struct vpt_rtit;
 
@@ -50,6 +51,7 @@ enum engine_exit_kind {
 	ENGINE_EXIT_SHUTDOWN, /* triple fault */
 	ENGINE_EXIT_TURN,     /* run: RIP is at an RDTSC, see tsc_limit */
 	ENGINE_EXIT_PAUSE,    /* run: a PAUSE retired, see tsc_limit */
+	ENGINE_EXIT_EOI,      /* the end of a level-triggered interrupt: eoi; see engine/apic.h */
 	ENGINE_EXIT_ERROR,    /* the host failed: error, text */
 };
 
@@ -78,6 +80,9 @@ struct engine_exit {
 		struct {
 			uint64_t dr6;
 		} debug;
+		struct {
+			uint8_t vector;
+		} eoi;
 		struct {
 			int error; /* errno or an error number of the engine */
 			const char *text;
@@ -315,7 +320,9 @@ enum engine_can {
 struct engine {
 	const char *name;
 	const struct engine_pt *pt; /* NULL if the trace is made in software */
-	uint32_t can;		    /* enum engine_can */
+	/* Local APICs of the host, if engine_probe.no_apic is NULL; NULL if there are none. */
+	const struct engine_apic *apic;
+	uint32_t can; /* enum engine_can */
 
 	/* Find the features of this machine. Always fills in *probe. */
 	void (*probe)(struct engine_probe *probe, bool with_costs);

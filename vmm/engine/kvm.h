@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
+#include "engine/apic.h"
 #include "engine/engine.h"
 #include "x86/msr.h"
 
@@ -19,6 +20,8 @@
 #define ENGINE_KVM_SYSCALL_TRAP 0xfffff7ffffffe000ull
 
 #define ENGINE_KVM_SLOTS 8
+/* The most pins of an I/O APIC. */
+#define ENGINE_KVM_PINS 24u
 
 struct engine_kvm_slot {
 	uint64_t gpa, bytes;
@@ -36,6 +39,7 @@ struct engine_kvm_vm {
 	struct engine_kvm_writes *writes; /* kvm_writes.c: NULL until the first log_writes() */
 	uint32_t slot_flags;		  /* KVM_MEM_LOG_DIRTY_PAGES or 0 */
 	bool pt_owned;			  /* kvm_pt.c: the guest owns PT */
+	unsigned int pins; /* of the I/O APIC beside KVM's local APICs; 0: KVM has none */
 };
 
 /* The number of MSRs that a triple fault resets on hosts that reset the vCPU. */
@@ -52,6 +56,7 @@ enum engine_kvm_state {
 	ENGINE_KVM_IN_EXIT = 1 << 1,	/* an IO, MMIO or MSR exit is incomplete */
 	ENGINE_KVM_IDT_HIDDEN = 1 << 2, /* the real IDTR is empty, see engine_kvm_hide_idt() */
 	ENGINE_KVM_HAS_TIMER = 1 << 3,
+	ENGINE_KVM_EXTINT = 1 << 4, /* KVM_INTERRUPT with `extint` is due */
 };
 
 struct engine_kvm_vcpu {
@@ -68,6 +73,7 @@ struct engine_kvm_vcpu {
 	uint64_t watch[4];
 	unsigned int watches;
 	uint64_t lstar; /* the guest's LSTAR, if engine_kvm_assists() */
+	uint8_t extint;
 
 	struct kvm_regs before; /* the state to restore after a triple fault */
 	struct kvm_sregs sbefore;
@@ -140,6 +146,15 @@ int engine_kvm_drop_events(struct engine_vcpu *vcpu);
 size_t engine_kvm_save(struct engine_vcpu *vcpu, void *to, size_t room);
 int engine_kvm_load(struct engine_vcpu *vcpu, const void *from, size_t bytes);
 
+/* kvm_apic.c */
+extern const struct engine_apic engine_kvm_apic;
+/* Returns the reason why this KVM cannot have the local APICs, or NULL. @dev is /dev/kvm. */
+const char *engine_kvm_no_apic(const struct engine_probe *probe, int dev);
+/* Set KVM's local APIC of a new vCPU, if there is one, as that of vmm/dev after a reset. */
+int engine_kvm_first_apic(struct engine_kvm_vcpu *v);
+/* Deliver the vector of extint(), if there is one. */
+void engine_kvm_put_extint(struct engine_kvm_vcpu *v);
+
 /* kvm_run.c */
 int engine_kvm_enter(struct engine_kvm_vcpu *v);
 /*
@@ -193,6 +208,7 @@ const char *engine_kvm_problem(const struct engine_probe *probe);
 	.set_dr = engine_kvm_set_dr, .clock = engine_kvm_clock, .tsc_hz = engine_kvm_tsc_hz,       \
 	.run = engine_kvm_run, .step = engine_kvm_step, .watch = engine_kvm_watch,                 \
 	.complete = engine_kvm_complete, .kick_after = engine_kvm_kick_after,                      \
-	.interrupt = engine_kvm_interrupt, .drop_events = engine_kvm_drop_events
+	.apic = &engine_kvm_apic, .interrupt = engine_kvm_interrupt,                               \
+	.drop_events = engine_kvm_drop_events
 
 #endif /* VMM_ENGINE_KVM_H */

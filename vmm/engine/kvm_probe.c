@@ -293,6 +293,17 @@ const char *engine_kvm_problem(const struct engine_probe *probe)
 	return NULL;
 }
 
+static const char *no_apic(const struct engine_probe *probe)
+{
+	struct engine_probe unused;
+	const int dev = engine_kvm_open(&unused);
+	const char *why = dev < 0 ? "/dev/kvm does not open" : engine_kvm_no_apic(probe, dev);
+
+	if (dev >= 0)
+		close(dev);
+	return why;
+}
+
 void engine_kvm_probe(struct engine_probe *probe, bool with_costs)
 {
 	engine_kvm_probe_device(probe);
@@ -312,6 +323,7 @@ void engine_kvm_probe(struct engine_probe *probe, bool with_costs)
 			probe->step_ns[1] = step_cost(probe, 3);
 		}
 	}
+	probe->no_apic = no_apic(probe);
 	probe->problem = engine_kvm_problem(probe);
 	if (!probe->problem && (!probe->step[0] || !probe->fault))
 		probe->problem =

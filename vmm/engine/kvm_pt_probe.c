@@ -120,5 +120,6 @@ void engine_kvm_pt_probe(struct engine_probe *probe, bool with_costs)
 		return;
 	}
 	probe_kvm(probe, dev);
+	probe->no_apic = engine_kvm_no_apic(probe, dev);
 	close(dev);
 }

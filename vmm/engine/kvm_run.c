@@ -105,6 +105,10 @@ void engine_kvm_translate(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 	case KVM_EXIT_HLT:
 		exit->kind = ENGINE_EXIT_HLT;
 		break;
+	case KVM_EXIT_IOAPIC_EOI:
+		exit->kind = ENGINE_EXIT_EOI;
+		exit->eoi.vector = run->eoi.vector;
+		break;
 	case KVM_EXIT_IRQ_WINDOW_OPEN:
 		exit->kind = ENGINE_EXIT_IRQ_WINDOW;
 		break;
@@ -198,7 +202,7 @@ bool engine_kvm_own_msr(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 
 static void finish(struct engine_kvm_vcpu *v, int error, struct engine_exit *exit)
 {
-	if (error == -EINTR) {
+	if (error == -EINTR || error == -EAGAIN) {
 		exit->kind = ENGINE_EXIT_NONE;
 	} else if (error) {
 		engine_kvm_fail(exit, -error, "KVM_RUN failed");
@@ -264,10 +268,12 @@ void engine_kvm_run(struct engine_vcpu *vcpu, bool want_irq, struct engine_exit 
 			return;
 		}
 		v->run->request_interrupt_window = want_irq;
+		engine_kvm_put_extint(v);
 		error = engine_kvm_enter(v);
 		v->run->request_interrupt_window = 0;
 		finish(v, error, exit);
-		if (error == -EINTR)
+		/* KVM returns EAGAIN after a wait for a start-up IPI. */
+		if (error == -EINTR || error == -EAGAIN)
 			exit->kind = ENGINE_EXIT_KICK;
 		if (!engine_kvm_own_msr(v, exit))
 			break;

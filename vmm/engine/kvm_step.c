@@ -26,6 +26,9 @@ static int set_debug(struct engine_kvm_vcpu *v, bool stepping)
 
 	if (stepping) {
 		debug.control = KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_SINGLESTEP;
+		/* An interrupt of KVM's local APIC would make its handler's first instruction the step. */
+		if (v->vm->pins)
+			debug.control |= KVM_GUESTDBG_BLOCKIRQ;
 	} else if (v->watches) {
 		debug.control = KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_USE_HW_BP;
 		debug.arch.debugreg[7] = DR7_FIXED;

@@ -176,6 +176,8 @@ int engine_kvm_vcpu_create(struct engine_vm *base, unsigned int index,
 		error = set_cpuid(v, cpuid, count);
 	if (!error)
 		error = first_state(v);
+	if (!error)
+		error = engine_kvm_first_apic(v);
 	if (!error && engine_kvm_assists(vm)) {
 		engine_kvm_hide_idt(v);
 		error = engine_kvm_set_msr(&v->base, X86_MSR_LSTAR, 0);

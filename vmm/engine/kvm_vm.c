@@ -164,6 +164,12 @@ int engine_kvm_trap_msrs(struct engine_vm *base, const struct engine_msr_range *
 		if (!put(&reads, ranges[n].first, ranges[n].count, !ranges[n].read) ||
 		    !put(&writes, ranges[n].first, ranges[n].count, !ranges[n].write))
 			return -E2BIG;
+	if (vm->pins) {
+		put(&reads, X86_MSR_APIC_BASE, 1, true);
+		put(&writes, X86_MSR_APIC_BASE, 1, true);
+		put(&reads, X86_MSR_TSC_DEADLINE, 1, true);
+		put(&writes, X86_MSR_TSC_DEADLINE, 1, true);
+	}
 	if (engine_kvm_assists(vm)) {
 		put(&reads, X86_MSR_LSTAR, 1, false);
 		put(&writes, X86_MSR_LSTAR, 1, false);

@@ -46,6 +46,9 @@ struct engine_probe {
 	struct vpt_caps pt_host, pt_guest;
 	const char *no_pt_host, *no_pt_guest;
 
+	/* NULL if the host can execute the local APICs (engine/apic.h), or the reason. */
+	const char *no_apic;
+
 	bool no_memory; /* a test failed for lack of memory, so its result is unknown */
 
 	/* NULL if `vpt run` can work, else the missing feature and the remedy. */
