@@ -24,7 +24,7 @@ static const char help[] =
 	"  -o, --output=FILE    write this .vpt file\n"
 	"  -s, --sessions=A-B   only sessions A to B, or A, or A- for A and all later ones\n"
 	"  -b, --buffer=WHO     host or guest: only the trace in their buffers\n"
-	"  -v, --vmcs=ADDRESS   of the guests, only the one with this VMCS\n"
+	"  -v, --vmcs=ADDRESS   only sessions with this current VMCS\n"
 	"  -m, --model=NAME     the processor's model of PT (skl)\n"
 	"  -a, --against=FILE   compare the one selected stream with the bytes of FILE, or with\n"
 	"                       the trace of the first vCPU if FILE is a .vpt file\n"

@@ -453,7 +453,9 @@ static const struct {
 	{0, UINT64_MAX, true, false, 0, 1, 28},
 	{0, UINT64_MAX, false, true, 0, 2, 54},
 	{0, UINT64_MAX, false, true, VMCS1, 1, 27},
-	{0, UINT64_MAX, true, true, VMCS1, 2, 55},
+	{0, UINT64_MAX, true, true, VMCS1, 2, 27},
+	/* The host's session while this VMCS is current has no PSB. */
+	{0, UINT64_MAX, true, false, VMCS1, 1, 0},
 	{1, 1, true, true, 0, 1, 9},
 	{0, 0, true, true, 0, 1, 4},
 	/* Neither has a PSB. */

@@ -52,7 +52,7 @@ struct import_config {
 	uint64_t first, last; /* selected sessions, counted over all logs */
 	bool host, guest;
 	bool one_vmcs;
-	uint64_t vmcs; /* VMCS of selected guests */
+	uint64_t vmcs; /* current VMCS of selected sessions */
 };
 
 struct import;

@@ -219,11 +219,9 @@ int import_index_log(struct import_index *x, struct import_log *log, size_t numb
 
 static bool wanted(const struct import_config *c, const struct import_session *s, size_t number)
 {
-	if (number < c->first || number > c->last)
+	if (number < c->first || number > c->last || (c->one_vmcs && c->vmcs != s->vmcs))
 		return false;
-	if (s->side == IMPORT_HOST)
-		return c->host;
-	return c->guest && (!c->one_vmcs || c->vmcs == s->vmcs);
+	return s->side == IMPORT_HOST ? c->host : c->guest;
 }
 
 /* Assign sessions without a byte to the stream of others with the same output base. */
