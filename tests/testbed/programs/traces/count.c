@@ -40,7 +40,7 @@ static void count(bool with_host)
 	while (machine.outs < 6)
 		if (!machine_step(&machine))
 			fail("the guest ends too early");
-	counters(counters_file);
+	counters(result_file);
 	if (with_host) {
 		perf_pt_disable(&pt);
 		perf_pt_close(&pt);

@@ -2,11 +2,14 @@
 /* Trace the CPU with perf while a guest runs. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "machine.h"
 #include "perf.h"
 #include "testbed.h"
 #include "traces.h"
+
+#define CPU_INSNS 8000000u
 
 static void open_host(struct perf_pt *pt, const struct perf_pt_want *want)
 {
@@ -23,7 +26,7 @@ static void begin(const struct perf_pt *pt)
 		fail("PERF_EVENT_IOC_ENABLE");
 }
 
-static void end(struct perf_pt *pt)
+static void end(struct perf_pt *pt, const char *name)
 {
 	perf_pt_disable(pt);
 	bed_command(BED_ORACLE_OFF, 0);
@@ -32,7 +35,7 @@ static void end(struct perf_pt *pt)
 	       pt->truncated, pt->lost);
 	if (pt->dropped || pt->lost)
 		fail("the host's trace is too long for the test");
-	bed_export("host.pt", pt->bytes, pt->size);
+	bed_export(name, pt->bytes, pt->size);
 }
 
 static const struct perf_pt_want all = {
@@ -50,7 +53,7 @@ static void run_guest(struct perf_pt *pt, uint64_t what, uint64_t rounds)
 	begin(pt);
 	while (machine_step(&machine))
 		perf_pt_read(pt);
-	end(pt);
+	end(pt, "host.pt");
 	machine_close(&machine);
 }
 
@@ -77,7 +80,7 @@ void trace_memory(void)
 	begin(&pt);
 	while (machine_step(&machine))
 		perf_pt_read(&pt);
-	end(&pt);
+	end(&pt, "host.pt");
 	if (pt.truncated)
 		fail("the host's trace is truncated");
 	bed_export("guest.ram", machine.vm.memory, VM_MEMORY);
@@ -120,6 +123,28 @@ void pmi_host_full(void)
 	perf_pt_close(&pt);
 }
 
+void trace_cpu(void)
+{
+	static const struct perf_pt_want large = {
+		.config = PERF_PT_TSC | PERF_PT_NORETCOMP,
+		.aux_pages = 1024,
+	};
+	const struct timespec pause = {.tv_nsec = 100000};
+	struct perf_pt pt;
+	uint64_t start;
+
+	open_host(&pt, &large);
+	begin(&pt);
+	/* An instruction of the machine is a tick. */
+	start = __builtin_ia32_rdtsc();
+	while (__builtin_ia32_rdtsc() - start < CPU_INSNS)
+		nanosleep(&pause, NULL);
+	end(&pt, result_file);
+	if (pt.truncated)
+		fail("the host's trace is truncated");
+	perf_pt_close(&pt);
+}
+
 void trace_both(void)
 {
 	struct machine machine;
@@ -132,7 +157,7 @@ void trace_both(void)
 	begin(&pt);
 	while (machine_step(&machine))
 		perf_pt_read(&pt);
-	end(&pt);
+	end(&pt, "host.pt");
 	if (pt.truncated || machine.plan->status & VPT_STATUS_MASK(ERROR))
 		fail("one of the traces is not whole");
 	bed_export("guest.pt", machine.vm.memory + VM_OUTPUT, machine_trace_size(&machine));

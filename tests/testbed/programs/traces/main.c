@@ -17,28 +17,19 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } tests[] = {
-	{"guest-range", guest_range},
-	{"guest-topa", guest_topa},
-	{"guest-pmi", guest_pmi},
-	{"guest-hole", guest_hole},
-	{"host", trace_host},
-	{"both", trace_both},
-	{"memory", trace_memory},
-	{"pmi-host", pmi_host},
-	{"pmi-host-full", pmi_host_full},
-	{"two-vcpus", two_vcpus},
-	{"system-two", system_two},
-	{"tsc-offset", tsc_offset},
-	{"tsc-scaled", tsc_scaled},
-	{"count-guest", count_guest},
-	{"count-both", count_both},
-	{"failed-late", failed_late},
-	{"failed-early", failed_early},
-	{"perf-user", perf_user},
-	{"load", load},
+	{"guest-range", guest_range}, {"guest-topa", guest_topa},
+	{"guest-pmi", guest_pmi},     {"guest-hole", guest_hole},
+	{"host", trace_host},	      {"both", trace_both},
+	{"memory", trace_memory},     {"cpu", trace_cpu},
+	{"pmi-host", pmi_host},	      {"pmi-host-full", pmi_host_full},
+	{"two-vcpus", two_vcpus},     {"system-two", system_two},
+	{"tsc-offset", tsc_offset},   {"tsc-scaled", tsc_scaled},
+	{"count-guest", count_guest}, {"count-both", count_both},
+	{"failed-late", failed_late}, {"failed-early", failed_early},
+	{"perf-user", perf_user},     {"load", load},
 };
 
-const char *counters_file = "counted";
+const char *result_file = "traced";
 
 int main(int argc, char **argv)
 {
@@ -48,7 +39,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (argc > 2)
-		counters_file = argv[2];
+		result_file = argv[2];
 	for (size_t i = 0; argc > 1 && i < sizeof(tests) / sizeof(tests[0]); i++) {
 		if (strcmp(argv[1], tests[i].name))
 			continue;

@@ -14,6 +14,8 @@ void trace_memory(void);
 void trace_both(void);
 void pmi_host(void);
 void pmi_host_full(void);
+/* A guest of another program runs meanwhile. The trace is in `result_file`. */
+void trace_cpu(void);
 
 /* two.c: two vCPUs, traced by their guests or by perf. */
 void two_vcpus(void);
@@ -33,8 +35,10 @@ void load(void);
 void tsc_offset(void);
 void tsc_scaled(void);
 
-/* count.c: count the accesses to PT's MSRs, for this file of the results. */
-extern const char *counters_file;
+/* The name of a file of the results. */
+extern const char *result_file;
+
+/* count.c: count the accesses to PT's MSRs, for `result_file`. */
 void count_guest(void);
 void count_both(void);
 
