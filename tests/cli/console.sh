@@ -68,12 +68,6 @@ lines() {
 		--usage=system -o "$dir/x.vpt" "$elf"
 	refuses "the input as an output" "$USAGE" "same file as --input" $soft --input="$dir/text" \
 		-o "$dir/text" "$elf"
-	if [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
-		refuses "not with KVM" "$USAGE" "not with engine kvm" run -q --engine=kvm --pt=off \
-			--input="$dir/text" "$elf"
-	else
-		tap_skip "not with KVM" "no /dev/kvm"
-	fi
 }
 
 # on_terminal SCRIPT TYPED: run the script on a terminal. The words of TYPED are typed, with half a

@@ -50,7 +50,8 @@ const struct cli_verb cli_verb_monitor = {
 	.notes =
 		"COMMAND is status, input (line=TEXT, or text=TEXT without a line feed), mark "
 		"(text=TEXT, vcpu=N), snapshot, trace-start (filter=RANGE, stop=RANGE, user, "
-		"kernel, cr3=VALUE), trace-stop or quit. vpt-monitor(1) describes them. It can "
+		"kernel, cr3=VALUE, vcpu=N), trace-stop (vcpu=N) or quit. vpt-monitor(1) describes "
+		"them. It can "
 		"also be a request in JSON.\n\n"
 		"The exit status is 0, 1 if the monitor refuses the command, 2 for a wrong command "
 		"line, and 4 if nobody answers.\n\n"

@@ -43,6 +43,7 @@ static bool take_number(const struct take *t, const char *name, const json_t *va
 
 static bool take_vcpu(const struct take *t, const char *name, const json_t *value)
 {
+	t->r->has_vcpu = true;
 	return take_number(t, name, value, &t->r->vcpu);
 }
 
@@ -109,6 +110,8 @@ static const struct row {
 	{CLI_MONITOR_TRACE_START, "user", take_user},
 	{CLI_MONITOR_TRACE_START, "kernel", take_kernel},
 	{CLI_MONITOR_TRACE_START, "cr3", take_cr3},
+	{CLI_MONITOR_TRACE_START, "vcpu", take_vcpu},
+	{CLI_MONITOR_TRACE_STOP, "vcpu", take_vcpu},
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -135,7 +138,7 @@ static bool take_arguments(const struct take *t, json_t *arguments)
 			return wrong(t, name, "no such argument");
 		if (!row->take(t, name, value))
 			return false;
-		t->r->has_arguments = true;
+		t->r->has_arguments |= row->take != take_vcpu;
 	}
 	if (!t->r->text &&
 	    (t->r->command == CLI_MONITOR_INPUT || t->r->command == CLI_MONITOR_MARK))

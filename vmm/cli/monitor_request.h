@@ -33,8 +33,9 @@ struct cli_monitor_request {
 	enum cli_monitor_command command;
 	const char *text; /* of input and mark */
 	bool is_line;	  /* of input: a line feed follows the text */
-	uint64_t vcpu;	  /* of mark */
-	/* trace-start: whether any argument was given; then those that follow */
+	uint64_t vcpu;	  /* of mark, trace-start and trace-stop */
+	bool has_vcpu;	  /* it was given */
+	/* trace-start: whether an argument besides vcpu was given; then those that follow */
 	bool has_arguments, user, kernel, has_cr3;
 	uint64_t cr3;
 	struct {

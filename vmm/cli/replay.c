@@ -223,6 +223,9 @@ static int replay(struct replay *r)
 	int status;
 
 	options = trace_reader_options(r->reader, &text);
+	if (!options && strcmp(trace_reader_info(r->reader)->engine, "soft") != 0)
+		return refuse(r, "it is not of the software CPU, and no other engine records a "
+				 "run's input: use vpt run --engine=soft");
 	if (!options)
 		return refuse(r, "it has no record of its run: use vpt run with --input, "
 				 "--console=stdio, --realtime, --monitor, --net or --share");

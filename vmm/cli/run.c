@@ -26,10 +26,11 @@ struct run {
 	struct engine_probe probe, also_probe;
 };
 
-/* Returns true if a host's trace begins with the guest, or is on at a reset. */
-static bool starts_trace(const struct cli_run_machine *m, const struct cli_run_options *o)
+/* Returns true if the host's trace of a vCPU begins with the guest, or is on at a reset. */
+static bool starts_trace(const struct cli_run_machine *m, const struct cli_run_options *o,
+			 unsigned int vcpu)
 {
-	if (o->owner != TRACE_OWNER_HOST || o->trace_later)
+	if (o->owner != TRACE_OWNER_HOST || o->trace_later || m->untraced >> vcpu & 1)
 		return false;
 	return m->window.state == CLI_RUN_WINDOW_NONE || m->window.state == CLI_RUN_WINDOW_DURING;
 }
@@ -41,8 +42,9 @@ int cli_run_load_again(struct cli_run_machine *m, const struct cli_run_guest *gu
 	int status = cli_run_guest_load(guest, o, &m->vm);
 	unsigned int i;
 
-	for (i = 0; !status && starts_trace(m, o) && i < m->vm.cpus; i++)
-		status = cli_run_start_host(o, m->vm.cpu[i]);
+	for (i = 0; !status && i < m->vm.cpus; i++)
+		if (starts_trace(m, o, i))
+			status = cli_run_start_host(o, m->vm.cpu[i]);
 	return status;
 }
 
@@ -187,7 +189,7 @@ static int write_start(struct run *r)
 {
 	int err = write_head(&r->m, r->m.writer);
 
-	if (!err)
+	if (!err && cli_run_counts(&r->m.vm))
 		err = cli_run_record(&r->m.o, &r->guest, r->m.writer);
 	if (!err)
 		err = cli_run_disks_record(&r->m, r->m.writer);
@@ -261,7 +263,8 @@ static int record(struct run *r, struct core_vcpu *v, const struct vpt_caps *cap
 		return status;
 	if (r->m.o.usage.given)
 		return cli_run_start_usage(&r->m.o, v);
-	return starts_trace(&r->m, &r->m.o) ? cli_run_start_host(&r->m.o, v) : CLI_EXIT_OK;
+	return starts_trace(&r->m, &r->m.o, v->index) ? cli_run_start_host(&r->m.o, v)
+						      : CLI_EXIT_OK;
 }
 
 static int start_trace(struct run *r)

@@ -355,8 +355,13 @@ struct cli_run_input {
 /* Return the file of --console, or NULL if it names none. */
 const char *cli_run_console_file(const struct cli_run_options *o);
 bool cli_run_has_input(const struct cli_run_options *o);
-/* Returns the name of an option that requires the software CPU, or NULL if there is none. */
-const char *cli_run_needs_soft(const struct cli_run_options *o);
+/*
+ * Returns the name of an option that connects the guest to the outside, or NULL if there is none. On
+ * the software CPU such a run is the same each time, or is recorded.
+ */
+const char *cli_run_outside(const struct cli_run_options *o);
+/* The descriptor that has more input for the guest, or -1. */
+int cli_run_input_fd(const struct cli_run_input *in);
 /* Open the input, and make a terminal raw. Call it before the sandbox. Returns an exit status. */
 int cli_run_input_open(struct cli_run_input *in, const struct cli_run_options *o);
 void cli_run_input_close(struct cli_run_input *in);
@@ -378,6 +383,16 @@ size_t cli_run_net_frame(struct cli_run_machine *m, uint8_t *bytes, size_t room)
 /* Wait up to @ns for the network or the other inputs. */
 void cli_run_net_wait(struct cli_run_machine *m, uint64_t ns);
 
+/*
+ * run_watch.c: watch the sources of input of a machine that does not count instructions. Call
+ * cli_run_watch() when all input has been taken, or cannot be taken yet.
+ */
+struct cli_run_watch;
+
+void cli_run_watch_begin(struct cli_run_machine *m);
+void cli_run_watch_end(struct cli_run_machine *m);
+void cli_run_watch(struct cli_run_machine *m);
+
 /* run_monitor.c: the option --monitor. */
 struct cli_run_monitor;
 
@@ -393,6 +408,26 @@ int cli_run_monitor_fd(const struct cli_run_machine *m);
 /* The hooks command() and obey() of the VM. */
 size_t cli_run_monitor_command(struct cli_run_machine *m, uint8_t *bytes, size_t room);
 bool cli_run_monitor_obey(struct cli_run_machine *m, const uint8_t *bytes, size_t len);
+/* A snapshot was written, or failed. */
+void cli_run_monitor_snapped(struct cli_run_machine *m);
+/* No snapshot could be made yet. Returns true if the monitor does not wait any longer. */
+bool cli_run_monitor_gives_up(struct cli_run_machine *m);
+/* The hook asked_vcpu() of the VM. */
+void cli_run_monitor_asked(struct cli_run_machine *m, struct core_vcpu *v);
+
+/*
+ * run_change.c: start or stop traces for the monitor. cli_run_change_begin() lets each vCPU of the
+ * request call cli_run_change_vcpu(), by the hook asked_vcpu() of the VM. Returns false if the
+ * request is wrong, with m->change.why.
+ */
+struct cli_monitor_request;
+bool cli_run_change_begin(struct cli_run_machine *m, const struct cli_monitor_request *r);
+/* Returns true if this was the last vCPU. m->change.failed is set if no trace has begun. */
+bool cli_run_change_vcpu(struct cli_run_machine *m, struct core_vcpu *v);
+/* Take the options of a trace-start. */
+void cli_run_change_options(struct cli_run_options *o, const struct cli_monitor_request *r);
+/* Returns true if the vCPU has a host's trace, or one that begins after a reset. */
+bool cli_run_change_is_on(const struct cli_run_machine *m, const struct core_vcpu *v);
 
 /* run_loop.c: runs a prepared machine until its guest ends. */
 struct cli_run_machine {
@@ -413,9 +448,17 @@ struct cli_run_machine {
 	bool silent;		       /* the console is dropped */
 	struct cli_run_input input;
 	struct cli_run_monitor *monitor; /* NULL if there is none */
-	struct net *net;		 /* NULL if there is no network */
-	uint64_t net_looked;		 /* ns of the last look at it */
-	struct p9_server *share;	 /* NULL if there is no shared folder */
+	/* A change of traces by the monitor (run_change.c). */
+	struct cli_run_change {
+		uint64_t chosen, left; /* vCPUs as bits; `left` still have to make the change */
+		bool starts, failed;
+		char why[256]; /* the reason if it failed */
+	} change;
+	uint64_t untraced; /* vCPUs as bits: the monitor has ended their traces, and no others */
+	struct cli_run_watch *watch; /* NULL if nobody watches the input */
+	struct net *net;	     /* NULL if there is no network */
+	uint64_t net_looked;	     /* ns of the last look at it */
+	struct p9_server *share;     /* NULL if there is no shared folder */
 	struct disk *disk[VIRTIO_DISKS];
 	struct trace_file_ref disk_ref[VIRTIO_DISKS]; /* their identities: size and time */
 	bool disk_failed;	   /* an access of the host failed, and the user has been told */
@@ -458,8 +501,10 @@ int cli_run_disk_access(struct cli_run_machine *m, unsigned int number,
 struct core_vm_hooks cli_run_hooks(struct cli_run_machine *m);
 /* Check the requested snapshots against the machine. Returns an exit status. */
 int cli_run_check_snapshots(const struct cli_run_machine *m);
-/* Check that the engine can receive input, if there is any. Returns an exit status. */
+/* Check the options for input and devices. Returns an exit status. */
 int cli_run_check_input(const struct cli_run_machine *m);
+/* Returns true if the engine counts instructions all the time, so that input can be recorded. */
+bool cli_run_counts(const struct core_vm *vm);
 /*
  * Open the guest's console, after all checks. The console is the file of --console, or standard
  * error with --json, whose output uses standard output. Output to a terminal is filtered, unless
@@ -469,6 +514,8 @@ int cli_run_open_console(struct cli_run_machine *m);
 void cli_run_loop(struct cli_run_machine *m);
 /* Write a snapshot now. Returns false if the run is to end and the snapshot was given up. */
 bool cli_run_take_snapshot(struct cli_run_machine *m);
+/* Let a snapshot be written as on SIGUSR1. */
+void cli_run_ask_snapshot(void);
 /* End the run as SIGINT does. */
 void cli_run_quit(void);
 /* Close, report and destroy. `status` is the status so far. */

@@ -40,7 +40,7 @@ static bool needs_model(const struct cli_run_options *o)
 	return o->model_given || o->system != TRACER_SYSTEM_PT || o->usage.given || o->oracle ||
 	       o->verify || o->max_insns || o->trace.of_model || o->snapshot || o->common_cpuid ||
 	       o->trace_later || o->window.from.kind || o->window.until.kind || o->window.insns ||
-	       cli_run_needs_soft(o);
+	       cli_run_outside(o);
 }
 
 /* Returns the engine with the processor's own PT if it can make this trace, or NULL. */
@@ -60,8 +60,8 @@ static const struct engine *choose_untraced(const struct cli_run_options *o,
 {
 	const struct engine *engine = engine_find("kvm");
 
-	if (o->snapshot || cli_run_needs_soft(o)) {
-		*why = o->snapshot ? "it has snapshots" : "it takes input";
+	if (o->snapshot) {
+		*why = "it has snapshots";
 		return NULL;
 	}
 	engine->probe(probe, false);

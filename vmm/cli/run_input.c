@@ -29,7 +29,19 @@ bool cli_run_has_input(const struct cli_run_options *o)
 	return o->input || (o->console && !strcmp(o->console, "stdio"));
 }
 
-const char *cli_run_needs_soft(const struct cli_run_options *o)
+static bool has_room(const struct cli_run_input *in)
+{
+	return in->kind == CLI_RUN_INPUT_TERMINAL || in->first == in->count;
+}
+
+int cli_run_input_fd(const struct cli_run_input *in)
+{
+	if (in->ended || in->kind == CLI_RUN_INPUT_FILE || !has_room(in))
+		return -1;
+	return in->fd;
+}
+
+const char *cli_run_outside(const struct cli_run_options *o)
 {
 	if (o->input)
 		return "--input";
@@ -177,11 +189,6 @@ static bool await(const struct cli_run_input *in, uint64_t ns, bool reads)
 	};
 
 	return ppoll(fd, 2, &most, NULL) > 0 && fd[0].revents;
-}
-
-static bool has_room(const struct cli_run_input *in)
-{
-	return in->kind == CLI_RUN_INPUT_TERMINAL || in->first == in->count;
 }
 
 void cli_run_input_poll(struct cli_run_input *in)

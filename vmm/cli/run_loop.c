@@ -222,10 +222,19 @@ static size_t frame(void *opaque, uint8_t *bytes, size_t room)
 
 static void transmit(void *opaque, const uint8_t *bytes, size_t count)
 {
-	const struct cli_run_machine *m = opaque;
+	struct cli_run_machine *m = opaque;
 
-	if (m->net)
-		net_send(m->net, bytes, count);
+	if (!m->net)
+		return;
+	net_send(m->net, bytes, count);
+	/* There may be an answer already, or another connection to watch. */
+	if (m->vm.vcpu->input.mode == CORE_INPUT_HOST)
+		m->vm.vcpu->input.arrived = 1;
+}
+
+static void watch(void *opaque)
+{
+	cli_run_watch(opaque);
 }
 
 static bool obey(void *opaque, const uint8_t *bytes, size_t len)
@@ -242,7 +251,15 @@ static void take_if_asked(struct cli_run_machine *m)
 	if (!asked || !m->o.snapshot)
 		return;
 	asked = 0;
-	(void)cli_run_take_snapshot(m);
+	if (cli_run_take_snapshot(m))
+		cli_run_monitor_snapped(m);
+	else if (cli_run_monitor_gives_up(m))
+		asked = 0;
+}
+
+void cli_run_ask_snapshot(void)
+{
+	asked = 1;
 }
 
 /* A snapshot of several vCPUs under KVM is taken when all of them have stopped: change(). */
@@ -334,6 +351,11 @@ static void change(void *opaque)
 		take_if_asked(m);
 }
 
+static void asked_vcpu(void *opaque, struct core_vcpu *v)
+{
+	cli_run_monitor_asked(opaque, v);
+}
+
 static size_t share(void *opaque, const uint8_t *request, size_t bytes, uint8_t *reply, size_t room)
 {
 	const struct cli_run_machine *m = opaque;
@@ -353,6 +375,7 @@ struct core_vm_hooks cli_run_hooks(struct cli_run_machine *m)
 		.console = console,
 		.input_wait = input_wait,
 		.input = input,
+		.watch = watch,
 		.frame = frame,
 		.transmit = transmit,
 		.command = command,
@@ -366,6 +389,7 @@ struct core_vm_hooks cli_run_hooks(struct cli_run_machine *m)
 		.reached = reached,
 		.asked = change,
 		.alarm = alarm_rings,
+		.asked_vcpu = asked_vcpu,
 		.opaque = m,
 	};
 }
@@ -438,18 +462,24 @@ int cli_run_check_snapshots(const struct cli_run_machine *m)
 	return CLI_EXIT_OK;
 }
 
+bool cli_run_counts(const struct core_vm *vm)
+{
+	return vm->engine->can & ENGINE_COUNTS && !vm->change.traced;
+}
+
 int cli_run_check_input(const struct cli_run_machine *m)
 {
 	const struct cli_run_options *o = &m->o;
-	const char *name = cli_run_needs_soft(o);
+	const char *name = cli_run_outside(o);
 
-	if (!name)
-		return CLI_EXIT_OK;
-	if (!(m->vm.engine->can & ENGINE_REPORTS))
-		return cli_fail(CLI_EXIT_USAGE, "%s: %s: not with engine %s: use --engine=soft",
-				o->verb, name, m->vm.engine->name);
-	if (o->usage.given)
+	if (name && o->usage.given)
 		return cli_fail(CLI_EXIT_USAGE, "%s: %s: not with --usage", o->verb, name);
+	/* vCPUs that take turns need the place of an input. */
+	if (name && m->vm.change.traced && m->vm.cpus > 1)
+		return cli_fail(CLI_EXIT_USAGE,
+				"%s: %s: engine " CLI_RUN_PAIR " has it with one vCPU: use "
+				"--engine=kvm or --engine=soft",
+				o->verb, name);
 	return CLI_EXIT_OK;
 }
 
@@ -549,6 +579,25 @@ static void replay_inputs(struct cli_run_machine *m)
 	core_virtio_replay(&m->vm, replay->inputs, replay->count);
 }
 
+static void attach_input(struct cli_run_machine *m)
+{
+	const struct cli_run_options *o = &m->o;
+	struct core_vcpu *v = m->vm.vcpu;
+
+	cli_run_input_skip(&m->input, v->input.bytes);
+	if (o->replay)
+		replay_inputs(m);
+	else if (m->input.fd < 0 && !o->realtime && !o->share.given && !o->monitor &&
+		 !o->net.given && !(cli_run_window_signals(o) && cli_run_counts(&m->vm)))
+		return;
+	else if (cli_run_counts(&m->vm))
+		core_input_live(v, o->realtime || m->input.kind == CLI_RUN_INPUT_TERMINAL);
+	else
+		core_input_host(v);
+	if (v->input.mode == CORE_INPUT_HOST)
+		cli_run_watch_begin(m);
+}
+
 void cli_run_loop(struct cli_run_machine *m)
 {
 	struct core_vcpu *v = m->vm.vcpu;
@@ -569,15 +618,11 @@ void cli_run_loop(struct cli_run_machine *m)
 	}
 	m->snapshot_next = m->vm.pause_at = next_snapshot(m, retired);
 	core_vm_pause(&m->vm, cli_run_window_next(m));
-	cli_run_input_skip(&m->input, v->input.bytes);
-	if (m->input.fd >= 0 || m->o.realtime || m->o.share.given || m->o.monitor ||
-	    m->o.net.given || (cli_run_window_signals(&m->o) && v->engine->can & ENGINE_REPORTS))
-		core_input_live(v, m->o.realtime || m->input.kind == CLI_RUN_INPUT_TERMINAL);
-	if (m->o.replay)
-		replay_inputs(m);
+	attach_input(m);
 	do
 		core_vm_run(&m->vm);
 	while (restarts(m));
+	cli_run_watch_end(m);
 	if (m->o.replay)
 		check_inputs(&m->vm);
 	release_signals();

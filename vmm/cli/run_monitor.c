@@ -18,13 +18,16 @@
 #include "core/vcpu.h"
 #include "trace/input.h"
 
-/* The text of a range whose name was resolved. */
-#define RESOLVED "range of the monitor"
+/* The longest wait for a place at which the machine can be saved. */
+#define SNAPSHOT_NS	1000000000u
+#define SNAPSHOT_FAILED "the snapshot failed, and the run ends"
 
 struct cli_run_monitor {
 	struct cli_monitor_socket socket;
 	struct cli_monitor_request asked; /* the request that waits; root is NULL without one */
 	char *command;			  /* its form in the file; allocated */
+	bool begun;			  /* vCPUs execute it, or a snapshot waits */
+	uint64_t until;			  /* ns: the end of a snapshot's wait */
 };
 
 int cli_run_monitor_open(struct cli_run_machine *m)
@@ -50,6 +53,7 @@ static void forget(struct cli_run_monitor *mon)
 	cli_monitor_request_free(&mon->asked);
 	free(mon->command);
 	mon->command = NULL;
+	mon->begun = false;
 }
 
 void cli_run_monitor_close(struct cli_run_machine *m)
@@ -81,50 +85,60 @@ static json_t *address(uint64_t value)
 	return json_string(text);
 }
 
-static json_t *status_of(const struct core_vcpu *v)
+/* Returns true if the counts of instructions and the virtual TSC are those of the whole run. */
+static bool counts(const struct cli_run_machine *m)
+{
+	return cli_run_counts(&m->vm);
+}
+
+/* The place at which a command has taken effect. */
+static json_t *place(const struct cli_run_machine *m)
+{
+	return counts(m) ? json_pack("{s:I}", "insns", (json_int_t)core_vm_retired(&m->vm))
+			 : json_object();
+}
+
+static void set_number(json_t *object, const char *name, uint64_t value)
+{
+	json_object_set_new(object, name, json_integer((json_int_t)value));
+}
+
+static json_t *status_of(const struct cli_run_machine *m, const struct core_vcpu *v)
 {
 	const struct tracer_recorder *rec = &v->tracer.recorder;
+	json_t *vcpu =
+		json_pack("{s:i, s:s, s:o, s:b, s:b}", "vcpu", (int)v->index, "state", state_of(v),
+			  "rip", address(v->regs->rip), "trace_on", cli_run_change_is_on(m, v),
+			  "traced", tracer_on(&v->tracer) || tracer_takes(&v->tracer));
 
-	return json_pack("{s:i, s:s, s:o, s:I, s:b, s:I, s:I}", "vcpu", (int)v->index, "state",
-			 state_of(v), "rip", address(v->regs->rip), "insns",
-			 (json_int_t)v->ev->retired, "traced", tracer_on(&v->tracer),
-			 "traced_insns", (json_int_t)rec->insns, "trace_bytes",
-			 (json_int_t)rec->bytes);
+	if (counts(m)) {
+		set_number(vcpu, "insns", v->ev->retired);
+		set_number(vcpu, "traced_insns", rec->insns);
+	}
+	set_number(vcpu, "trace_bytes", rec->bytes);
+	return vcpu;
 }
 
 static json_t *status(const struct cli_run_machine *m)
 {
 	const struct core_vcpu *v = m->vm.vcpu;
-	json_t *vcpus = json_array();
+	json_t *vcpus = json_array(), *status;
+	bool on = false;
 	unsigned int i;
 
-	for (i = 0; i < m->vm.cpus; i++)
-		json_array_append_new(vcpus, status_of(m->vm.cpu[i]));
-	return json_pack("{s:s, s:s, s:I, s:I, s:b, s:I, s:o}", "guest", m->o.guest, "engine",
-			 m->vm.engine->name, "insns", (json_int_t)core_vm_retired(&m->vm), "tsc",
-			 (json_int_t)engine_time_tsc(&v->ev->time, v->ev->retired), "trace_on",
-			 m->o.owner == TRACE_OWNER_HOST && !m->o.trace_later, "snapshots",
-			 (json_int_t)m->snapshots, "vcpus", vcpus);
-}
-
-/* The options of a trace that trace-start sets. */
-static void take_options(struct cli_run_options *o, const struct cli_monitor_request *r)
-{
-	size_t i;
-
-	/* Without arguments the trace is that of the command line, or of the last trace-start. */
-	if (!r->has_arguments)
-		return;
-	o->user = r->user;
-	o->kernel = r->kernel;
-	o->has_cr3 = r->has_cr3;
-	o->cr3 = r->cr3;
-	o->ranges = r->ranges;
-	for (i = 0; i < r->ranges; i++)
-		o->range[i] = (struct cli_run_range){
-			.text = r->range[i].text,
-			.stop = r->range[i].stop,
-		};
+	for (i = 0; i < m->vm.cpus; i++) {
+		json_array_append_new(vcpus, status_of(m, m->vm.cpu[i]));
+		on |= cli_run_change_is_on(m, m->vm.cpu[i]);
+	}
+	status = json_pack("{s:s, s:s}", "guest", m->o.guest, "engine", m->vm.engine->name);
+	if (counts(m)) {
+		set_number(status, "insns", core_vm_retired(&m->vm));
+		set_number(status, "tsc", engine_time_tsc(&v->ev->time, v->ev->retired));
+	}
+	json_object_set_new(status, "trace_on", json_boolean(on));
+	set_number(status, "snapshots", m->snapshots);
+	json_object_set_new(status, "vcpus", vcpus);
+	return status;
 }
 
 static json_t *range_texts(const struct cli_run_options *o, bool stop)
@@ -161,7 +175,7 @@ static bool resolve(const struct cli_run_machine *m, struct cli_monitor_request 
 		return false;
 	}
 	*o = m->o;
-	take_options(o, r);
+	cli_run_change_options(o, r);
 	cli_fail_keep(why, CLI_MONITOR_WHY);
 	error = m->elf ? cli_run_resolve(o, m->elf->bytes, m->elf->size)
 		       : cli_run_resolve(o, NULL, 0);
@@ -189,6 +203,9 @@ static bool check(const struct cli_run_machine *m, const struct cli_monitor_requ
 		return r->vcpu < m->vm.cpus && strlen(r->text) <= TRACE_USER_MARK_MAX;
 	case CLI_MONITOR_TRACE_START:
 	case CLI_MONITOR_TRACE_STOP:
+		snprintf(why, CLI_MONITOR_WHY, "vcpu: there is no such vCPU");
+		if (r->vcpu >= m->vm.cpus)
+			return false;
 		snprintf(why, CLI_MONITOR_WHY, "%s",
 			 m->o.owner == TRACE_OWNER_HOST
 				 ? "not with RTIT"
@@ -206,6 +223,22 @@ static void answer(struct cli_run_monitor *mon, const struct cli_monitor_request
 
 	cli_monitor_answer(&mon->socket, text ? text : "{\"error\": {\"desc\": \"no memory\"}}");
 	free(text);
+}
+
+/* Answer the command that has taken effect. */
+static void complete(struct cli_run_machine *m, json_t *result, const char *why)
+{
+	struct cli_run_monitor *mon = m->monitor;
+
+	if (!mon || !mon->command) {
+		json_decref(result);
+		return;
+	}
+	answer(mon, &mon->asked, result, why);
+	forget(mon);
+	/* Its client may have sent more. */
+	if (m->vm.vcpu->input.mode == CORE_INPUT_HOST)
+		m->vm.vcpu->input.arrived = 1;
 }
 
 /* Keep a request until it can be executed, in the form of the file. */
@@ -261,10 +294,18 @@ static void handle(struct cli_run_machine *m, struct cli_monitor_request *r)
 		result = type(m, r);
 		break;
 	case CLI_MONITOR_SNAPSHOT:
-		why = "the snapshot failed, and the run ends";
-		if (cli_run_take_snapshot(m) && !m->vm.stop.kind)
-			result = json_pack("{s:I}", "insns", (json_int_t)core_vm_retired(&m->vm));
-		break;
+		why = SNAPSHOT_FAILED;
+		if (m->vm.threads) {
+			cli_run_ask_snapshot();
+		} else if (cli_run_take_snapshot(m)) {
+			result = m->vm.stop.kind ? NULL : place(m);
+			break;
+		}
+		/* The engine cannot stop here. Each tick tries again. */
+		keep(mon, r);
+		mon->begun = mon->command;
+		mon->until = core_now() + SNAPSHOT_NS;
+		return;
 	case CLI_MONITOR_QUIT:
 		result = json_object();
 		cli_run_quit();
@@ -275,6 +316,27 @@ static void handle(struct cli_run_machine *m, struct cli_monitor_request *r)
 	}
 	answer(mon, r, result, why);
 	cli_monitor_request_free(r);
+}
+
+static bool snapshot_waits(const struct cli_run_machine *m)
+{
+	const struct cli_run_monitor *mon = m->monitor;
+
+	return mon && mon->begun && mon->asked.command == CLI_MONITOR_SNAPSHOT;
+}
+
+void cli_run_monitor_snapped(struct cli_run_machine *m)
+{
+	if (snapshot_waits(m))
+		complete(m, m->vm.stop.kind ? NULL : place(m), SNAPSHOT_FAILED);
+}
+
+bool cli_run_monitor_gives_up(struct cli_run_machine *m)
+{
+	if (!snapshot_waits(m) || core_now() < m->monitor->until)
+		return false;
+	complete(m, NULL, "the engine cannot save the guest where it is: try again");
+	return true;
 }
 
 bool cli_run_monitor_is_due(struct cli_run_machine *m)
@@ -307,7 +369,7 @@ void cli_run_monitor_poll(struct cli_run_machine *m)
 
 size_t cli_run_monitor_command(struct cli_run_machine *m, uint8_t *bytes, size_t room)
 {
-	const char *command = m->monitor ? m->monitor->command : NULL;
+	const char *command = m->monitor && !m->monitor->begun ? m->monitor->command : NULL;
 	const size_t len = command ? strlen(command) : 0;
 
 	if (bytes && len <= room)
@@ -315,76 +377,43 @@ size_t cli_run_monitor_command(struct cli_run_machine *m, uint8_t *bytes, size_t
 	return len <= room || !bytes ? len : 0;
 }
 
-/* The registers of a trace can be written only while the trace is off. */
-static bool stop_trace(const struct cli_run_machine *m)
+void cli_run_monitor_asked(struct cli_run_machine *m, struct core_vcpu *v)
+{
+	if (cli_run_change_vcpu(m, v))
+		complete(m, m->change.failed ? NULL : place(m), m->change.why);
+}
+
+/* Begin or end traces. Without threads, this thread makes the changes of all vCPUs. */
+static void change(struct cli_run_machine *m, const struct cli_monitor_request *r)
 {
 	unsigned int i;
 
-	for (i = 0; i < m->vm.cpus; i++) {
-		struct core_vcpu *v = m->vm.cpu[i];
-
-		if (tracer_host_write(&v->tracer, VPT_MSR_CTL, 0, v->regs->rip) != VPT_FAULT_NONE)
-			return false;
+	if (!cli_run_change_begin(m, r)) {
+		complete(m, NULL, m->change.why);
+		return;
 	}
-	return true;
-}
-
-static bool start_trace(struct cli_run_machine *m, const struct cli_monitor_request *r,
-			char why[CLI_MONITOR_WHY])
-{
-	int error = CLI_EXIT_OK;
-	unsigned int i;
-	size_t n;
-
-	take_options(&m->o, r);
-	cli_fail_keep(why, CLI_MONITOR_WHY);
-	if (r->ranges)
-		error = cli_run_resolve(&m->o, NULL, 0);
-	for (n = 0; n < m->o.ranges; n++)
-		m->o.range[n].text = RESOLVED;
-	for (i = 0; !error && i < m->vm.cpus; i++)
-		error = cli_run_start_host(&m->o, m->vm.cpu[i]);
-	cli_fail_keep(NULL, 0);
-	if (error)
-		(void)stop_trace(m);
-	m->o.trace_later = error;
-	return !error;
-}
-
-static bool execute(struct cli_run_machine *m, const struct cli_monitor_request *r,
-		    char why[CLI_MONITOR_WHY])
-{
-	switch (r->command) {
-	case CLI_MONITOR_MARK:
-		core_mark_put(m->vm.cpu[r->vcpu], CORE_MARK_BY_MONITOR, r->text, strlen(r->text));
-		return true;
-	case CLI_MONITOR_TRACE_START:
-		return stop_trace(m) && start_trace(m, r, why);
-	case CLI_MONITOR_TRACE_STOP:
-		m->o.trace_later = true;
-		return stop_trace(m);
-	default:
-		return false;
-	}
+	while (m->change.left && !m->vm.threads)
+		for (i = 0; i < m->vm.cpus; i++)
+			cli_run_monitor_asked(m, m->vm.cpu[i]);
 }
 
 bool cli_run_monitor_obey(struct cli_run_machine *m, const uint8_t *bytes, size_t len)
 {
-	struct cli_run_monitor *mon = m->monitor;
-	char why[CLI_MONITOR_WHY] = "the processor does not allow it";
+	char why[CLI_MONITOR_WHY] = "";
 	struct cli_monitor_request r;
-	json_t *result = NULL;
 	bool valid = cli_monitor_request_parse(&r, (const char *)bytes, len, why) &&
 		     check(m, &r, why) && r.command >= CLI_MONITOR_MARK &&
 		     r.command != CLI_MONITOR_SNAPSHOT && r.command != CLI_MONITOR_QUIT;
 
-	if (valid && execute(m, &r, why))
-		result = json_pack("{s:I}", "insns", (json_int_t)core_vm_retired(&m->vm));
-	if (mon && mon->command) {
-		answer(mon, &mon->asked, result, why);
-		forget(mon);
+	if (m->monitor)
+		m->monitor->begun = true;
+	if (valid && r.command == CLI_MONITOR_MARK) {
+		core_mark_put(m->vm.cpu[r.vcpu], CORE_MARK_BY_MONITOR, r.text, strlen(r.text));
+		complete(m, place(m), why);
+	} else if (valid) {
+		change(m, &r);
 	} else {
-		json_decref(result);
+		complete(m, NULL, why);
 	}
 	cli_monitor_request_free(&r);
 	return valid;

@@ -42,6 +42,12 @@ static uint64_t tsc_ns(const struct core_vcpu *v, uint64_t ticks)
 	return (uint64_t)((unsigned __int128)ticks * DEV_NS_PER_SECOND / hz);
 }
 
+/* Returns a time of the guest in ns. The virtual TSC stands still while KVM runs the guest. */
+static uint64_t guest_ns(const struct core_vcpu *v)
+{
+	return v->input.mode == CORE_INPUT_HOST ? core_now() : tsc_ns(v, tsc(v));
+}
+
 static uint64_t ns_tsc(const struct core_vcpu *v, uint64_t ns)
 {
 	const uint64_t hz = core_clock_tsc_hz(&v->vm->caps);
@@ -111,7 +117,7 @@ void core_input_record(struct core_vcpu *v, enum trace_recorded_kind kind, const
 		.len = (uint32_t)len,
 	};
 
-	if (!tracer_recorder_records(rec))
+	if (!tracer_recorder_records(rec) || v->vm->vcpu->input.mode == CORE_INPUT_HOST)
 		return;
 	tracer_recorder_note(rec, trace_writer_input(rec->writer, v->index, &head, bytes));
 }
@@ -149,8 +155,8 @@ static unsigned int wanted_live(struct core_vcpu *v)
 	if (!wants)
 		in->offered = 0;
 	else if (!in->offered)
-		in->offered = tsc(v);
-	return wants && tsc_ns(v, tsc(v) - in->offered) >= CONSOLE_NS ? wants : 0;
+		in->offered = guest_ns(v);
+	return wants && guest_ns(v) - in->offered >= CONSOLE_NS ? wants : 0;
 }
 
 static void receive(struct core_vcpu *v, const uint8_t *bytes, size_t count)
@@ -231,12 +237,30 @@ static bool is_seen(const struct core_vcpu *v)
 	return v->input.seen_retired == v->ev->retired && v->input.seen_tsc == tsc(v);
 }
 
-static void deliver_live(struct core_vcpu *v)
+bool core_input_take(struct core_vcpu *v)
 {
 	const struct core_vm_hooks *hooks = &v->vm->hooks;
+	const bool obeys = has_command(v);
 	uint8_t bytes[DEV_SERIAL_FIFO];
-	struct core_input *in = &v->input;
 	unsigned int wants;
+
+	if (obeys)
+		obey_live(v);
+	wants = wanted_live(v);
+	if (wants && poll_input(v, 0, true) == CORE_INPUT_READY)
+		receive(v, bytes, hooks->input(hooks->opaque, bytes, wants));
+	receive_frames(v);
+	return obeys;
+}
+
+bool core_input_is_wanted(struct core_vcpu *v)
+{
+	return (wanted_live(v) && poll_input(v, 0, true) == CORE_INPUT_READY) || has_frame(v);
+}
+
+static void deliver_live(struct core_vcpu *v)
+{
+	struct core_input *in = &v->input;
 	uint32_t number;
 
 	in->at = next_time(v);
@@ -254,12 +278,7 @@ static void deliver_live(struct core_vcpu *v)
 		stop(v, in->stop);
 		return;
 	}
-	if (has_command(v))
-		obey_live(v);
-	wants = wanted_live(v);
-	if (wants && poll_input(v, 0, true) == CORE_INPUT_READY)
-		receive(v, bytes, hooks->input(hooks->opaque, bytes, wants));
-	receive_frames(v);
+	(void)core_input_take(v);
 }
 
 /* A recording with another input is of another run, or damaged. */

@@ -43,11 +43,23 @@ void core_loop_poll_trace(struct core_vcpu *v)
 		     (unsigned long long)v->tracer.recorder.bytes);
 }
 
+static void tick(struct core_vcpu *v)
+{
+	const struct core_vm_hooks *hooks = &v->vm->hooks;
+
+	/* The guest runs in between, also if a take needs longer than a tick. */
+	v->next_tick = core_now() + tick_ns(v);
+	if (hooks->tick && hooks->tick(hooks->opaque))
+		core_input_end(v, TRACE_STOP_INTERRUPTED);
+	/* Watch the sources again, which may be others by now. */
+	if (v->input.mode == CORE_INPUT_HOST)
+		v->input.arrived = 1;
+}
+
 void core_loop_poll_host(struct core_vcpu *v)
 {
-	struct core_vm *vm = v->vm;
 	uint64_t now = core_now();
-	const bool urgent = v->urged == CORE_URGED_NOW;
+	const bool urgent = v->urged == CORE_URGED_NOW || v->input.arrived;
 
 	core_loop_poll_trace(v);
 	/* The first vCPU handles the machine's hooks. */
@@ -57,12 +69,10 @@ void core_loop_poll_host(struct core_vcpu *v)
 	}
 	if (v->deadline && now >= v->deadline)
 		core_input_end(v, TRACE_STOP_TIMEOUT);
-	if (now < v->next_tick && !urgent)
-		return;
-	/* The guest runs in between, also if a take needs longer than a tick. */
-	v->next_tick = core_now() + tick_ns(v);
-	if (vm->hooks.tick && vm->hooks.tick(vm->hooks.opaque))
-		core_input_end(v, TRACE_STOP_INTERRUPTED);
+	if (now >= v->next_tick || urgent)
+		tick(v);
+	if (core_input_is_due(v))
+		core_input_serve(v);
 }
 
 void core_loop_poll(struct core_vcpu *v)
@@ -91,6 +101,11 @@ void core_loop_halted(struct core_vcpu *v)
 		return;
 	if (core_threads_used(v)) {
 		core_threads_park(v);
+		core_loop_poll(v);
+		return;
+	}
+	if (listens && core_input_can_wake(v)) {
+		core_irq_skip_to_next(v);
 		core_loop_poll(v);
 		return;
 	}
@@ -186,6 +201,11 @@ static bool run_part(struct core_vcpu *v, enum way way, struct core_loop *l)
 		v->vm->hooks.asked(v->vm->hooks.opaque);
 		return false;
 	}
+	if (vpt_unlikely(v->pending & CORE_VCPU_ASKED)) {
+		v->pending &= ~(uint32_t)CORE_VCPU_ASKED;
+		v->vm->hooks.asked_vcpu(v->vm->hooks.opaque, v);
+		return false;
+	}
 	switch (way) {
 	case WAY_BATCH:
 		sync_at_times(v);
@@ -227,7 +247,8 @@ void core_vcpu_loop(struct core_vcpu *v)
 
 	core_loop_begin(v);
 	while (!v->vm->stop.kind && !core_switch_leaves(v) && !is_full(v, way)) {
-		if (vpt_unlikely(v->urged == CORE_URGED_NOW) || run_part(v, way, &l))
+		if (vpt_unlikely(v->urged == CORE_URGED_NOW) || core_input_is_due(v) ||
+		    run_part(v, way, &l))
 			core_loop_poll(v);
 		if (vpt_unlikely(v->vm->change.traced || v->vm->asked)) {
 			core_switch_poll(v);

@@ -41,6 +41,9 @@ struct core_threads {
 	struct thread of[DEV_PLATFORM_CPUS];
 };
 
+/* Held while a thread that brings input uses vm->threads, which ends with the loop. */
+static pthread_mutex_t input_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static struct thread *thread_of(const struct core_vcpu *v)
 {
 	return &v->vm->threads->of[v->index];
@@ -52,14 +55,15 @@ bool core_threads_used(const struct core_vcpu *v)
 }
 
 /* Returns true if a vCPU has an event that its thread does not know. */
-static bool has_event(const struct core_vcpu *v)
+static bool has_event(struct core_vcpu *v)
 {
 	const uint32_t state = thread_of(v)->state;
 
-	if (v->vm->stop.kind || v->vm->change.due || core_init_pending(v))
+	if (v->vm->stop.kind || v->vm->change.due || core_init_pending(v) ||
+	    v->pending & CORE_VCPU_ASKED)
 		return true;
-	/* The first vCPU also waits for the events of the shared devices. */
-	if (!v->index && core_devices_is_earlier(v))
+	/* The first vCPU also waits for the events of the shared devices, and for input. */
+	if (!v->index && (core_devices_is_earlier(v) || core_input_is_due(v)))
 		return true;
 	if (v->pending & CORE_VCPU_WAIT_SIPI)
 		return false;
@@ -119,12 +123,12 @@ void core_threads_enter(struct core_vcpu *v)
 	become_current(v);
 }
 
-/* Returns true if a shared device can wake one of the vCPUs. */
+/* Returns true if a shared device, or input, can wake one of the vCPUs. */
 static bool devices_can_wake(const struct core_vm *vm)
 {
 	unsigned int i;
 
-	if (core_devices_shared_next(vm) == UINT64_MAX)
+	if (core_devices_shared_next(vm) == UINT64_MAX && !core_input_can_wake(vm->vcpu))
 		return false;
 	for (i = 0; i < vm->cpus; i++)
 		if (vm->cpu[i]->pending & CORE_VCPU_HALTED && vm->cpu[i]->regs->rflags & X86_FL_IF)
@@ -184,6 +188,29 @@ void core_threads_wait(struct core_vcpu *v, uint64_t ns)
 void core_threads_park(struct core_vcpu *v)
 {
 	wait_for(v, v->index ? UINT64_MAX : core_devices_next(v), THREAD_FOR_OTHERS);
+}
+
+bool core_threads_input(struct core_vm *vm)
+{
+	struct core_threads *threads;
+
+	pthread_mutex_lock(&input_lock);
+	threads = vm->threads;
+	if (threads) {
+		pthread_mutex_lock(&threads->lock);
+		core_input_notify(vm);
+		notify(vm->vcpu);
+		pthread_mutex_unlock(&threads->lock);
+	}
+	pthread_mutex_unlock(&input_lock);
+	return threads;
+}
+
+static void use(struct core_vm *vm, struct core_threads *threads)
+{
+	pthread_mutex_lock(&input_lock);
+	vm->threads = threads;
+	pthread_mutex_unlock(&input_lock);
 }
 
 void core_threads_urge(const struct core_vm *vm)
@@ -293,7 +320,7 @@ int core_threads_loop(struct core_vm *vm)
 	int error;
 
 	init(&threads, vm->cpus);
-	vm->threads = &threads;
+	use(vm, &threads);
 	pthread_mutex_lock(&threads.lock);
 	error = create(vm, &count);
 	if (error) {
@@ -316,7 +343,7 @@ int core_threads_loop(struct core_vm *vm)
 		threads.of[i].id = 0;
 		pthread_join(id, NULL);
 	}
-	vm->threads = NULL;
+	use(vm, NULL);
 	destroy(&threads, vm->cpus);
 	return error;
 }

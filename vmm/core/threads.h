@@ -33,6 +33,12 @@ void core_threads_urge(const struct core_vm *vm);
 /* Interrupt the other vCPUs that have an event, such as the end of the run. */
 void core_threads_notify(struct core_vcpu *v);
 
+/*
+ * Call core_input_notify() with the lock. The caller is a thread of the VM's owner. Returns false if
+ * the machine has no threads now.
+ */
+bool core_threads_input(struct core_vm *vm);
+
 /* Release the lock for run(), and take it again. @want_irq is the argument of run(). */
 void core_threads_leave(struct core_vcpu *v, bool want_irq);
 void core_threads_enter(struct core_vcpu *v);

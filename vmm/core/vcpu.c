@@ -183,6 +183,12 @@ int core_vcpu_record(struct core_vcpu *v, struct trace_writer *writer, uint32_t 
 	return init_tracer(v, writer, oracle, tracer_caps);
 }
 
+void core_vcpu_ask(struct core_vcpu *v)
+{
+	v->pending |= CORE_VCPU_ASKED;
+	v->ev->state |= ENGINE_ATTENTION;
+}
+
 void core_vcpu_pause(struct core_vcpu *v)
 {
 	const uint64_t others = core_vm_retired(v->vm) - v->ev->retired, at = v->vm->pause_at;

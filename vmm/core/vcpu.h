@@ -35,6 +35,7 @@ enum core_vcpu_pending {
 	CORE_VCPU_TAKEN = 1 << 17, /* core_emulate() took the conditional branch */
 	CORE_VCPU_KICK_ARMED = 1 << 18,
 	CORE_VCPU_YIELDS = 1 << 19, /* the turn ends before its time (turns.h) */
+	CORE_VCPU_ASKED = 1 << 20,  /* core_vm_hooks.asked_vcpu is due */
 };
 
 /*
@@ -140,6 +141,12 @@ int core_vcpu_record(struct core_vcpu *v, struct trace_writer *writer, uint32_t 
  * -errno.
  */
 int core_vcpu_watch(struct core_vcpu *v, const uint64_t *ips, size_t count);
+
+/*
+ * Let core_vm_hooks.asked_vcpu be called for this vCPU. With threads, the caller has the machine's
+ * lock.
+ */
+void core_vcpu_ask(struct core_vcpu *v);
 
 /* Deliver an interrupt or execute one instruction, with exact time. */
 void core_vcpu_step(struct core_vcpu *v);

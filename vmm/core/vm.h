@@ -38,12 +38,17 @@ enum core_input_ready {
 struct core_vm_hooks {
 	void (*console)(void *opaque, char c);
 	/*
-	 * For core_input_live(): wait up to @ns for input. If @wants is clear, input does not end
+	 * For live input: wait up to @ns for input. If @wants is clear, input does not end
 	 * the wait.
 	 */
 	enum core_input_ready (*input_wait)(void *opaque, uint64_t ns, bool wants);
 	/* Take at most @most bytes, after input_wait() has returned CORE_INPUT_READY. */
 	size_t (*input)(void *opaque, uint8_t *bytes, size_t most);
+	/*
+	 * For core_input_host(): all input that was there has been taken, or the guest does not want
+	 * it yet. Call core_input_notify() when there is more.
+	 */
+	void (*watch)(void *opaque);
 	/*
 	 * Copy the next frame of the network for the guest, at most @room bytes, and remove it.
 	 * Returns its size, or 0 if there is none. With @bytes NULL the frame stays.
@@ -88,6 +93,8 @@ struct core_vm_hooks {
 	void (*asked)(void *opaque);
 	/* The time of core_vm_alarm() has come. Called while the devices advance. */
 	void (*alarm)(void *opaque);
+	/* Called between two instructions of one vCPU, on its thread, after core_vcpu_ask(). */
+	void (*asked_vcpu)(void *opaque, struct core_vcpu *v);
 	/*
 	 * Called between two instructions of a vCPU that has retired core_vcpu.visit_at. Returns
 	 * the next such number of this vCPU. The engine must have ENGINE_REPORTS.

@@ -39,7 +39,8 @@ struct engine_kvm_vm {
 	struct engine_kvm_writes *writes; /* kvm_writes.c: NULL until the first log_writes() */
 	uint32_t slot_flags;		  /* KVM_MEM_LOG_DIRTY_PAGES or 0 */
 	bool pt_owned;			  /* kvm_pt.c: the guest owns PT */
-	unsigned int pins; /* of the I/O APIC beside KVM's local APICs; 0: KVM has none */
+	unsigned int pins;   /* of the I/O APIC beside KVM's local APICs; 0: KVM has none */
+	unsigned int traced; /* vCPUs with a buffer for their host's trace */
 };
 
 /* The number of MSRs that a triple fault resets on hosts that reset the vCPU. */

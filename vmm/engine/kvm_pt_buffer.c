@@ -87,8 +87,11 @@ int engine_kvm_pt_stop(struct engine_vcpu *vcpu)
 {
 	const struct kvm_x86_pt_buffer none = {.op = KVM_X86_PT_BUFFER_FREE};
 	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
-	int error = set_usage(v, KVM_X86_PT_OFF, 0);
+	int error = 0;
 
+	/* The usage is that of the machine. A vCPU without a buffer is not traced. */
+	if (v->pt && !--v->vm->traced)
+		error = set_usage(v, KVM_X86_PT_OFF, 0);
 	engine_kvm_pt_free(v->pt);
 	v->pt = NULL;
 	if (ioctl(v->fd, KVM_X86_PT_SET_BUFFER, &none) && !error)
@@ -123,6 +126,7 @@ int engine_kvm_pt_start(struct engine_vcpu *vcpu, const struct vpt_rtit *rtit)
 	b->status = MAP_FAILED;
 	b->bytes = MAP_FAILED;
 	v->pt = b;
+	v->vm->traced++;
 	error = start(v, b, rtit);
 	if (error)
 		(void)engine_kvm_pt_stop(vcpu);

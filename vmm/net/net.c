@@ -3,6 +3,7 @@
 #include "net/net.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <slirp/libslirp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,4 +238,17 @@ void net_wait(struct net *net, uint64_t ns, struct pollfd *others, unsigned int 
 	for (i = own; i < net->fds; i++)
 		others[i - own].revents = n > 0 ? net->fd[i].revents : 0;
 	slirp_pollfds_poll(net->slirp, n < 0, get_events, net);
+}
+
+unsigned int net_sources(struct net *net, struct pollfd *to, unsigned int room, int *ms)
+{
+	uint32_t most = INT_MAX;
+
+	net->fds = 0;
+	slirp_pollfds_fill(net->slirp, &most, add_poll, net);
+	*ms = most < INT_MAX ? (int)most : -1;
+	if (room > net->fds)
+		room = net->fds;
+	memcpy(to, net->fd, room * sizeof(*to));
+	return room;
 }

@@ -49,4 +49,10 @@ size_t net_receive(struct net *net, uint8_t *to, size_t room);
  */
 void net_wait(struct net *net, uint64_t ns, struct pollfd *others, unsigned int count);
 
+/*
+ * Copy the descriptors that net_wait() would wait for, at most @room. Returns their number. *ms is
+ * the longest wait in ms, or -1 if there is no limit.
+ */
+unsigned int net_sources(struct net *net, struct pollfd *to, unsigned int room, int *ms);
+
 #endif /* VMM_NET_NET_H */
