@@ -106,6 +106,7 @@ CHECKS_KVM := 'tests/run/matrix.sh guest skl kvm' 'tests/run/matrix.sh host spr 
 	'tests/run/random.sh 1 $(RANDOM_PART_SIZE) kvm' 'tests/run/engine.sh 1 4 kvm' \
 	$(patsubst %,'tests/run/kvm.sh %',$(UNIT_KVM)) 'tests/cli/late.sh kvm' 'tests/cli/part.sh kvm' \
 	'tests/run/matrix.sh guest skl kvm,soft' tests/run/threads.sh tests/run/snapshot_kvm.sh \
+	tests/run/devices.sh \
 	tests/run/hostile_switch.sh
 # A slice of `make soak`, and hostile guests for so many seconds.
 SOAK_INSNS ?= 1000000000

@@ -126,6 +126,26 @@ tap_run "its replay writes the same file" cmp "$dir/all.vpt" "$dir/again.vpt"
 tap_run "its replay prints the same" cmp "$dir/all.con" "$dir/again.con"
 tap_run "the snapshot resumes" sh -c "echo end | '$VPT' restore -q --input=- '$dir/s.vps' | grep -q ': end'"
 
+# One vCPU at a time. The second one waits for a start-up IPI that never comes.
+start vcpus --pt=host --trace-later --cpus=2 --arg=3 -o "$dir/vcpus.vpt"
+tap_run "trace-start of one vCPU" ask trace-start -a vcpu=1
+tap_run "the other one has no trace" said '.trace_on and .vcpus[1].trace_on and .vcpus[1].traced and
+	(.vcpus[0].trace_on or .vcpus[0].traced | not)'
+tap_run "trace-start of the other one, with arguments" ask trace-start -a vcpu=0 -a kernel
+tap_run "trace-stop of one vCPU" ask trace-stop -a vcpu=1
+ask input -a line=hello >/dev/null
+tap_run "the guest reads it, traced" wait_for vcpus ": hello"
+tap_run "one trace is on" said '.trace_on and .vcpus[0].trace_on and .vcpus[0].traced_insns > 0 and
+	(.vcpus[1].trace_on or .vcpus[1].traced | not)'
+no "a trace of a vCPU that is not there" "no such vCPU" trace-stop -a vcpu=2
+ask input -a line=end >/dev/null
+end
+tap_run "the guest ends" test $status -eq 0
+"$VPT" info -j "$dir/vcpus.vpt" >"$dir/info"
+tap_run "each vCPU has a session" jq -e '[.vcpus[].sessions | length] == [1, 1]' "$dir/info"
+"$VPT" replay -q -o "$dir/again.vpt" "$dir/vcpus.vpt" >/dev/null 2>&1
+tap_run "the replay selects the same vCPUs" cmp "$dir/vcpus.vpt" "$dir/again.vpt"
+
 start verify --pt=host --verify --trace-later --arg=3
 tap_run "--verify: trace-start" ask trace-start
 ask input -a "text=one

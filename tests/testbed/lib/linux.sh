@@ -35,3 +35,21 @@ linux_perf_files() {
 	rm -r "$made"
 	echo "$guest/vmlinuz $initrd=linux.cpio"
 }
+
+# Print the files of a Linux guest with virtio devices: a kernel that has their drivers built in, an
+# initrd whose init is tests/testbed/lib/linux-devices-init, and the image of a disk with a file.
+linux_devices_files() {
+	local kernel made initrd=$O/testbed/linux-devices.cpio disk=$O/testbed/linux-devices.disk
+	kernel=$(patches/tools/own-kernel) || return 1
+	made=$(mktemp -d) || return 1
+	mkdir -p "$made/bin" "$made/proc" "$made/sys" "$made/dev" "$made/mnt" "$made.disk" "$O/testbed"
+	cp -L /bin/busybox "$made/bin/" &&
+		cp "$root/tests/testbed/lib/linux-devices-init" "$made/init" || return 1
+	(cd "$made" && find . | LC_ALL=C sort | cpio -o -H newc --quiet -R 0:0) >"$made.cpio" &&
+		mv "$made.cpio" "$initrd" || return 1
+	seq 1 10000 >"$made.disk/file"
+	mkfs.ext4 -q -F -b 1024 -d "$made.disk" "$made.image" 6M >/dev/null &&
+		 mv "$made.image" "$disk" || return 1
+	rm -r "$made" "$made.disk"
+	echo "$kernel/vmlinuz=linux $initrd=linux.cpio $disk=disk"
+}
