@@ -680,38 +680,6 @@ START_TEST(code_that_is_new)
 }
 END_TEST
 
-/* Exits are soon while they find code, and then less and less often. */
-START_TEST(pace_of_exits)
-{
-	uint64_t least, pace;
-	unsigned int i;
-
-	start_host(true);
-	(void)host_ip();
-	tracer.hardware.code_at = 0;
-	tracer_take(&tracer);
-	guest_writes(CODE, 0x90, 1);
-	least = tracer_pace(&tracer);
-	ck_assert_uint_gt(least, 0);
-	for (i = 0; i < 20; i++) {
-		pace = tracer_pace(&tracer);
-		tracer.hardware.written_at = 0;
-		ck_assert(!tracer_exited(&tracer));
-		ck_assert_uint_ge(tracer_pace(&tracer), pace);
-	}
-	ck_assert_uint_eq(pace, tracer_pace(&tracer));
-	ck_assert_uint_eq(pace, 10 * least);
-	ck_assert(x86_mem_write(&mem, CODE, "\x91", 1));
-	wrote[CODE / 4096] = true;
-	tracer.hardware.written_at = 0;
-	ck_assert(tracer_exited(&tracer));
-	ck_assert_uint_eq(tracer_pace(&tracer), least);
-	tracer_close(&tracer, CODE);
-	ck_assert_uint_eq(tracer_pace(&tracer), UINT64_MAX);
-	(void)read_back(1);
-}
-END_TEST
-
 /* A host without a log looks at no exit. An error of the log is one of the recording. */
 START_TEST(no_log)
 {
@@ -779,7 +747,7 @@ TEST_SUITE("hardware", setup, teardown)
 	TEST_ADD(tcase, sessions_of_a_guest, refused, a_full_region, a_loss, code,
 		 code_within_a_session, too_much_code, a_host, a_host_that_stops,
 		 a_host_that_is_refused, code_that_is_written, data_that_is_written,
-		 code_that_is_new, pace_of_exits, no_log, a_log_that_fails);
+		 code_that_is_new, no_log, a_log_that_fails);
 	TEST_ROWS(tcase, why_a_session_ended, ends);
 	tcase_add_loop_test(tcase, spaces_by_pip, 1, 40);
 }

@@ -125,8 +125,6 @@ static void arm_kick(struct core_vcpu *v)
 	uint64_t now = core_now();
 	uint64_t until = v->next_tick > now ? v->next_tick - now : 1;
 
-	if (tracer_pace(&v->tracer) < until)
-		until = tracer_pace(&v->tracer);
 	if (v->engine->kick_after(v->ev, core_irq_wait(v, until)))
 		core_vm_stop(v->vm, TRACE_STOP_HOST, "no timer");
 	v->pending |= CORE_VCPU_KICK_ARMED;
@@ -176,8 +174,7 @@ void core_loop_free(struct core_vcpu *v)
 	v->exits++;
 	core_threads_enter(v);
 	core_vcpu_load(v);
-	if (tracer_exited(&v->tracer))
-		v->pending &= ~CORE_VCPU_KICK_ARMED;
+	tracer_exited(&v->tracer);
 	while (is_access(&exit))
 		serve_access(v, &exit);
 	core_loop_exit(v, &exit);

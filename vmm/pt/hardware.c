@@ -20,11 +20,6 @@
 #define CODE_PAUSE 4u
 #define CODE_NS	   50000000u
 
-/* The limits of tracer_hardware.pace, and the time between two syncs of the file. */
-#define PACE_LEAST 100000u
-#define PACE_MOST  1000000u
-#define SYNC_NS	   10000000u
-
 static const struct engine_pt *pt_of(const struct tracer *t)
 {
 	return t->config.engine->pt;
@@ -99,11 +94,11 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Return the end of a pause, which is so many times the time that has passed since @before. */
-static uint64_t after_pause(uint64_t before, uint64_t times)
+/* Return the end of the pause after an action that began at @before. */
+static uint64_t after_pause(uint64_t before)
 {
 	const uint64_t now = now_ns();
-	const uint64_t pause = times * (now - before);
+	const uint64_t pause = CODE_PAUSE * (now - before);
 
 	return now + (pause < CODE_NS ? pause : CODE_NS);
 }
@@ -123,7 +118,7 @@ static void record_code_now_and_then(struct tracer *t)
 	tracer_code_written(t);
 	if (tracer_code_sweep(t, TRACER_CODE_SWEEP_NEAR) > TRACER_CODE_CONTENTS / 2)
 		h->state |= TRACER_HARDWARE_FULL;
-	h->code_at = after_pause(before, CODE_PAUSE);
+	h->code_at = after_pause(before);
 }
 
 static void begin(struct tracer *t, const struct vpt_rtit *rtit)
@@ -133,7 +128,6 @@ static void begin(struct tracer *t, const struct vpt_rtit *rtit)
 	h->rtit = *rtit;
 	h->state = (h->state & ~(TRACER_HARDWARE_FULL | TRACER_HARDWARE_LOGS)) | TRACER_HARDWARE_ON;
 	h->sessions++;
-	h->pace = PACE_LEAST;
 	tracer_seen_lost(&h->seen);
 	if (h->state & TRACER_HARDWARE_FOR_HOST)
 		tracer_code_log(t);
@@ -264,38 +258,25 @@ void tracer_hardware_take(struct tracer *t)
 		collect(t, &rtit);
 	}
 	record_code_now_and_then(t);
-	if (now_ns() < t->hardware.sync_at)
-		return;
 	tracer_recorder_sync(&t->recorder);
-	t->hardware.sync_at = now_ns() + SYNC_NS;
 }
 
-/*
- * New code is often that of a process which ends soon, or one change of many. So as long as each
- * exit finds some, the next one is soon.
- */
-bool tracer_hardware_exited(struct tracer *t)
+void tracer_hardware_exited(struct tracer *t)
 {
 	struct tracer_hardware *h = &t->hardware;
-	const uint64_t recorded = h->recorded, pace = h->pace;
 	uint64_t before = now_ns();
 
-	if (before < h->written_at)
-		return false;
-	find_host(t);
-	tracer_code_written(t);
-	h->written_at = after_pause(before, CODE_PAUSE);
-	before = now_ns();
-	if (before >= h->new_at && !(h->state & TRACER_HARDWARE_FULL)) {
-		const uint64_t others = h->recorded;
-
-		(void)tracer_code_sweep(t, TRACER_CODE_SWEEP_NEW);
-		h->new_at = after_pause(before, h->recorded == others ? CODE_PAUSE : 1);
+	if (before >= h->written_at) {
+		find_host(t);
+		tracer_code_written(t);
+		h->written_at = after_pause(before);
+		before = now_ns();
 	}
-	h->pace = recorded == h->recorded ? 2 * pace : PACE_LEAST;
-	if (h->pace > PACE_MOST)
-		h->pace = PACE_MOST;
-	return h->pace < pace;
+	if (before >= h->new_at && !(h->state & TRACER_HARDWARE_FULL)) {
+		find_host(t);
+		(void)tracer_code_sweep(t, TRACER_CODE_SWEEP_NEW);
+		h->new_at = after_pause(before);
+	}
 }
 
 void tracer_hardware_close(struct tracer *t)

@@ -7,7 +7,7 @@
  * The executed code is not reported. Each read records the code that can be executed in the address
  * spaces since the last read. So a change of code was between two reads, and code that existed only
  * in between is missing. If the engine logs writes to code, each exit of a guest that its host
- * traces is such a read. Those are then frequent while code changes (hardware_code.h).
+ * traces is such a read (hardware_code.h).
  *
  * Instructions are not counted either. The positions of code are offsets in the stream
  * (TRACE_INFO_CODE_BY_OFFSET). The file's counter only rises from session to session.
@@ -42,13 +42,10 @@ struct tracer_hardware {
 	uint64_t reads; /* of code */
 	/* The times of the host from which on code is recorded again: all, the written, the new. */
 	uint64_t code_at, written_at, new_at;
-	uint64_t sync_at;
 	/* Some CR3s whose kernel has been recorded, plus 1, and their number so far. */
 	uint64_t space[TRACER_HARDWARE_SPACES];
 	size_t spaces;
-	uint64_t recorded; /* the number of recorded pages */
-	uint64_t pace;	   /* the time in ns after which the guest should exit, with LOGS */
-	uint32_t emptied;  /* the result of tracer_code_pages_emptied() at the last sweep */
+	uint32_t emptied; /* the result of tracer_code_pages_emptied() at the last sweep */
 	uint8_t changes[TRACER_HARDWARE_CHANGES]; /* of pages since the last sweep, by a hash */
 };
 
@@ -60,9 +57,8 @@ enum vpt_fault tracer_hardware_host_write(struct tracer *t, uint32_t msr, uint64
 void tracer_hardware_take(struct tracer *t);
 /*
  * After an exit, while TRACER_HARDWARE_LOGS is set: record code that has changed, if it is time.
- * Returns true if the guest should exit sooner than before.
  */
-bool tracer_hardware_exited(struct tracer *t);
+void tracer_hardware_exited(struct tracer *t);
 /* Return the counter of the session. */
 uint64_t tracer_hardware_counter(const struct tracer *t);
 /* End the trace, because the guest has ended. */

@@ -60,8 +60,8 @@ static void code_page(void *opaque, uint64_t vaddr, uint64_t gpa)
 	c->pages++;
 	if (tracer_collect_has(&t->hardware.collect, gpa))
 		return;
-	t->hardware.recorded += tracer_recorder_page(&t->recorder, &page, 0, compared,
-						     x86_mem_at(t->config.mem, gpa, X86_PAGE_SIZE));
+	tracer_recorder_page(&t->recorder, &page, 0, compared,
+			     x86_mem_at(t->config.mem, gpa, X86_PAGE_SIZE));
 	if (logs(t) && tracer_seen_near(&t->hardware.seen, vaddr))
 		pt_of(t)->watch_writes(t->config.ev, gpa, true);
 }
@@ -174,7 +174,6 @@ static void written_place(void *opaque, uint64_t cr3, uint64_t vaddr)
 				  x86_mem_at(t->config.mem, w->gpa, X86_PAGE_SIZE)))
 		return;
 	w->changed = true;
-	t->hardware.recorded++;
 }
 
 static void written_page(void *opaque, uint64_t gpa)

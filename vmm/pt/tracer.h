@@ -208,24 +208,13 @@ static inline bool tracer_takes(const struct tracer *t)
 	return t->hardware.state & TRACER_HARDWARE_ON;
 }
 
-static inline bool tracer_logs_code(const struct tracer *t)
+/* Record code that has changed. Call this after each exit. */
+static inline void tracer_exited(struct tracer *t)
 {
 	const uint32_t wants = TRACER_HARDWARE_ON | TRACER_HARDWARE_LOGS;
 
-	return (t->hardware.state & wants) == wants;
-}
-/*
- * Record code that has changed. Call this after each exit. Returns true if tracer_pace() is less
- * than before.
- */
-static inline bool tracer_exited(struct tracer *t)
-{
-	return tracer_logs_code(t) && tracer_hardware_exited(t);
-}
-/* Return the time in ns after which the guest should exit. */
-static inline uint64_t tracer_pace(const struct tracer *t)
-{
-	return tracer_logs_code(t) ? t->hardware.pace : UINT64_MAX;
+	if ((t->hardware.state & wants) == wants)
+		tracer_hardware_exited(t);
 }
 
 /* End a running trace before the instruction at `ip`, because the guest has ended. */
