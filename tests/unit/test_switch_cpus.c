@@ -305,116 +305,98 @@ __asm__(".pushsection .rodata\n"
 #define SEND_INIT    SEND(2, 0x4500)
 #define SEND_STARTUP SEND(2, 0x4608)
 
-#define HANDLER_CODE                                                       \
-	".pushsection .rodata\n"                                           \
-	"handlers_start:\n"                                                \
-	"	mov	%r14d, %eax\n"                                               \
-	"8:	out	%eax, $0xf4\n"                                             \
-	"handlers_tick:\n"                                                 \
-	"	push	%rax\n"                                                     \
-	"	push	%rdx\n"                                                     \
-	"	mov	$0xfee00390, %edx\n"                                         \
-	"	mov	$10, %eax\n"                                                 \
-	"	cmpl	$0, (%rdx)\n"                                               \
-	"	jne	8b\n"                                                        \
-	"	inc	%eax\n"                                                      \
-	"	.irp	i,0,1,2,3\n"                                                \
-	"	mov	%dr\\i, %rdx\n"                                              \
-	"	cmp	%rdx, 0x40 + \\i * 8(%r13)\n"                                \
-	"	jne	8b\n"                                                        \
-	"	mov	$0x123456780 << \\i, %rdx\n"                                 \
-	"	add	0x40 + \\i * 8(%r13), %rdx\n"                                \
-	"	mov	%rdx, 0x40 + \\i * 8(%r13)\n"                                \
-	"	mov	%rdx, %dr\\i\n"                                              \
-	"	.endr\n"                                                         \
-	"	inc	%eax\n"                                                      \
-	"	mov	%dr6, %rdx\n"                                                \
-	"	cmp	%rdx, 0x60(%r13)\n"                                          \
-	"	jne	8b\n"                                                        \
-	"	xor	$0x4005, %rdx\n"                                             \
-	"	mov	%rdx, 0x60(%r13)\n"                                          \
-	"	mov	%rdx, %dr6\n"                                                \
-	"	mov	%dr7, %rdx\n"                                                \
-	"	cmp	%rdx, 0x68(%r13)\n"                                          \
-	"	jne	8b\n"                                                        \
-	"	xor	$0xd0d10000, %edx\n"                                         \
-	"	mov	%rdx, 0x68(%r13)\n"                                          \
-	"	mov	%rdx, %dr7\n"                                                \
-	"	incq	0x8(%r13)\n"                                                \
-	"	mov	$0xfee00000, %eax\n"                                         \
-	"	test	%r12d, %r12d\n"                                             \
-	"	jnz	4f\n"                                                        \
-	"	cmpq	$0, 0x181000\n"                                             \
-	"	je	1f\n"                                                         \
-	"	mov	0x188020, %rdx\n"                                            \
-	"	cmp	%rdx, 0x188028\n"                                            \
-	"	jne	1f\n"                                                        \
-	"	incq	0x188020\n" SEND_IPI "1:	mov	0x188040, %rdx\n"     \
-	"	cmp	%rdx, 0x188048\n"                                            \
-	"	jne	2f\n"                                                        \
-	"	incq	0x188040\n" SEND_NMI "2:	cmpl	$1, 0x188030\n"      \
-	"	jne	3f\n"                                                        \
-	"	movl	$2, 0x188030\n" SEND_INIT "3:	cmpl	$3, 0x188030\n" \
-	"	jne	4f\n"                                                        \
-	"	movl	$4, 0x188030\n" SEND_STARTUP "4:	movl	$0, \n"      \
-	"0xb0(%rax)\n"                                                     \
-	"	movl	$24000, \n"                                                 \
-	"0x380(%rax)\n"                                                    \
-	"	pop	%rdx\n"                                                      \
-	"	pop	%rax\n"                                                      \
-	"	iretq\n"                                                         \
-	"handlers_ipi:\n"                                                  \
-	"	push	%rax\n"                                                     \
-	"	push	%rdx\n"                                                     \
-	"	mov	$13, \n"                                                     \
-	"%eax\n"                                                           \
-	"	mov	\n"                                                          \
-	"0x188020, %rdx\n"                                                 \
-	"	dec	%rdx\n"                                                      \
-	"	cmp	%rdx, \n"                                                    \
-	"0x188028\n"                                                       \
-	"	jne	8b\n"                                                        \
-	"	incq	\n"                                                         \
-	"0x188028\n"                                                       \
-	"	mov	\n"                                                          \
-	"$0xfee00000, %eax\n"                                              \
-	"	movl	$0, \n"                                                     \
-	"0xb0(%rax)\n"                                                     \
-	"	pop	%rdx\n"                                                      \
-	"	pop	%rax\n"                                                      \
-	"	iretq\n"                                                         \
-	"handlers_nmi:\n"                                                  \
-	"	push	%rax\n"                                                     \
-	"	push	%rcx\n"                                                     \
-	"	mov	$14, \n"                                                     \
-	"%eax\n"                                                           \
-	"	incl	\n"                                                         \
-	"0x188050\n"                                                       \
-	"	cmpl	$1, \n"                                                     \
-	"0x188050\n"                                                       \
-	"	jne	8b\n"                                                        \
-	"	mov	$50, \n"                                                     \
-	"%ecx\n"                                                           \
-	"1:	loop	1b\n"                                                     \
-	"	push	%rdx\n"                                                     \
-	"	mov	$0x5700, \n"                                                 \
-	"%edx\n"                                                           \
-	"	mov	$10, \n"                                                     \
-	"%eax\n"                                                           \
-	"	out	%al, \n"                                                     \
-	"%dx\n"                                                            \
-	"	pop	%rdx\n"                                                      \
-	"	mov	$50, \n"                                                     \
-	"%ecx\n"                                                           \
-	"1:	loop	1b\n"                                                     \
-	"	decl	\n"                                                         \
-	"0x188050\n"                                                       \
-	"	incq	\n"                                                         \
-	"0x188048\n"                                                       \
-	"	pop	%rcx\n"                                                      \
-	"	pop	%rax\n"                                                      \
-	"	iretq\n"                                                         \
-	"handlers_end:\n"                                                  \
+#define HANDLER_CODE                                                            \
+	".pushsection .rodata\n"                                                \
+	"handlers_start:\n"                                                     \
+	"	mov	%r14d, %eax\n"                                                    \
+	"8:	out	%eax, $0xf4\n"                                                  \
+	"handlers_tick:\n"                                                      \
+	"	push	%rax\n"                                                          \
+	"	push	%rdx\n"                                                          \
+	"	mov	$0xfee00390, %edx\n"                                              \
+	"	mov	$10, %eax\n"                                                      \
+	"	cmpl	$0, (%rdx)\n"                                                    \
+	"	jne	8b\n"                                                             \
+	"	inc	%eax\n"                                                           \
+	"	.irp	i,0,1,2,3\n"                                                     \
+	"	mov	%dr\\i, %rdx\n"                                                   \
+	"	cmp	%rdx, 0x40 + \\i * 8(%r13)\n"                                     \
+	"	jne	8b\n"                                                             \
+	"	mov	$0x123456780 << \\i, %rdx\n"                                      \
+	"	add	0x40 + \\i * 8(%r13), %rdx\n"                                     \
+	"	mov	%rdx, 0x40 + \\i * 8(%r13)\n"                                     \
+	"	mov	%rdx, %dr\\i\n"                                                   \
+	"	.endr\n"                                                              \
+	"	inc	%eax\n"                                                           \
+	"	mov	%dr6, %rdx\n"                                                     \
+	"	cmp	%rdx, 0x60(%r13)\n"                                               \
+	"	jne	8b\n"                                                             \
+	"	xor	$0x4005, %rdx\n"                                                  \
+	"	mov	%rdx, 0x60(%r13)\n"                                               \
+	"	mov	%rdx, %dr6\n"                                                     \
+	"	mov	%dr7, %rdx\n"                                                     \
+	"	cmp	%rdx, 0x68(%r13)\n"                                               \
+	"	jne	8b\n"                                                             \
+	"	xor	$0xd0d10000, %edx\n"                                              \
+	"	mov	%rdx, 0x68(%r13)\n"                                               \
+	"	mov	%rdx, %dr7\n"                                                     \
+	"	incq	0x8(%r13)\n"                                                     \
+	"	mov	$0xfee00000, %eax\n"                                              \
+	"	test	%r12d, %r12d\n"                                                  \
+	"	jnz	4f\n"                                                             \
+	"	cmpq	$0, 0x181000\n"                                                  \
+	"	je	1f\n"                                                              \
+	"	mov	0x188020, %rdx\n"                                                 \
+	"	cmp	%rdx, 0x188028\n"                                                 \
+	"	jne	1f\n"                                                             \
+	"	incq	0x188020\n" SEND_IPI "1:	mov	0x188040, %rdx\n"          \
+	"	cmp	%rdx, 0x188048\n"                                                 \
+	"	jne	2f\n"                                                             \
+	"	incq	0x188040\n" SEND_NMI "2:	cmpl	$1, 0x188030\n"           \
+	"	jne	3f\n"                                                             \
+	"	movl	$2, 0x188030\n" SEND_INIT "3:	cmpl	$3, 0x188030\n"      \
+	"	jne	4f\n"                                                             \
+	"	movl	$4, 0x188030\n" SEND_STARTUP "4:	movl	$0, 0xb0(%rax)\n" \
+	"	movl	$24000, 0x380(%rax)\n"                                           \
+	"	pop	%rdx\n"                                                           \
+	"	pop	%rax\n"                                                           \
+	"	iretq\n"                                                              \
+	"handlers_ipi:\n"                                                       \
+	"	push	%rax\n"                                                          \
+	"	push	%rdx\n"                                                          \
+	"	mov	$13, %eax\n"                                                      \
+	"	mov	0x188020, %rdx\n"                                                 \
+	"	dec	%rdx\n"                                                           \
+	"	cmp	%rdx, 0x188028\n"                                                 \
+	"	jne	8b\n"                                                             \
+	"	incq	0x188028\n"                                                      \
+	"	mov	$0xfee00000, %eax\n"                                              \
+	"	movl	$0, 0xb0(%rax)\n"                                                \
+	"	pop	%rdx\n"                                                           \
+	"	pop	%rax\n"                                                           \
+	"	iretq\n"                                                              \
+	"handlers_nmi:\n"                                                       \
+	"	push	%rax\n"                                                          \
+	"	push	%rcx\n"                                                          \
+	"	mov	$14, %eax\n"                                                      \
+	"	incl	0x188050\n"                                                      \
+	"	cmpl	$1, 0x188050\n"                                                  \
+	"	jne	8b\n"                                                             \
+	"	mov	$50, %ecx\n"                                                      \
+	"1:	loop	1b\n"                                                          \
+	"	push	%rdx\n"                                                          \
+	"	mov	$0x5700, %edx\n"                                                  \
+	"	mov	$10, %eax\n"                                                      \
+	"	out	%al, %dx\n"                                                       \
+	"	pop	%rdx\n"                                                           \
+	"	mov	$50, %ecx\n"                                                      \
+	"1:	loop	1b\n"                                                          \
+	"	decl	0x188050\n"                                                      \
+	"	incq	0x188048\n"                                                      \
+	"	pop	%rcx\n"                                                           \
+	"	pop	%rax\n"                                                           \
+	"	iretq\n"                                                              \
+	"handlers_end:\n"                                                       \
 	".popsection\n"
 
 __asm__(HANDLER_CODE);
