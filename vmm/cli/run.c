@@ -96,10 +96,6 @@ static int check_cpus(const struct cli_run_options *o, const struct engine *engi
 		return cli_fail(CLI_EXIT_USAGE,
 				"run: --cpus: engine %s has one: use --engine=soft, or --pt=off",
 				o->engine);
-	if (!turns && o->window.from.kind)
-		other = "trace-from";
-	else if (!turns && o->window.until.kind)
-		other = "trace-until";
 	if (o->usage.given)
 		other = "usage";
 	else if (o->trace.changes)

@@ -422,6 +422,11 @@ void cli_run_monitor_asked(struct cli_run_machine *m, struct core_vcpu *v);
  */
 struct cli_monitor_request;
 bool cli_run_change_begin(struct cli_run_machine *m, const struct cli_monitor_request *r);
+/*
+ * The same for all vCPUs, at an event of --trace-from or its like (run_trigger.c). Call it with threads
+ * only, and only if m->change.left is 0. The VM stops if a trace cannot begin.
+ */
+void cli_run_change_window(struct cli_run_machine *m, bool starts);
 /* Returns true if this was the last vCPU. m->change.failed is set if no trace has begun. */
 bool cli_run_change_vcpu(struct cli_run_machine *m, struct core_vcpu *v);
 /* Take the options of a trace-start. */
@@ -452,7 +457,8 @@ struct cli_run_machine {
 	struct cli_run_change {
 		uint64_t chosen, left; /* vCPUs as bits; `left` still have to make the change */
 		bool starts, failed;
-		char why[256]; /* the reason if it failed */
+		bool of_window; /* it is of --trace-from or its like, and not of the monitor */
+		char why[256];	/* the reason if it failed */
 	} change;
 	uint64_t untraced; /* vCPUs as bits: the monitor has ended their traces, and no others */
 	struct cli_run_watch *watch; /* NULL if nobody watches the input */

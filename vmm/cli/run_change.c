@@ -87,6 +87,16 @@ static void ask(struct cli_run_machine *m)
 			core_vcpu_ask(m->vm.cpu[i]);
 }
 
+/* The change of a window is complete. */
+static void end_window(struct cli_run_machine *m)
+{
+	if (m->change.failed)
+		core_vm_stop(&m->vm, TRACE_STOP_HOST, "the trace could not begin: %s",
+			     m->change.why);
+	/* The next event may have happened meanwhile. */
+	core_vm_ask(&m->vm);
+}
+
 bool cli_run_change_vcpu(struct cli_run_machine *m, struct core_vcpu *v)
 {
 	struct cli_run_change *c = &m->change;
@@ -94,6 +104,8 @@ bool cli_run_change_vcpu(struct cli_run_machine *m, struct core_vcpu *v)
 	if (!(c->left >> v->index & 1))
 		return false;
 	c->left &= ~(1ull << v->index);
+	if (c->of_window)
+		cli_run_window_watch(m, v);
 	if (!change(m, v) && c->starts) {
 		/* End the traces that have begun. */
 		c->starts = false;
@@ -103,8 +115,22 @@ bool cli_run_change_vcpu(struct cli_run_machine *m, struct core_vcpu *v)
 	}
 	if (c->left)
 		return false;
+	if (c->of_window) {
+		end_window(m);
+		return false;
+	}
 	note(m);
 	return true;
+}
+
+void cli_run_change_window(struct cli_run_machine *m, bool starts)
+{
+	struct cli_run_change *c = &m->change;
+
+	*c = (struct cli_run_change){.starts = starts, .of_window = true};
+	c->chosen = c->left = all(m);
+	snprintf(c->why, sizeof(c->why), "the processor does not allow it");
+	ask(m);
 }
 
 bool cli_run_change_begin(struct cli_run_machine *m, const struct cli_monitor_request *r)
@@ -113,6 +139,10 @@ bool cli_run_change_begin(struct cli_run_machine *m, const struct cli_monitor_re
 	int error = CLI_EXIT_OK;
 	size_t n;
 
+	if (c->left) {
+		snprintf(c->why, sizeof(c->why), "a trace is about to begin or end");
+		return false;
+	}
 	*c = (struct cli_run_change){.starts = r->command == CLI_MONITOR_TRACE_START};
 	c->chosen = r->has_vcpu ? 1ull << r->vcpu : all(m);
 	snprintf(c->why, sizeof(c->why), "the processor does not allow it");

@@ -142,17 +142,27 @@ static const struct cli_run_trigger *pending(const struct cli_run_machine *m)
 	return m->window.state == CLI_RUN_WINDOW_DURING ? &m->o.window.until : NULL;
 }
 
-/* Let the engine stop at the address, or at the time, of the trigger that is waited for. */
-static int watch(struct cli_run_machine *m)
+int cli_run_window_watch(struct cli_run_machine *m, struct core_vcpu *v)
 {
 	const struct cli_run_trigger *t = pending(m);
 	const size_t count = t && t->kind == CLI_RUN_TRIGGER_ADDRESS;
+
+	return core_vcpu_watch(v, count ? &t->value : NULL, count);
+}
+
+/*
+ * Let the engine stop at the address, or at the time, of the trigger that is waited for. A vCPU with
+ * a thread of its own does so itself: cli_run_change_vcpu().
+ */
+static int watch(struct cli_run_machine *m)
+{
+	const struct cli_run_trigger *t = pending(m);
 	unsigned int i;
 	int error = 0;
 
 	core_vm_alarm(&m->vm, t && t->kind == CLI_RUN_TRIGGER_TIME ? t->value : 0);
-	for (i = 0; !error && i < m->vm.cpus; i++)
-		error = core_vcpu_watch(m->vm.cpu[i], count ? &t->value : NULL, count);
+	for (i = 0; !error && !m->vm.threads && i < m->vm.cpus; i++)
+		error = cli_run_window_watch(m, m->vm.cpu[i]);
 	return error;
 }
 
@@ -169,6 +179,10 @@ int cli_run_window_begin(struct cli_run_machine *m)
 				"run: insns:%s: engine %s does not count instructions",
 				window->from.kind == CLI_RUN_TRIGGER_INSNS ? window->from.text
 									   : window->until.text,
+				m->vm.engine->name);
+	if (window->insns && m->vm.engine->pt)
+		return cli_fail(CLI_EXIT_USAGE,
+				"run: --trace-for: engine %s does not count instructions",
 				m->vm.engine->name);
 	m->window.state = m->window.wanted =
 		window->from.kind ? CLI_RUN_WINDOW_BEFORE : CLI_RUN_WINDOW_DURING;
@@ -264,7 +278,9 @@ static void begin(struct cli_run_machine *m)
 {
 	unsigned int i;
 
-	for (i = 0; i < m->vm.cpus; i++)
+	if (m->vm.threads)
+		cli_run_change_window(m, true);
+	for (i = 0; !m->vm.threads && i < m->vm.cpus; i++)
 		if (cli_run_start_host(&m->o, m->vm.cpu[i]))
 			core_vm_stop(&m->vm, TRACE_STOP_HOST, "the trace could not begin");
 	if (m->o.window.insns)
@@ -278,7 +294,9 @@ static void end(struct cli_run_machine *m)
 {
 	unsigned int i;
 
-	for (i = 0; i < m->vm.cpus; i++) {
+	if (m->vm.threads)
+		cli_run_change_window(m, false);
+	for (i = 0; !m->vm.threads && i < m->vm.cpus; i++) {
 		struct core_vcpu *v = m->vm.cpu[i];
 
 		(void)tracer_host_write(&v->tracer, VPT_MSR_CTL, 0, v->regs->rip);
@@ -289,7 +307,8 @@ static void end(struct cli_run_machine *m)
 
 void cli_run_window_change(struct cli_run_machine *m)
 {
-	if (m->window.state == m->window.wanted)
+	/* The vCPUs' threads may still make an earlier change, and ask again at its end. */
+	if (m->window.state == m->window.wanted || m->change.left)
 		return;
 	m->window.state = m->window.wanted;
 	if (m->window.state == CLI_RUN_WINDOW_DURING)

@@ -72,6 +72,8 @@ void cli_run_window_alarm(struct cli_run_machine *m);
 bool cli_run_window_signals(const struct cli_run_options *o);
 /* The signal has arrived. Call between two instructions. */
 void cli_run_window_signalled(struct cli_run_machine *m);
+/* Let the engine stop a vCPU at the address of the event that is waited for. Returns 0 or -errno. */
+int cli_run_window_watch(struct cli_run_machine *m, struct core_vcpu *v);
 /* Called between two instructions, after core_vm_ask(). Begins or ends the trace. */
 void cli_run_window_change(struct cli_run_machine *m);
 /* Returns the next count of instructions for cli_run_window_pause(), or UINT64_MAX. */
