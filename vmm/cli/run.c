@@ -129,7 +129,7 @@ static int create(struct run *r)
 	if (!err)
 		err = cli_run_also(&r->m.o, &config, &r->also_probe);
 	if (!err)
-		err = cli_run_apic(&r->m.o, r->guest.kind != CLI_RUN_PAYLOAD, &config);
+		err = cli_run_apic(&r->m.o, &config);
 	if (err)
 		return err;
 	config.counted = r->m.o.usage.given && !(config.engine->can & ENGINE_COUNTS);

@@ -199,11 +199,8 @@ int cli_run_engine(const struct cli_run_options *o, const struct engine **engine
  */
 int cli_run_also(const struct cli_run_options *o, struct core_vm_config *config,
 		 struct engine_probe *probe);
-/*
- * Select the local APICs of the machine, after cli_run_also(). @linux_guest: the guest is a Linux kernel.
- * Returns an exit status.
- */
-int cli_run_apic(const struct cli_run_options *o, bool linux_guest, struct core_vm_config *config);
+/* Select the local APICs of the machine, after cli_run_also(). Returns an exit status. */
+int cli_run_apic(const struct cli_run_options *o, struct core_vm_config *config);
 /* The value of --engine for two engines: *traced is the one while a trace is on, else NULL. */
 #define CLI_RUN_PAIR "kvm,soft"
 

@@ -184,16 +184,14 @@ static const char *why_own_apic(const struct cli_run_options *o,
 	return config->probe->no_apic;
 }
 
-/*
- * A payload may use the interrupts of vpt/abi/boot.h, which need no local APIC if those of vpt are in
- * use.
- */
-int cli_run_apic(const struct cli_run_options *o, bool linux_guest, struct core_vm_config *config)
+int cli_run_apic(const struct cli_run_options *o, struct core_vm_config *config)
 {
-	const char *why = why_own_apic(o, config);
+	const char *why = NULL;
 
-	config->host_apic = o->apic ? !strcmp(o->apic, "kvm") : linux_guest && !why;
-	if (config->host_apic && why)
+	config->host_apic = o->apic && !strcmp(o->apic, "kvm");
+	if (config->host_apic)
+		why = why_own_apic(o, config);
+	if (why)
 		return cli_fail(why == config->probe->no_apic ? CLI_EXIT_HOST : CLI_EXIT_USAGE,
 				"run: --apic=kvm: %s", why);
 	return CLI_EXIT_OK;

@@ -123,15 +123,15 @@ static const struct cli_option rows[] = {
 	 "with restrict it reaches nobody; hostfwd (tcp or udp) passes a port of this host to it",
 	 cli_run_take_net, AT(net)},
 	{0, "monitor", "=SOCKET",
-	 "listen at this UNIX socket for commands, which vpt monitor sends; only --engine=soft",
-	 cli_take_text, AT(monitor)},
+	 "listen at this UNIX socket for commands, which vpt monitor sends", cli_take_text,
+	 AT(monitor)},
 	{0, "engine", "=NAME",
 	 "auto (default), soft, kvm, kvm-pt (this machine's own PT), or kvm,soft: kvm "
 	 "while nothing is traced, and soft while a trace is on",
 	 cli_take_name, AT(engine), .words = engines},
 	{0, "apic", "=NAME",
-	 "the local APICs under --engine=kvm --pt=off: kvm (the default for Linux, where KVM can "
-	 "have them) or vpt",
+	 "the local APICs under --engine=kvm --pt=off: vpt (default), or kvm where KVM can have "
+	 "them",
 	 cli_take_name, AT(apic), .words = apics},
 	{0, "common-cpuid", NULL,
 	 "CPUID has only what both soft and kvm have, so that each of them resumes a snapshot; "
