@@ -36,6 +36,13 @@ static int oracle_off(char **argument)
 	return 0;
 }
 
+static int counters(char **argument)
+{
+	bed_text(argument[0]);
+	bed_command(VPT_BED_COUNTERS, 0);
+	return 0;
+}
+
 static int power_off(char **argument)
 {
 	bed_command(BED_POWER_OFF, (uint32_t)atoi(argument[0]) & 0xff);
@@ -50,7 +57,7 @@ static const struct verb {
 } verbs[] = {
 	{"oracle-on", 0, oracle_on, ""},	  {"oracle-off", 0, oracle_off, ""},
 	{"export", 2, export_file, " NAME FILE"}, {"mark", 1, mark, " TEXT"},
-	{"power-off", 1, power_off, " STATUS"},
+	{"counters", 1, counters, " NAME"},	  {"power-off", 1, power_off, " STATUS"},
 };
 
 int main(int count, char **argument)
