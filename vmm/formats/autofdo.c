@@ -14,7 +14,7 @@
  */
 static struct trace_pair next(struct trace_pairs *a, struct trace_pairs *b)
 {
-	const int order = !a->n ? 1 : !b->n ? -1 : format_taken_compare(&a->at[0], &b->at[0]);
+	const int order = !a->n ? 1 : !b->n ? -1 : trace_pair_compare(&a->at[0], &b->at[0]);
 	struct trace_pairs *from = order <= 0 ? a : b;
 	struct trace_pair pair = from->at[0];
 

@@ -88,15 +88,6 @@ static int find_module(struct drcov *d, const struct format_lane *l, uint64_t ip
 	return 0;
 }
 
-static int by_addresses(const void *a, const void *b)
-{
-	const struct trace_pair *x = a, *y = b;
-
-	if (x->a != y->a)
-		return x->a < y->a ? -1 : 1;
-	return (x->b > y->b) - (x->b < y->b);
-}
-
 /* Find the modules of all blocks of a lane. pair->value becomes the number of the module. */
 static int bind(struct drcov *d, const struct format_lane *l)
 {
@@ -104,8 +95,7 @@ static int bind(struct drcov *d, const struct format_lane *l)
 	size_t i, module = 0;
 	int err = 0;
 
-	if (pairs->n)
-		qsort(pairs->at, pairs->n, sizeof(*pairs->at), by_addresses);
+	trace_pairs_sort(pairs);
 	for (i = 0; i < pairs->n && !err; i++) {
 		err = find_module(d, l, pairs->at[i].a, &module);
 		pairs->at[i].value = module;

@@ -53,22 +53,12 @@ static void write_place(struct format_run *run, uint64_t ip)
 	write_field(run->out, text);
 }
 
-static int by_addresses(const void *a, const void *b)
-{
-	const struct trace_pair *x = a, *y = b;
-
-	if (x->a != y->a)
-		return x->a < y->a ? -1 : 1;
-	return (x->b > y->b) - (x->b < y->b);
-}
-
 static void write_pairs(struct format_run *run, const struct format_lane *l,
-			const struct trace_pairs *pairs, const char *kind)
+			struct trace_pairs *pairs, const char *kind)
 {
 	size_t i;
 
-	if (pairs->n)
-		qsort(pairs->at, pairs->n, sizeof(*pairs->at), by_addresses);
+	trace_pairs_sort(pairs);
 	for (i = 0; i < pairs->n; i++) {
 		fprintf(run->out, "%u,", l->vcpu);
 		write_field(run->out, l->name);
@@ -87,7 +77,7 @@ static int end(struct format_run *run)
 
 	fputs("vcpu,space,from,from_name,to,to_name,kind,count\r\n", run->out);
 	for (i = 0; i < run->lanes.n; i++) {
-		const struct counts *counts = run->lanes.at[i]->own;
+		struct counts *counts = run->lanes.at[i]->own;
 
 		for (k = 0; k < FORMAT_EDGE_COUNT; k++)
 			write_pairs(run, run->lanes.at[i], &counts->kind[k], kinds[k]);

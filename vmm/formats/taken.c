@@ -77,21 +77,6 @@ int format_taken_block(struct format_run *run, struct format_lane *lane,
 	return err;
 }
 
-int format_taken_compare(const void *a, const void *b)
-{
-	const struct trace_pair *x = a, *y = b;
-
-	if (x->a != y->a)
-		return x->a < y->a ? -1 : 1;
-	return (x->b > y->b) - (x->b < y->b);
-}
-
-static void sort(struct trace_pairs *pairs)
-{
-	if (pairs->n)
-		qsort(pairs->at, pairs->n, sizeof(*pairs->at), format_taken_compare);
-}
-
 int format_taken_end(struct format_run *run)
 {
 	struct format_taken *t = run->own;
@@ -100,9 +85,9 @@ int format_taken_end(struct format_run *run)
 
 	for (i = 0; !err && i < run->lanes.n; i++)
 		err = cut(t, run->lanes.at[i]->own, run->base, false);
-	sort(&t->branches);
-	sort(&t->ranges);
-	sort(&t->others);
+	trace_pairs_sort(&t->branches);
+	trace_pairs_sort(&t->ranges);
+	trace_pairs_sort(&t->others);
 	return err;
 }
 

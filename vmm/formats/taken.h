@@ -31,7 +31,4 @@ void format_taken_close(struct format_run *run);
  */
 int format_taken_end(struct format_run *run);
 
-/* Compare two struct trace_pair by their addresses, for qsort(). */
-int format_taken_compare(const void *a, const void *b);
-
 #endif /* VMM_FORMATS_TAKEN_H */

@@ -17,7 +17,7 @@ struct tracer;
 enum tracer_code_sweep {
 	TRACER_CODE_SWEEP_ALL,	/* all pages */
 	TRACER_CODE_SWEEP_NEAR, /* pages near the IPs of the trace */
-	/* Likewise, without pages that are known, and without the kernel in spaces that are known. */
+	/* Pages near the IPs that are not known, and of known spaces only the lower half. */
 	TRACER_CODE_SWEEP_NEW,
 };
 

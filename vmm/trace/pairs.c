@@ -56,6 +56,21 @@ struct trace_pair *trace_pairs_add(struct trace_pairs *p, uint64_t a, uint64_t b
 	return &p->at[p->buckets[at] - 1];
 }
 
+int trace_pair_compare(const void *a, const void *b)
+{
+	const struct trace_pair *x = a, *y = b;
+
+	if (x->a != y->a)
+		return x->a < y->a ? -1 : 1;
+	return (x->b > y->b) - (x->b < y->b);
+}
+
+void trace_pairs_sort(struct trace_pairs *p)
+{
+	if (p->n)
+		qsort(p->at, p->n, sizeof(*p->at), trace_pair_compare);
+}
+
 void trace_pairs_free(struct trace_pairs *p)
 {
 	free(p->at);

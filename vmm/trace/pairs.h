@@ -21,6 +21,10 @@ struct trace_pairs {
 struct trace_pair *trace_pairs_find(const struct trace_pairs *p, uint64_t a, uint64_t b);
 /* Find a pair, or add it with value 0. Returns NULL if there is no memory. */
 struct trace_pair *trace_pairs_add(struct trace_pairs *p, uint64_t a, uint64_t b);
+/* Compare two entries by their pairs, for qsort(). */
+int trace_pair_compare(const void *a, const void *b);
+/* Sort the entries by their pairs. No entry can be found or added afterwards. */
+void trace_pairs_sort(struct trace_pairs *p);
 void trace_pairs_free(struct trace_pairs *p);
 
 #endif /* VMM_TRACE_PAIRS_H */
