@@ -25,6 +25,9 @@ $(LIBVMM): $(VMM_OBJ)
 $(VPT): $(O)/vmm/main.o $(LIBVMM) $(LIBVPT)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(VMM_LIBS)
 
+# The page of vpt report is part of the program.
+$(O)/vmm/formats/report_page.o: $(wildcard vmm/report/*)
+
 # What shells complete command lines of vpt by, made of its tables of options.
 COMPLETION := $(O)/completion.bash $(O)/completion.zsh
 ALL += $(COMPLETION)

@@ -30,6 +30,7 @@ int cli_cmd_restore(int argc, char **argv);
 int cli_cmd_replay(int argc, char **argv);
 int cli_cmd_import(int argc, char **argv);
 int cli_cmd_export(int argc, char **argv);
+int cli_cmd_report(int argc, char **argv);
 int cli_cmd_snapshot(int argc, char **argv);
 int cli_cmd_pack(int argc, char **argv);
 int cli_cmd_monitor(int argc, char **argv);

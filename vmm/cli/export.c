@@ -260,6 +260,7 @@ static int run_format(struct options *o, struct trace_reader *reader)
 {
 	struct cli_export_format *f = &o->of_format;
 
+	f->verb = "export";
 	f->type = o->format;
 	f->path = o->path;
 	f->out = o->export.dir;

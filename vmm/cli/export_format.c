@@ -52,18 +52,18 @@ static int walk(struct cli_export_format *f, struct format_walk *w, int fd, stru
 static int export(struct cli_export_format *f, struct format_walk *w, struct format_sum *sum)
 {
 	struct trace_outfile output;
-	int status = cli_output("export", f->out, TRACE_OUTFILE_WHOLE, &output), err;
+	int status = cli_output(f->verb, f->out, TRACE_OUTFILE_WHOLE, &output), err;
 
 	if (status)
 		return status;
 	err = walk(f, w, output.fd, sum);
 	if (!err)
-		return cli_commit("export", &output);
+		return cli_commit(f->verb, &output);
 	cli_drop(&output);
 	if (f->function && err == -ENOENT)
-		return cli_fail(CLI_EXIT_USAGE,
-				"export: --function=%s: the trace has no call of it", f->function);
-	return cli_fail(CLI_EXIT_HOST, "export: %s: %s", f->out, cli_reason(-err));
+		return cli_fail(CLI_EXIT_USAGE, "%s: --function=%s: the trace has no call of it",
+				f->verb, f->function);
+	return cli_fail(CLI_EXIT_HOST, "%s: %s: %s", f->verb, f->out, cli_reason(-err));
 }
 
 /* Report what was exported, and the parts of the trace that were not. Returns an exit status. */
@@ -75,15 +75,15 @@ static int report(const struct cli_export_format *f, const struct format_walk *w
 	if (!f->quiet && strcmp(f->out, "/dev/stdout"))
 		printf("%s: instructions: %" PRIu64 ", address spaces of vCPUs: %" PRIu64 "\n",
 		       f->out, sum->insns, sum->lanes);
-	status = cli_whole("export", f->path, w->reader);
+	status = cli_whole(f->verb, f->path, w->reader);
 	if (!status)
-		status = cli_memory_whole(f->memory, "export", f->path);
+		status = cli_memory_whole(f->memory, f->verb, f->path);
 	if (!status && sum->errors)
 		status = cli_fail(CLI_EXIT_FAIL,
-				  "export: %s: places that cannot be decoded: %" PRIu64
+				  "%s: %s: places that cannot be decoded: %" PRIu64
 				  "; the first: %s",
-				  f->path, sum->errors, sum->error);
-	return status ? status : cli_symbols_whole("export", f->path, w->symbols);
+				  f->verb, f->path, sum->errors, sum->error);
+	return status ? status : cli_symbols_whole(f->verb, f->path, w->symbols);
 }
 
 static int check(const struct cli_export_format *f, const struct trace_reader *reader,
@@ -93,16 +93,16 @@ static int check(const struct cli_export_format *f, const struct trace_reader *r
 		return cli_fail(CLI_EXIT_USAGE,
 				"export: --function: only with --to=folded and svg");
 	if (f->one_vcpu && f->vcpu >= trace_reader_info(reader)->vcpus)
-		return cli_fail(CLI_EXIT_USAGE, "export: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
-				f->vcpu, f->path, trace_reader_info(reader)->vcpus - 1);
+		return cli_fail(CLI_EXIT_USAGE, "%s: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
+				f->verb, f->vcpu, f->path, trace_reader_info(reader)->vcpus - 1);
 	if (!spaces && cli_decode_side_told(&f->side))
 		return cli_fail(CLI_EXIT_USAGE,
-				"export: %s: the file has no address spaces: give --process a CR3 "
+				"%s: %s: the file has no address spaces: give --process a CR3 "
 				"(0x...)",
-				f->path);
+				f->verb, f->path);
 	if (spaces && f->pti)
-		return cli_fail(CLI_EXIT_USAGE,
-				"export: %s: the file has address spaces: omit --pti", f->path);
+		return cli_fail(CLI_EXIT_USAGE, "%s: %s: the file has address spaces: omit --pti",
+				f->verb, f->path);
 	return CLI_EXIT_OK;
 }
 
@@ -125,7 +125,7 @@ static int find_base(const struct cli_export_format *f, const struct trace_reade
 				"export: %s: give --base=ADDR, the address of the first segment of "
 				"the binary, because the trace does not have one binary",
 				f->path);
-	return cli_fail(CLI_EXIT_HOST, "export: %s: %s", f->path, strerror(-err));
+	return cli_fail(CLI_EXIT_HOST, "%s: %s: %s", f->verb, f->path, strerror(-err));
 }
 
 int cli_export_format(struct cli_export_format *f, struct trace_reader *reader)
@@ -142,11 +142,11 @@ int cli_export_format(struct cli_export_format *f, struct trace_reader *reader)
 	if (!status)
 		status = find_base(f, reader, &w.base);
 	if (!status)
-		status = cli_memory_open(f->memory, "export", reader);
+		status = cli_memory_open(f->memory, f->verb, reader);
 	if (!status && !spaces) {
 		w.by_cr3 = decode_by_cr3_new(f->pti);
 		if (!w.by_cr3)
-			status = cli_fail(CLI_EXIT_HOST, "export: %s", strerror(ENOMEM));
+			status = cli_fail(CLI_EXIT_HOST, "%s: %s", f->verb, strerror(ENOMEM));
 	}
 	if (!status)
 		status = cli_export_cut(&f->cut, f->path, reader, f->one_vcpu ? (int)f->vcpu : -1,
@@ -154,9 +154,9 @@ int cli_export_format(struct cli_export_format *f, struct trace_reader *reader)
 	w.cut = cut;
 	f->symbols.lines = f->type->lines;
 	if (!status)
-		status = cli_symbols_open(&f->symbols, "export", reader, &symbols);
+		status = cli_symbols_open(&f->symbols, f->verb, reader, &symbols);
 	if (!status && f->type->lines && debug_symbols_read_lines(symbols))
-		status = cli_fail(CLI_EXIT_HOST, "export: %s: %s", f->path, strerror(ENOMEM));
+		status = cli_fail(CLI_EXIT_HOST, "%s: %s: %s", f->verb, f->path, strerror(ENOMEM));
 	w.symbols = symbols;
 	if (f->function)
 		w.only = debug_symbols_shown(symbols, f->function);

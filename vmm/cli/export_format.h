@@ -10,6 +10,7 @@
 #include "formats/format.h"
 
 struct cli_export_format {
+	const char *verb; /* for messages */
 	const struct format_type *type;
 	const char *path; /* the trace */
 	const char *out;

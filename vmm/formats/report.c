@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Gather what the page of vpt report shows. Memory and the page are bounded: the longest calls are
+ * kept, and of frequent events every second, fourth, ... is kept while all of them are counted.
+ */
+#include "formats/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/vec.h"
+
+#define SPANS_MAX  40000u
+#define EVENTS_MAX 2000u
+#define MARKS_MAX  20000u
+
+static int begin(struct format_run *run)
+{
+	run->own = calloc(1, sizeof(struct report));
+	return run->own ? 0 : -ENOMEM;
+}
+
+static int new_lane(struct format_run *run, struct format_lane *lane)
+{
+	(void)run;
+	lane->own = calloc(1, sizeof(struct report_lane));
+	return lane->own ? 0 : -ENOMEM;
+}
+
+/* Omit calls until half of the room is free. */
+static void thin_spans(struct format_run *run)
+{
+	struct report *r = run->own;
+	size_t i, j, n;
+
+	while (r->spans > SPANS_MAX / 2) {
+		r->shortest = r->shortest ? 2 * r->shortest : 1;
+		for (i = 0; i < run->lanes.n; i++) {
+			struct report_lane *l = run->lanes.at[i]->own;
+
+			for (j = n = 0; l && j < l->kept.n; j++) {
+				const struct report_span *s = &l->kept.at[j];
+
+				if (s->end - s->begin >= r->shortest)
+					l->kept.at[n++] = *s;
+			}
+			if (!l)
+				continue;
+			r->spans -= l->kept.n - n;
+			l->omitted += l->kept.n - n;
+			l->kept.n = n;
+		}
+	}
+}
+
+static int span_begin(struct format_run *run, struct format_lane *lane, uint64_t func,
+		      enum decode_span_edge edge)
+{
+	struct report_lane *l = lane->own;
+
+	if (!trace_vec_room(&l->open))
+		return -ENOMEM;
+	l->open.at[l->open.n] = (struct report_span){
+		.func = func,
+		.begin = run->clock,
+		.depth = (uint16_t)l->open.n,
+		.cut = edge != DECODE_SPAN_WHOLE,
+	};
+	l->open.n++;
+	return 0;
+}
+
+static int span_end(struct format_run *run, struct format_lane *lane, enum decode_span_edge edge)
+{
+	struct report *r = run->own;
+	struct report_lane *l = lane->own;
+	struct report_span *s;
+
+	if (!l->open.n)
+		return 0;
+	s = &l->open.at[--l->open.n];
+	s->end = run->clock;
+	if (edge == DECODE_SPAN_CUT)
+		s->cut |= 2;
+	if (s->end - s->begin < r->shortest) {
+		l->omitted++;
+		return 0;
+	}
+	if (!trace_vec_room(&l->kept))
+		return -ENOMEM;
+	l->kept.at[l->kept.n++] = *s;
+	if (++r->spans > SPANS_MAX)
+		thin_spans(run);
+	return 0;
+}
+
+static struct report_series *find_series(struct report *r, unsigned int vcpu, const char *name)
+{
+	struct report_series *s;
+	size_t i;
+
+	for (i = 0; i < r->series.n; i++)
+		if (r->series.at[i].vcpu == vcpu && !strcmp(r->series.at[i].name, name))
+			return &r->series.at[i];
+	if (!trace_vec_room(&r->series))
+		return NULL;
+	s = &r->series.at[r->series.n++];
+	*s = (struct report_series){.name = name, .vcpu = vcpu, .stride = 1};
+	return s;
+}
+
+/* Count an event. Buckets are merged in pairs if the clock is after the last one. */
+static void count(struct report_series *s, uint64_t clock)
+{
+	size_t i;
+
+	while (clock >> s->shift >= REPORT_BUCKETS) {
+		for (i = 0; i < REPORT_BUCKETS; i++)
+			s->bucket[i] = i < REPORT_BUCKETS / 2
+					       ? s->bucket[2 * i] + s->bucket[2 * i + 1]
+					       : 0;
+		s->shift++;
+	}
+	s->bucket[clock >> s->shift]++;
+	s->total++;
+}
+
+static void thin_events(struct report_series *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->kept.n; i++) {
+		if (i % 2)
+			free(s->kept.at[i].text);
+		else
+			s->kept.at[i / 2] = s->kept.at[i];
+	}
+	s->kept.n = (s->kept.n + 1) / 2;
+	s->stride *= 2;
+}
+
+static int instant(struct format_run *run, struct format_lane *lane,
+		   const struct format_instant *instant)
+{
+	const bool mark = !strncmp(instant->name, "mark: ", 6);
+	struct report_series *s = find_series(run->own, run->vcpu, mark ? "mark" : instant->name);
+	struct report_event e = {.clock = run->clock, .of = *instant};
+
+	(void)lane;
+	if (!s)
+		return -ENOMEM;
+	count(s, run->clock);
+	if ((s->total - 1) % s->stride)
+		return 0;
+	if (!trace_vec_room(&s->kept))
+		return -ENOMEM;
+	e.of.name = NULL;
+	if (mark) {
+		e.text = strdup(instant->name + 6);
+		if (!e.text)
+			return -ENOMEM;
+	}
+	s->kept.at[s->kept.n++] = e;
+	if (s->kept.n > (mark ? MARKS_MAX : EVENTS_MAX))
+		thin_events(s);
+	return 0;
+}
+
+static int end(struct format_run *run)
+{
+	return format_report_write(run);
+}
+
+static void close(struct format_run *run)
+{
+	struct report *r = run->own;
+	size_t i, j;
+
+	for (i = 0; i < run->lanes.n; i++) {
+		struct report_lane *l = run->lanes.at[i]->own;
+
+		if (l) {
+			free(l->open.at);
+			free(l->kept.at);
+		}
+		free(l);
+	}
+	for (i = 0; r && i < r->series.n; i++) {
+		for (j = 0; j < r->series.at[i].kept.n; j++)
+			free(r->series.at[i].kept.at[j].text);
+		free(r->series.at[i].kept.at);
+	}
+	if (r) {
+		free(r->series.at);
+		trace_pairs_free(&r->funcs);
+		trace_pairs_free(&r->totals);
+	}
+	free(r);
+}
+
+const struct format_type format_type_report = {
+	.name = "report",
+	.begin = begin,
+	.lane = new_lane,
+	.span_begin = span_begin,
+	.span_end = span_end,
+	.instant = instant,
+	.end = end,
+	.close = close,
+};

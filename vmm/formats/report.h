@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Internal to the report (vpt report): what report.c gathers and report_json.c writes. */
+#ifndef VMM_FORMATS_REPORT_H
+#define VMM_FORMATS_REPORT_H
+
+#include "formats/format.h"
+#include "trace/pairs.h"
+
+#define REPORT_BUCKETS 256u
+
+/* A call. Its end and its beginning are instruction numbers of its vCPU. */
+struct report_span {
+	uint64_t func, begin, end;
+	uint16_t depth;
+	uint8_t cut; /* 1: the beginning is not in the trace, 2: the end is not */
+};
+
+/* The calls of a lane. */
+struct report_lane {
+	struct {
+		struct report_span *at;
+		size_t n, room;
+	} open, kept;
+	uint64_t omitted; /* the number of shorter calls that were not kept */
+};
+
+struct report_event {
+	uint64_t clock;
+	struct format_instant of; /* without a name */
+	char *text;		  /* of a mark; or NULL */
+};
+
+/* The events of one kind on one vCPU. */
+struct report_series {
+	const char *name;
+	unsigned int vcpu, shift; /* a bucket has 2^shift instructions */
+	uint64_t total, stride;	  /* each @stride-th event is kept */
+	uint64_t bucket[REPORT_BUCKETS];
+	struct {
+		struct report_event *at;
+		size_t n, room;
+	} kept;
+};
+
+struct report {
+	struct {
+		struct report_series *at;
+		size_t n, room;
+	} series;
+	uint64_t spans, shortest;  /* the number of kept calls, and the least length of one */
+	struct trace_pairs funcs;  /* (function, 0) to its number */
+	struct trace_pairs totals; /* (number of a function, enum total) */
+};
+
+extern const struct format_type format_type_report;
+
+/* The parts of the page, which are files of vmm/report, with their ends. */
+extern const char format_page_head[], format_page_head_end[];
+extern const char format_page_style[], format_page_style_end[];
+extern const char format_page_script[], format_page_script_end[];
+
+/* Write a text as a JSON string that no HTML parser interprets. */
+void format_report_string(FILE *out, const char *text);
+/* Write what the file says of itself, as two members of an object. */
+void format_report_facts(const struct format_run *run);
+/* Write the page. Returns 0 or -ENOMEM. */
+int format_report_write(struct format_run *run);
+
+#endif /* VMM_FORMATS_REPORT_H */

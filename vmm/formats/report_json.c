@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Write the page of vpt report: its parts from vmm/report, and the data of the trace as JSON. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "formats/report.h"
+#include "text/text.h"
+
+#define NODES_MAX 60000u
+
+/* A node of the tree of calls with the instructions of its callees. */
+struct node {
+	struct decode_calls_node of;
+	uint64_t insns;
+	uint32_t to; /* its number in the page, or that of the node that includes it */
+};
+
+void format_report_string(FILE *out, const char *text)
+{
+	putc('"', out);
+	for (; *text; text++) {
+		const unsigned char c = (unsigned char)*text;
+
+		/* Every other byte is one character of ASCII, thus also no U+2028. */
+		if (c < 0x20 || c >= 0x7f || c == '<' || c == '>' || c == '&')
+			fprintf(out, "\\u%04x", c);
+		else if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", c);
+		else
+			putc(c, out);
+	}
+	putc('"', out);
+}
+
+/* Find the number of a function in the page. Returns 0 or -ENOMEM. */
+static int number(struct report *r, uint64_t func, uint64_t *n)
+{
+	const size_t before = r->funcs.n;
+	struct trace_pair *pair = trace_pairs_add(&r->funcs, func, 0);
+
+	if (!pair)
+		return -ENOMEM;
+	if (r->funcs.n > before)
+		pair->value = before;
+	*n = pair->value;
+	return 0;
+}
+
+static int write_spans(struct format_run *run, const struct report_lane *l)
+{
+	uint64_t func = 0;
+	size_t i;
+	int err = 0;
+
+	fprintf(run->out, ",\"omitted\":%" PRIu64 ",\"spans\":[", l->omitted);
+	for (i = 0; !err && i < l->kept.n; i++) {
+		const struct report_span *s = &l->kept.at[i];
+
+		err = number(run->own, s->func, &func);
+		fprintf(run->out, "%s[%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u,%u]", i ? "," : "",
+			func, s->begin, s->end - s->begin, s->depth, s->cut);
+	}
+	putc(']', run->out);
+	return err;
+}
+
+/* Copy the tree of a lane, and sum it up. Returns 0 or -ENOMEM. */
+static int take_tree(const struct format_lane *lane, struct node **tree, uint32_t *count)
+{
+	struct decode_calls_node of;
+	uint32_t n = 0, i;
+
+	while (decode_calls_node(lane->calls, n, &of))
+		n++;
+	*count = n;
+	*tree = calloc(n + 1u, sizeof(**tree));
+	if (!*tree)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		(void)decode_calls_node(lane->calls, i, &(*tree)[i].of);
+		(*tree)[i].insns = (*tree)[i].of.own;
+	}
+	for (i = n; i--;)
+		if ((*tree)[i].of.parent < i)
+			(*tree)[(*tree)[i].of.parent].insns += (*tree)[i].insns;
+	return 0;
+}
+
+/* Return the least number of instructions of a node such that at most @max nodes have it. */
+static uint64_t least(const struct node *tree, uint32_t n, uint32_t max)
+{
+	uint64_t at = 0;
+	uint32_t i, have = n;
+
+	while (have > max) {
+		at = at ? 2 * at : 1;
+		for (i = have = 0; i < n; i++)
+			have += tree[i].insns >= at;
+	}
+	return at;
+}
+
+enum total { OWN, ALL, CALLS, TOTALS };
+
+static int add(struct report *r, uint64_t func, enum total which, uint64_t n)
+{
+	struct trace_pair *pair = trace_pairs_add(&r->totals, func, which);
+
+	if (!pair)
+		return -ENOMEM;
+	pair->value += n;
+	return 0;
+}
+
+/* Add node @i to the totals of its function. A recursive call is part of the outer one. */
+static int add_totals(struct report *r, const struct node *tree, uint32_t i, uint64_t func)
+{
+	uint32_t above = i;
+	int err = add(r, func, OWN, tree[i].of.own);
+
+	do {
+		above = tree[above].of.parent;
+	} while (above < i && tree[above].of.depth && tree[above].of.func != tree[i].of.func);
+	if (!err && (above >= i || !tree[above].of.depth))
+		err = add(r, func, ALL, tree[i].insns);
+	return err ? err : add(r, func, CALLS, tree[i].of.count);
+}
+
+/* A function of a node that is left out is found in the page nevertheless. */
+static int write_tree(struct format_run *run, const struct format_lane *lane)
+{
+	uint64_t func = 0, at;
+	uint32_t n, i, kept = 0;
+	struct node *tree;
+	int err = take_tree(lane, &tree, &n);
+
+	if (err)
+		return err;
+	at = least(tree, n, NODES_MAX / (uint32_t)(run->lanes.n + 1) + 100);
+	fprintf(run->out, ",\"least\":%" PRIu64 ",\"nodes\":[", at);
+	for (i = 0; !err && i < n; i++) {
+		const struct node *t = &tree[i];
+
+		if (t->of.depth)
+			err = number(run->own, t->of.func, &func);
+		if (!err && t->of.depth)
+			err = add_totals(run->own, tree, i, func);
+		if (i && t->insns < at)
+			continue;
+		tree[i].to = kept++;
+		fprintf(run->out, "%s[%d,%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
+			tree[i].to ? "," : "", i ? (int)tree[t->of.parent].to : -1,
+			t->of.depth ? (int64_t)func : -1, t->of.count, t->of.own, t->insns);
+	}
+	putc(']', run->out);
+	free(tree);
+	return err;
+}
+
+static int write_lanes(struct format_run *run)
+{
+	size_t i;
+	int err = 0;
+
+	fputs(",\"lanes\":[", run->out);
+	for (i = 0; !err && i < run->lanes.n; i++) {
+		const struct format_lane *lane = run->lanes.at[i];
+
+		fprintf(run->out, "%s{\"vcpu\":%u,\"insns\":%" PRIu64 ",\"name\":", i ? "," : "",
+			lane->vcpu, decode_calls_insns(lane->calls));
+		format_report_string(run->out, lane->name);
+		err = write_spans(run, lane->own);
+		if (!err)
+			err = write_tree(run, lane);
+		putc('}', run->out);
+	}
+	putc(']', run->out);
+	return err;
+}
+
+static void write_functions(struct format_run *run)
+{
+	const struct report *r = run->own;
+	char text[256];
+	size_t i;
+
+	fputs(",\"functions\":[", run->out);
+	for (i = 0; i < r->funcs.n; i++) {
+		debug_symbols_format(run->symbols, r->funcs.at[i].a, text, sizeof(text));
+		fputs(i ? "," : "", run->out);
+		format_report_string(run->out, text);
+	}
+	fputs("],\"totals\":[", run->out);
+	for (i = 0; i < r->funcs.n; i++) {
+		unsigned int k;
+
+		for (k = OWN; k < TOTALS; k++) {
+			const struct trace_pair *pair = trace_pairs_find(&r->totals, i, k);
+
+			fprintf(run->out, "%s%" PRIu64,
+				k   ? ","
+				: i ? ",["
+				    : "[",
+				pair ? pair->value : 0);
+		}
+		putc(']', run->out);
+	}
+	putc(']', run->out);
+}
+
+static void write_event(FILE *out, const struct report_event *e)
+{
+	fprintf(out, "{\"at\":%" PRIu64, e->clock);
+	if (e->of.has_from)
+		fprintf(out, ",\"from\":\"0x%" PRIx64 "\"", e->of.from);
+	if (e->of.has_to)
+		fprintf(out, ",\"to\":\"0x%" PRIx64 "\"", e->of.to);
+	if (e->of.has_value)
+		fprintf(out, ",\"value\":\"0x%" PRIx64 "\"", e->of.value);
+	if (e->of.has_tsc)
+		fprintf(out, ",\"tsc\":\"0x%" PRIx64 "\"", e->of.tsc);
+	if (e->text) {
+		fputs(",\"text\":", out);
+		format_report_string(out, e->text);
+	}
+	putc('}', out);
+}
+
+static void write_events(const struct format_run *run)
+{
+	const struct report *r = run->own;
+	size_t i, j;
+
+	fputs(",\"events\":[", run->out);
+	for (i = 0; i < r->series.n; i++) {
+		const struct report_series *s = &r->series.at[i];
+
+		fprintf(run->out,
+			"%s{\"vcpu\":%u,\"total\":%" PRIu64 ",\"stride\":%" PRIu64
+			",\"shift\":%u,\"name\":",
+			i ? "," : "", s->vcpu, s->total, s->stride, s->shift);
+		format_report_string(run->out, s->name);
+		fputs(",\"buckets\":[", run->out);
+		for (j = 0; j < REPORT_BUCKETS; j++)
+			fprintf(run->out, "%s%" PRIu64, j ? "," : "", s->bucket[j]);
+		fputs("],\"list\":[", run->out);
+		for (j = 0; j < s->kept.n; j++) {
+			fputs(j ? "," : "", run->out);
+			write_event(run->out, &s->kept.at[j]);
+		}
+		fputs("]}", run->out);
+	}
+	putc(']', run->out);
+}
+
+static void write_part(FILE *out, const char *part, const char *end)
+{
+	fwrite(part, 1, (size_t)(end - part), out);
+}
+
+int format_report_write(struct format_run *run)
+{
+	const struct report *r = run->own;
+	int err;
+
+	write_part(run->out, format_page_head, format_page_head_end);
+	fputs("<style>\n", run->out);
+	write_part(run->out, format_page_style, format_page_style_end);
+	fputs("</style>\n<script type=\"application/json\" id=\"data\">\n{", run->out);
+	format_report_facts(run);
+	fprintf(run->out, ",\"insns\":%" PRIu64 ",\"shortest\":%" PRIu64, run->insns, r->shortest);
+	err = write_lanes(run);
+	write_functions(run);
+	write_events(run);
+	fputs("}\n</script>\n<script>\n", run->out);
+	write_part(run->out, format_page_script, format_page_script_end);
+	fputs("</script>\n</body>\n</html>\n", run->out);
+	return err;
+}

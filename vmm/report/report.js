@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The page of vpt report. Names come from guests: they are only ever textContent.
+'use strict';
+const data = JSON.parse(document.getElementById('data').textContent);
+const id = (name) => document.getElementById(name);
+const plural = (n) => n.toLocaleString('en');
+const ROW = 17, AXIS = 22, SVG = 'http://www.w3.org/2000/svg';
+
+function element(parent, name, text, cls) {
+	const e = document.createElement(name);
+	if (text !== undefined)
+		e.textContent = text;
+	if (cls)
+		e.className = cls;
+	if (parent)
+		parent.append(e);
+	return e;
+}
+
+// Fill a table. Columns: [title, is a number].
+function table(to, columns, rows, each) {
+	const t = element(null, 'table'), head = element(element(t, 'thead'), 'tr');
+	const body = element(t, 'tbody');
+	for (const [title, number] of columns)
+		element(head, 'th', title, number ? 'n' : '').scope = 'col';
+	rows.forEach((row, i) => {
+		const tr = element(body, 'tr');
+		row.forEach((v, c) => element(tr, 'td', columns[c][1] ? plural(v) : v, columns[c][1] ? 'n' : ''));
+		if (each)
+			each(tr, i);
+	});
+	to.replaceChildren(t);
+	return t;
+}
+
+const totals = data.functions.map((name, i) => ({name, own: data.totals[i][0], all: data.totals[i][1], calls: data.totals[i][2]}));
+for (const lane of data.lanes) {
+	lane.children = lane.nodes.map(() => []);
+	lane.nodes.forEach(([parent], i) => {
+		if (parent >= 0)
+			lane.children[parent].push(i);
+	});
+	lane.spans.sort((a, b) => a[1] - b[1] || a[3] - b[3]);
+	lane.depth = 1 + lane.spans.reduce((d, s) => Math.max(d, s[3]), 0);
+}
+
+const vcpus = [...new Set(data.lanes.map((l) => l.vcpu))];
+const end = Math.max(1, ...data.lanes.map((l) => l.spans.reduce((m, s) => Math.max(m, s[1] + s[2]), 0)),
+	...data.events.map((s) => s.list.reduce((m, e) => Math.max(m, e.at + 1), 0)));
+const view = {from: 0, to: end, picked: null};
+const canvas = id('time');
+let hits = [];
+
+function hue(text) {
+	let h = 7;
+	for (let i = 0; i < text.length; i++)
+		h = (h * 31 + text.charCodeAt(i)) >>> 0;
+	return h;
+}
+const color = (f) => `hsl(${20 + hue(data.functions[f]) % 200} 65% 74%)`;
+
+function css(name) {
+	return getComputedStyle(document.documentElement).getPropertyValue(name);
+}
+
+// The rows of the timeline: for each vCPU its kinds of events, then its lanes.
+function rows() {
+	const list = [];
+	for (const v of [...new Set([...vcpus, ...data.events.map((s) => s.vcpu)])].sort((a, b) => a - b)) {
+		for (const s of data.events)
+			if (s.vcpu === v)
+				list.push({series: s, height: ROW, title: `vCPU ${v}: ${s.name} (${plural(s.total)})`});
+		for (const lane of data.lanes)
+			if (lane.vcpu === v && lane.spans.length)
+				list.push({lane, height: ROW * (1 + Math.min(lane.depth, 24)) + 4,
+					title: `${lane.name}: ${plural(lane.insns)} instructions`});
+	}
+	return list;
+}
+const lines = rows();
+const tall = AXIS + lines.reduce((h, r) => h + r.height, 0);
+
+function drawSpans(c, lane, y, x, width) {
+	const last = [];
+	for (const s of lane.spans) {
+		const a = x(s[1]), b = x(s[1] + s[2]), top = y + ROW * (1 + s[3]);
+		if (b < 0 || a > width || s[3] >= 24)
+			continue;
+		// Calls that share a pixel are drawn once.
+		if (b - a < 1 && last[s[3]] === Math.floor(a))
+			continue;
+		last[s[3]] = Math.floor(a);
+		const left = Math.max(a, -2), w = Math.max(Math.min(b, width + 2) - left, 1);
+		c.fillStyle = color(s[0]);
+		c.fillRect(left, top, w - (w > 3 ? 0.5 : 0), ROW - 1);
+		hits.push([left, top, w, s, lane]);
+		c.fillStyle = css('--mark');
+		// A torn edge: the call goes on outside of the trace.
+		for (const [bit, at] of [[1, a], [2, b]])
+			if (s[4] & bit && at >= 0 && at <= width)
+				for (let i = 0; i < ROW - 1; i += 4)
+					c.fillRect(at - (bit === 2 ? 2 : 0), top + i, 2, 2);
+		if (view.picked === s) {
+			c.strokeStyle = css('--text');
+			c.strokeRect(left, top, w, ROW - 1);
+		}
+		if (w > 30) {
+			c.fillStyle = '#1b1f24';
+			const name = data.functions[s[0]], fits = Math.floor((w - 8) / 6.7);
+			c.fillText(name.length > fits ? name.slice(0, fits - 1) + '…' : name, Math.max(left, 0) + 4, top + 12);
+		}
+	}
+}
+
+function drawSeries(c, s, y, x, width) {
+	const max = Math.max(...s.buckets), wide = 2 ** s.shift;
+	c.fillStyle = css('--line');
+	if (s.stride > 1)
+		s.buckets.forEach((n, i) => {
+			if (n)
+				c.fillRect(x(i * wide), y + ROW - 2 - n / max * 12, Math.max(x(wide) - x(0), 1), n / max * 12);
+		});
+	c.fillStyle = css('--mark');
+	for (const e of s.list) {
+		const at = x(e.at);
+		if (at < -3 || at > width + 3)
+			continue;
+		c.fillRect(at - 1, y + 2, 2, ROW - 5);
+		hits.push([at - 3, y, 6, e, s]);
+	}
+}
+
+function drawAxis(c, x, width) {
+	const step = 10 ** Math.floor(Math.log10(Math.max((view.to - view.from) / 4, 1)));
+	c.fillStyle = css('--soft');
+	for (let n = Math.ceil(view.from / step) * step, seen = -200; n <= view.to; n += step) {
+		if (x(n) - seen < 110)
+			continue;
+		seen = x(n);
+		c.fillRect(seen, 0, 1, 5);
+		if (seen < width - 80)
+			c.fillText(plural(Math.round(n)), seen + 3, 13);
+	}
+}
+
+function draw() {
+	const width = canvas.clientWidth, scale = window.devicePixelRatio || 1;
+	canvas.width = width * scale;
+	canvas.height = tall * scale;
+	canvas.style.height = `${tall}px`;
+	const c = canvas.getContext('2d');
+	c.scale(scale, scale);
+	c.font = '11px monospace';
+	hits = [];
+	const x = (n) => (n - view.from) * width / (view.to - view.from);
+	drawAxis(c, x, width);
+	let y = AXIS;
+	for (const r of lines) {
+		c.fillStyle = css('--line');
+		c.fillRect(0, y - 1, width, 1);
+		if (r.lane)
+			drawSpans(c, r.lane, y, x, width);
+		else
+			drawSeries(c, r.series, y, x, width);
+		c.fillStyle = css('--text');
+		c.font = 'bold 11px monospace';
+		c.fillText(r.title, 4, y + 12);
+		c.font = '11px monospace';
+		y += r.height;
+	}
+	id('range').textContent = `instructions ${plural(Math.round(view.from))} to ${plural(Math.round(view.to))} of each vCPU`;
+	if (id('calls').parentElement.open)
+		listCalls();
+}
+
+function show(from, to) {
+	const size = Math.min(Math.max(to - from, 4), end);
+	view.from = Math.min(Math.max(from, 0), end - size);
+	view.to = view.from + size;
+	draw();
+}
+
+function zoom(factor, at) {
+	const size = (view.to - view.from) * factor;
+	const where = at === undefined ? 0.5 : at;
+	const center = view.from + (view.to - view.from) * where;
+	show(center - size * where, center + size * (1 - where));
+}
+
+function pan(part) {
+	const by = (view.to - view.from) * part;
+	show(view.from + by, view.to + by);
+}
+
+function spanText(s) {
+	const how = ['', ', cut at its beginning', ', cut at its end', ', cut at both ends'][s[4]];
+	return `${data.functions[s[0]]}: ${plural(s[2])} instructions from ${plural(s[1])} on${how}`;
+}
+
+function eventText(s, e) {
+	return [`vCPU ${s.vcpu}: ${s.name} at instruction ${plural(e.at)}`, e.text,
+		...['from', 'to', 'value', 'tsc'].filter((k) => e[k]).map((k) => `${k} ${e[k]}`)]
+		.filter((t) => t !== undefined).join(', ');
+}
+
+function listCalls() {
+	const list = [];
+	for (const s of data.events)
+		for (const e of s.list)
+			if (e.at >= view.from && e.at <= view.to)
+				list.push([e.at, 0, s.name, eventText(s, e)]);
+	for (const lane of data.lanes)
+		for (const s of lane.spans)
+			if (s[1] + s[2] >= view.from && s[1] <= view.to)
+				list.push([s[1], s[2], lane.name, spanText(s)]);
+	list.sort((a, b) => b[1] - a[1]);
+	list.length = Math.min(list.length, 500);
+	list.sort((a, b) => a[0] - b[0]);
+	table(id('calls'), [['instruction', 1], ['length', 1], ['where', 0], ['what', 0]], list);
+}
+
+canvas.addEventListener('wheel', (e) => {
+	if (!e.ctrlKey && !e.shiftKey && document.activeElement !== canvas)
+		return;
+	e.preventDefault();
+	zoom(e.deltaY > 0 ? 1.25 : 0.8, e.offsetX / canvas.clientWidth);
+}, {passive: false});
+let grabbed = null;
+canvas.addEventListener('pointerdown', (e) => {
+	grabbed = {x: e.offsetX, from: view.from, to: view.to};
+	canvas.setPointerCapture(e.pointerId);
+});
+canvas.addEventListener('pointerup', () => { grabbed = null; });
+canvas.addEventListener('pointermove', (e) => {
+	if (grabbed) {
+		const by = (grabbed.x - e.offsetX) * (view.to - view.from) / canvas.clientWidth;
+		show(grabbed.from + by, grabbed.to + by);
+		return;
+	}
+	const hit = hits.findLast(([l, t, w]) => e.offsetX >= l && e.offsetX <= l + w && e.offsetY >= t && e.offsetY < t + ROW);
+	id('tip').textContent = !hit ? '\u00a0' : Array.isArray(hit[3]) ? spanText(hit[3]) : eventText(hit[4], hit[3]);
+});
+canvas.addEventListener('dblclick', (e) => zoom(0.5, e.offsetX / canvas.clientWidth));
+canvas.addEventListener('keydown', (e) => {
+	const act = {'+': () => zoom(0.5), '=': () => zoom(0.5), '-': () => zoom(2), '0': () => show(0, end),
+		ArrowLeft: () => pan(-0.25), ArrowRight: () => pan(0.25)}[e.key];
+	if (act) {
+		e.preventDefault();
+		act();
+	}
+});
+id('in').onclick = () => zoom(0.5);
+id('out').onclick = () => zoom(2);
+id('left').onclick = () => pan(-0.25);
+id('right').onclick = () => pan(0.25);
+id('all').onclick = () => show(0, end);
+id('calls').parentElement.addEventListener('toggle', draw);
+window.addEventListener('resize', () => { draw(); flame(); });
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
+
+// The flame graph of one lane, from a node on.
+let root = 0;
+function nodeText(lane, i) {
+	const [, func, calls, own, all] = lane.nodes[i];
+	return `${func < 0 ? lane.name : data.functions[func]}: ${plural(calls)} calls, ${plural(all)} instructions, ${plural(own)} of its own`;
+}
+
+function flame() {
+	const svg = id('flame'), lane = data.lanes[id('lane').value], width = svg.clientWidth || 1000;
+	svg.replaceChildren();
+	if (!lane || !lane.nodes.length)
+		return;
+	let deepest = 0;
+	const box = (i, left, w, depth) => {
+		const [, func] = lane.nodes[i], g = document.createElementNS(SVG, 'g');
+		const title = document.createElementNS(SVG, 'title'), rect = document.createElementNS(SVG, 'rect');
+		title.textContent = nodeText(lane, i);
+		const at = {x: left, y: depth * ROW, width: Math.max(w - 0.5, 0.5), height: ROW - 1, fill: func < 0 ? '#c8ced6' : color(func)};
+		for (const k in at)
+			rect.setAttribute(k, at[k]);
+		g.append(title, rect);
+		if (w > 24) {
+			const t = document.createElementNS(SVG, 'text'), fits = Math.floor((w - 6) / 6.7);
+			const name = func < 0 ? lane.name : data.functions[func];
+			t.textContent = name.length > fits ? name.slice(0, fits - 1) + '…' : name;
+			t.setAttribute('x', left + 3);
+			t.setAttribute('y', depth * ROW + 12);
+			g.append(t);
+		}
+		if (w > 12) {
+			g.setAttribute('tabindex', '0');
+			g.setAttribute('role', 'button');
+			g.setAttribute('aria-label', title.textContent);
+		}
+		const pick = () => { root = i === root && i ? lane.nodes[i][0] : i; flame(); };
+		g.addEventListener('click', pick);
+		g.addEventListener('keydown', (e) => { if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); pick(); } });
+		g.addEventListener('pointerenter', () => { id('flametip').textContent = title.textContent; });
+		svg.append(g);
+		deepest = Math.max(deepest, depth + 1);
+	};
+	const todo = [[root, 0, width, 0]];
+	while (todo.length) {
+		const [i, left, w, depth] = todo.pop();
+		box(i, left, w, depth);
+		let next = left;
+		for (const child of lane.children[i]) {
+			const cw = w * lane.nodes[child][4] / Math.max(lane.nodes[i][4], 1);
+			if (cw >= 0.5 && depth < 200)
+				todo.push([child, next, cw, depth + 1]);
+			next += cw;
+		}
+	}
+	svg.style.height = `${deepest * ROW + 2}px`;
+	tree(lane);
+}
+
+// The tree of calls: a branch is made when it is opened.
+function tree(lane) {
+	const add = (to, i) => {
+		const kids = lane.children[i].slice().sort((a, b) => lane.nodes[b][4] - lane.nodes[a][4]);
+		if (!kids.length) {
+			element(to, 'div', nodeText(lane, i), 'leaf');
+			return;
+		}
+		const d = element(to, 'details');
+		element(d, 'summary', nodeText(lane, i));
+		d.addEventListener('toggle', () => {
+			if (d.childElementCount === 1)
+				kids.forEach((k) => add(d, k));
+		});
+	};
+	id('tree').replaceChildren();
+	add(id('tree'), root);
+}
+
+const order = data.lanes.map((_, i) => i).sort((a, b) => data.lanes[b].insns - data.lanes[a].insns);
+for (const i of order)
+	element(id('lane'), 'option', `${data.lanes[i].name} (${plural(data.lanes[i].insns)})`).value = i;
+id('lane').onchange = () => { root = 0; flame(); };
+id('reset').onclick = () => { root = 0; flame(); };
+
+// The table of functions, which can be sorted.
+const functionRows = [];
+function functions(key) {
+	const list = totals.map((f, i) => [f, i]).sort((a, b) => key === 'name'
+		? (a[0].name < b[0].name ? -1 : 1) : b[0][key] - a[0][key] || a[1] - b[1]);
+	const t = table(id('functions'), [['own', 1], ['with callees', 1], ['calls', 1], ['function', 0]],
+		list.map(([f]) => [f.own, f.all, f.calls, f.name]), (tr, i) => { functionRows[list[i][1]] = tr; });
+	['own', 'all', 'calls', 'name'].forEach((k, i) => {
+		const th = t.tHead.rows[0].cells[i], b = element(null, 'button', th.textContent);
+		b.onclick = () => functions(k);
+		th.setAttribute('aria-sort', k === key ? (k === 'name' ? 'ascending' : 'descending') : 'none');
+		th.replaceChildren(b);
+	});
+}
+
+// Search: each result has its text and what a click on it does.
+function goFunction(f) {
+	document.querySelectorAll('.hit').forEach((tr) => tr.classList.remove('hit'));
+	functionRows[f].classList.add('hit');
+	let best = null;
+	for (const lane of data.lanes)
+		for (const s of lane.spans)
+			if (s[0] === f && (!best || s[2] > best[2]))
+				best = s;
+	view.picked = best;
+	if (best)
+		show(best[1] - best[2], best[1] + 2 * best[2]);
+	functionRows[f].scrollIntoView({block: 'center'});
+}
+
+function goLane(i) {
+	id('lane').value = i;
+	root = 0;
+	flame();
+	id('lane').focus();
+}
+
+function* results(q) {
+	for (let i = 0; i < data.functions.length; i++)
+		if (data.functions[i].toLowerCase().includes(q))
+			yield [`function ${data.functions[i]}`, () => goFunction(i)];
+	for (let i = 0; i < data.lanes.length; i++)
+		if (data.lanes[i].name.toLowerCase().includes(q))
+			yield [`address space ${data.lanes[i].name}`, () => goLane(i)];
+	for (const s of data.events)
+		for (const e of s.list) {
+			const text = eventText(s, e);
+			if (text.toLowerCase().includes(q))
+				yield [text, () => { show(e.at - 500, e.at + 500); canvas.focus(); }];
+		}
+}
+
+id('query').addEventListener('input', () => {
+	const q = id('query').value.trim().toLowerCase(), list = id('found');
+	let n = 0;
+	list.replaceChildren();
+	list.hidden = !q;
+	if (!q)
+		return;
+	for (const [text, go] of results(q)) {
+		if (++n > 200)
+			continue;
+		element(element(list, 'li'), 'button', text).onclick = () => { list.hidden = true; go(); };
+	}
+	element(list, 'li', n > 200 ? `${plural(n)} results, of which 200 are shown` : n ? `${plural(n)} results` : 'nothing found');
+});
+id('query').addEventListener('keydown', (e) => {
+	if (e.key === 'Escape')
+		id('found').hidden = true;
+	if (e.key === 'Enter')
+		id('found').querySelector('button')?.click();
+});
+
+const omitted = data.lanes.reduce((n, l) => n + l.omitted, 0);
+if (omitted)
+	id('omitted').textContent = `${plural(omitted)} calls of fewer than ${plural(data.shortest)} instructions are not in the timeline. The flame graph and the tables count them.`;
+id('summary').textContent = `${plural(data.insns)} instructions, ${plural(data.functions.length)} functions`;
+table(id('facts'), [['fact', 0], ['value', 0]], data.facts);
+table(id('lost'), [['what', 0], ['why', 0]], data.lost);
+table(id('events'), [['vCPU', 1], ['event', 0], ['count', 1], ['kept in this page: one of', 1]],
+	data.events.map((s) => [s.vcpu, s.name, s.total, s.stride]));
+functions('own');
+draw();
+flame();
