@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# vpt report: the data in the page are the stacks of --to folded, and names of guests are escaped.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/cli.sh
+
+page() { # NAME ELF [OPTION...]
+	name=$1
+	elf=$2
+	shift 2
+	rm -f "$dir/t.vpt"
+	"$VPT" run -q --engine=soft --pt=host -o "$dir/t.vpt" "$@" "$elf" >/dev/null
+	compare "$name"
+}
+
+compare() { # NAME [OPTION...]
+	name=$1
+	shift
+	"$VPT" export -q --to=folded "$@" "$dir/t.vpt" "$dir/folded"
+	tap_run "$name: a page" "$VPT" report -q "$@" -o "$dir/page" "$dir/t.vpt"
+	tap_run "$name: its data are the stacks" python3 tests/cli/formats/report.py "$dir/page" \
+		"$dir/folded"
+}
+
+page demo "$GUEST/demo.elf"
+compare "a part" --from=100 --until=400
+tap_run "a call that the part cuts is marked" grep -qE '\[[0-9]+,[0-9]+,[0-9]+,[0-9]+,[123]\]' "$dir/page"
+tap_run "standard output" sh -c '"$0" report -q -o - --from=100 --until=400 "$1" | cmp - "$2"' \
+	"$VPT" "$dir/t.vpt" "$dir/page"
+page "six lanes" "$GUEST/processes.elf"
+page "two vCPUs" "$GUEST/smp.elf" --cpus=2
+objcopy --redefine-sym 'fibonacci=<script>alert(1)</script>&' "$GUEST/calls.elf" "$dir/hostile.elf"
+page "a hostile name" "$dir/hostile.elf"
+tap_run "it is there" grep -q 'u003cscript\\u003ealert(1)\\u003c/script\\u003e\\u0026' "$dir/page"
+tap_run "as text" test "$(grep -c 'script>alert' "$dir/page")" -eq 0
+tap_run "the program's part of the page has less than 150 KB" test \
+	"$(cat vmm/report/* | wc -c)" -lt 150000
+refuses "no output" "$USAGE" "--output is required" report "$dir/t.vpt"
+refuses "a vCPU that is not there" "$USAGE" "has vCPUs 0 to 0" report -o "$dir/none" --vcpu=9 "$dir/t.vpt"
+tap_run "which leaves no file" test ! -e "$dir/none"
+refuses "the trace as output" "$USAGE" "report: " report -o "$dir/t.vpt" "$dir/t.vpt"
+tap_end
