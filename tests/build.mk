@@ -186,6 +186,7 @@ tested := all unit-build tools-build $(HOSTILE) $(HOSTILE_SWITCH) $(CONFIGS_TEST
 #?   make check-ptt     the streams of libipt's source package, compiled by its pttc (needs the
 #?                      network once): libvptdecode lists the flow that each expects, or
 #?                      tests/cli/libdecode/ptt/differences says why not
+#?   make check-report  pages of vpt report in a browser (needs the network once)
 #?   make check-linux   Debian's kernels on the software CPU (needs the network once): the cloud kernel
 #?                      boots on each model, its trace repeats, perf records inside
 #?   make check-debian  Debian 12 and 13 boot from images with 1, 2 and 8 vCPUs (needs root and the network once),
@@ -222,7 +223,7 @@ tested := all unit-build tools-build $(HOSTILE) $(HOSTILE_SWITCH) $(CONFIGS_TEST
 SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat check-docs \
-	check-spec check-tables check-rtit check-ptt check-linux check-debian check-linux-same check-linux-full \
+	check-spec check-tables check-rtit check-ptt check-report check-linux check-debian check-linux-same check-linux-full \
 	check-house check-install check-fresh check-soak check-perf check-formats soak seeds fuzz spec-map cov bench bench-decode bench-linux bench-against
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
@@ -304,6 +305,10 @@ check-ptt:
 	$(again) $(O)/tests/listing
 	@tests/cli/libdecode/ptt/streams >/dev/null
 	@MODE=$(MODE) O=$(O) tests/lib/run.sh -j2 -t 600 -d $(O)/check-ptt tests/cli/libdecode/ptt/check
+check-report:
+	@.ci/deps build check report
+	$(again) all
+	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 300 -d $(O)/check-report tests/report/run.sh
 check-linux:
 	@.ci/deps build check linux bench
 	$(again) all

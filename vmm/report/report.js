@@ -44,6 +44,9 @@ for (const lane of data.lanes) {
 	lane.depth = 1 + lane.spans.reduce((d, s) => Math.max(d, s[3]), 0);
 }
 
+const LABELS = {'paging': 'CR3 writes', 'async branch': 'interrupts and exceptions', 'mark': 'marks', 'overflow': 'overflows'};
+for (const s of data.events)
+	s.label = Object.hasOwn(LABELS, s.name) ? LABELS[s.name] : s.name;
 const vcpus = [...new Set(data.lanes.map((l) => l.vcpu))];
 const end = Math.max(1, ...data.lanes.map((l) => l.spans.reduce((m, s) => Math.max(m, s[1] + s[2]), 0)),
 	...data.events.map((s) => s.list.reduce((m, e) => Math.max(m, e.at + 1), 0)));
@@ -69,7 +72,7 @@ function rows() {
 	for (const v of [...new Set([...vcpus, ...data.events.map((s) => s.vcpu)])].sort((a, b) => a - b)) {
 		for (const s of data.events)
 			if (s.vcpu === v)
-				list.push({series: s, height: ROW, title: `vCPU ${v}: ${s.name} (${plural(s.total)})`});
+				list.push({series: s, height: ROW, title: `vCPU ${v}: ${s.label} (${plural(s.total)})`});
 		for (const lane of data.lanes)
 			if (lane.vcpu === v && lane.spans.length)
 				list.push({lane, height: ROW * (1 + Math.min(lane.depth, 24)) + 4,
@@ -77,8 +80,9 @@ function rows() {
 	}
 	return list;
 }
-const lines = rows();
-const tall = AXIS + lines.reduce((h, r) => h + r.height, 0);
+// Browsers do not draw taller pictures.
+let tall = AXIS;
+const lines = rows().filter((r) => tall + r.height < 16000 && (tall += r.height));
 
 function drawSpans(c, lane, y, x, width) {
 	const last = [];
@@ -198,7 +202,7 @@ function spanText(s) {
 }
 
 function eventText(s, e) {
-	return [`vCPU ${s.vcpu}: ${s.name} at instruction ${plural(e.at)}`, e.text,
+	return [`vCPU ${s.vcpu}: ${s.label} at instruction ${plural(e.at)}`, e.text,
 		...['from', 'to', 'value', 'tsc'].filter((k) => e[k]).map((k) => `${k} ${e[k]}`)]
 		.filter((t) => t !== undefined).join(', ');
 }
@@ -208,7 +212,7 @@ function listCalls() {
 	for (const s of data.events)
 		for (const e of s.list)
 			if (e.at >= view.from && e.at <= view.to)
-				list.push([e.at, 0, s.name, eventText(s, e)]);
+				list.push([e.at, 0, `vCPU ${s.vcpu}`, eventText(s, e)]);
 	for (const lane of data.lanes)
 		for (const s of lane.spans)
 			if (s[1] + s[2] >= view.from && s[1] <= view.to)
@@ -420,7 +424,7 @@ id('summary').textContent = `${plural(data.insns)} instructions, ${plural(data.f
 table(id('facts'), [['fact', 0], ['value', 0]], data.facts);
 table(id('lost'), [['what', 0], ['why', 0]], data.lost);
 table(id('events'), [['vCPU', 1], ['event', 0], ['count', 1], ['kept in this page: one of', 1]],
-	data.events.map((s) => [s.vcpu, s.name, s.total, s.stride]));
+	data.events.map((s) => [s.vcpu, s.label, s.total, s.stride]));
 functions('own');
 draw();
 flame();
