@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Gather what the page of vpt report shows. Memory and the page are bounded: the longest calls are
- * kept, and of frequent events every second, fourth, ... is kept while all of them are counted.
+ * Gather what the page of vpt report shows. Memory and the page are bounded. The longest calls are
+ * kept. Frequent events are thinned out by halves, and all of them are counted.
  */
 #include "formats/report.h"
 
@@ -17,30 +17,30 @@
 
 static int begin(struct format_run *run)
 {
-	run->own = calloc(1, sizeof(struct report));
+	run->own = calloc(1, sizeof(struct format_report));
 	return run->own ? 0 : -ENOMEM;
 }
 
 static int new_lane(struct format_run *run, struct format_lane *lane)
 {
 	(void)run;
-	lane->own = calloc(1, sizeof(struct report_lane));
+	lane->own = calloc(1, sizeof(struct format_report_lane));
 	return lane->own ? 0 : -ENOMEM;
 }
 
 /* Omit calls until half of the room is free. */
 static void thin_spans(struct format_run *run)
 {
-	struct report *r = run->own;
+	struct format_report *r = run->own;
 	size_t i, j, n;
 
 	while (r->spans > SPANS_MAX / 2) {
 		r->shortest = r->shortest ? 2 * r->shortest : 1;
 		for (i = 0; i < run->lanes.n; i++) {
-			struct report_lane *l = run->lanes.at[i]->own;
+			struct format_report_lane *l = run->lanes.at[i]->own;
 
 			for (j = n = 0; l && j < l->kept.n; j++) {
-				const struct report_span *s = &l->kept.at[j];
+				const struct format_report_span *s = &l->kept.at[j];
 
 				if (s->end - s->begin >= r->shortest)
 					l->kept.at[n++] = *s;
@@ -57,11 +57,11 @@ static void thin_spans(struct format_run *run)
 static int span_begin(struct format_run *run, struct format_lane *lane, uint64_t func,
 		      enum decode_span_edge edge)
 {
-	struct report_lane *l = lane->own;
+	struct format_report_lane *l = lane->own;
 
 	if (!trace_vec_room(&l->open))
 		return -ENOMEM;
-	l->open.at[l->open.n] = (struct report_span){
+	l->open.at[l->open.n] = (struct format_report_span){
 		.func = func,
 		.begin = run->clock,
 		.depth = (uint16_t)l->open.n,
@@ -73,9 +73,9 @@ static int span_begin(struct format_run *run, struct format_lane *lane, uint64_t
 
 static int span_end(struct format_run *run, struct format_lane *lane, enum decode_span_edge edge)
 {
-	struct report *r = run->own;
-	struct report_lane *l = lane->own;
-	struct report_span *s;
+	struct format_report *r = run->own;
+	struct format_report_lane *l = lane->own;
+	struct format_report_span *s;
 
 	if (!l->open.n)
 		return 0;
@@ -95,9 +95,10 @@ static int span_end(struct format_run *run, struct format_lane *lane, enum decod
 	return 0;
 }
 
-static struct report_series *find_series(struct report *r, unsigned int vcpu, const char *name)
+static struct format_report_series *find_series(struct format_report *r, unsigned int vcpu,
+						const char *name)
 {
-	struct report_series *s;
+	struct format_report_series *s;
 	size_t i;
 
 	for (i = 0; i < r->series.n; i++)
@@ -106,18 +107,18 @@ static struct report_series *find_series(struct report *r, unsigned int vcpu, co
 	if (!trace_vec_room(&r->series))
 		return NULL;
 	s = &r->series.at[r->series.n++];
-	*s = (struct report_series){.name = name, .vcpu = vcpu, .stride = 1};
+	*s = (struct format_report_series){.name = name, .vcpu = vcpu, .stride = 1};
 	return s;
 }
 
 /* Count an event. Buckets are merged in pairs if the clock is after the last one. */
-static void count(struct report_series *s, uint64_t clock)
+static void count(struct format_report_series *s, uint64_t clock)
 {
 	size_t i;
 
-	while (clock >> s->shift >= REPORT_BUCKETS) {
-		for (i = 0; i < REPORT_BUCKETS; i++)
-			s->bucket[i] = i < REPORT_BUCKETS / 2
+	while (clock >> s->shift >= FORMAT_REPORT_BUCKETS) {
+		for (i = 0; i < FORMAT_REPORT_BUCKETS; i++)
+			s->bucket[i] = i < FORMAT_REPORT_BUCKETS / 2
 					       ? s->bucket[2 * i] + s->bucket[2 * i + 1]
 					       : 0;
 		s->shift++;
@@ -126,7 +127,7 @@ static void count(struct report_series *s, uint64_t clock)
 	s->total++;
 }
 
-static void thin_events(struct report_series *s)
+static void thin_events(struct format_report_series *s)
 {
 	size_t i;
 
@@ -144,8 +145,9 @@ static int instant(struct format_run *run, struct format_lane *lane,
 		   const struct format_instant *instant)
 {
 	const bool mark = !strncmp(instant->name, "mark: ", 6);
-	struct report_series *s = find_series(run->own, run->vcpu, mark ? "mark" : instant->name);
-	struct report_event e = {.clock = run->clock, .of = *instant};
+	struct format_report_series *s =
+		find_series(run->own, run->vcpu, mark ? "mark" : instant->name);
+	struct format_report_event e = {.clock = run->clock, .of = *instant};
 
 	(void)lane;
 	if (!s)
@@ -174,11 +176,11 @@ static int end(struct format_run *run)
 
 static void close(struct format_run *run)
 {
-	struct report *r = run->own;
+	struct format_report *r = run->own;
 	size_t i, j;
 
 	for (i = 0; i < run->lanes.n; i++) {
-		struct report_lane *l = run->lanes.at[i]->own;
+		struct format_report_lane *l = run->lanes.at[i]->own;
 
 		if (l) {
 			free(l->open.at);

@@ -6,45 +6,45 @@
 #include "formats/format.h"
 #include "trace/pairs.h"
 
-#define REPORT_BUCKETS 256u
+#define FORMAT_REPORT_BUCKETS 256u
 
 /* A call. Its end and its beginning are instruction numbers of its vCPU. */
-struct report_span {
+struct format_report_span {
 	uint64_t func, begin, end;
 	uint16_t depth;
 	uint8_t cut; /* 1: the beginning is not in the trace, 2: the end is not */
 };
 
 /* The calls of a lane. */
-struct report_lane {
+struct format_report_lane {
 	struct {
-		struct report_span *at;
+		struct format_report_span *at;
 		size_t n, room;
 	} open, kept;
 	uint64_t omitted; /* the number of shorter calls that were not kept */
 };
 
-struct report_event {
+struct format_report_event {
 	uint64_t clock;
 	struct format_instant of; /* without a name */
 	char *text;		  /* of a mark; or NULL */
 };
 
 /* The events of one kind on one vCPU. */
-struct report_series {
+struct format_report_series {
 	const char *name;
 	unsigned int vcpu, shift; /* a bucket has 2^shift instructions */
 	uint64_t total, stride;	  /* each @stride-th event is kept */
-	uint64_t bucket[REPORT_BUCKETS];
+	uint64_t bucket[FORMAT_REPORT_BUCKETS];
 	struct {
-		struct report_event *at;
+		struct format_report_event *at;
 		size_t n, room;
 	} kept;
 };
 
-struct report {
+struct format_report {
 	struct {
-		struct report_series *at;
+		struct format_report_series *at;
 		size_t n, room;
 	} series;
 	uint64_t spans, shortest;  /* the number of kept calls, and the least length of one */

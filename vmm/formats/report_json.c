@@ -34,7 +34,7 @@ void format_report_string(FILE *out, const char *text)
 }
 
 /* Find the number of a function in the page. Returns 0 or -ENOMEM. */
-static int number(struct report *r, uint64_t func, uint64_t *n)
+static int number(struct format_report *r, uint64_t func, uint64_t *n)
 {
 	const size_t before = r->funcs.n;
 	struct trace_pair *pair = trace_pairs_add(&r->funcs, func, 0);
@@ -47,7 +47,7 @@ static int number(struct report *r, uint64_t func, uint64_t *n)
 	return 0;
 }
 
-static int write_spans(struct format_run *run, const struct report_lane *l)
+static int write_spans(struct format_run *run, const struct format_report_lane *l)
 {
 	uint64_t func = 0;
 	size_t i;
@@ -55,7 +55,7 @@ static int write_spans(struct format_run *run, const struct report_lane *l)
 
 	fprintf(run->out, ",\"omitted\":%" PRIu64 ",\"spans\":[", l->omitted);
 	for (i = 0; !err && i < l->kept.n; i++) {
-		const struct report_span *s = &l->kept.at[i];
+		const struct format_report_span *s = &l->kept.at[i];
 
 		err = number(run->own, s->func, &func);
 		fprintf(run->out, "%s[%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u,%u]", i ? "," : "",
@@ -103,7 +103,7 @@ static uint64_t least(const struct node *tree, uint32_t n, uint32_t max)
 
 enum total { OWN, ALL, CALLS, TOTALS };
 
-static int add(struct report *r, uint64_t func, enum total which, uint64_t n)
+static int add(struct format_report *r, uint64_t func, enum total which, uint64_t n)
 {
 	struct trace_pair *pair = trace_pairs_add(&r->totals, func, which);
 
@@ -114,7 +114,7 @@ static int add(struct report *r, uint64_t func, enum total which, uint64_t n)
 }
 
 /* Add node @i to the totals of its function. A recursive call is part of the outer one. */
-static int add_totals(struct report *r, const struct node *tree, uint32_t i, uint64_t func)
+static int add_totals(struct format_report *r, const struct node *tree, uint32_t i, uint64_t func)
 {
 	uint32_t above = i;
 	int err = add(r, func, OWN, tree[i].of.own);
@@ -181,7 +181,7 @@ static int write_lanes(struct format_run *run)
 
 static void write_functions(struct format_run *run)
 {
-	const struct report *r = run->own;
+	const struct format_report *r = run->own;
 	char text[256];
 	size_t i;
 
@@ -209,7 +209,7 @@ static void write_functions(struct format_run *run)
 	putc(']', run->out);
 }
 
-static void write_event(FILE *out, const struct report_event *e)
+static void write_event(FILE *out, const struct format_report_event *e)
 {
 	fprintf(out, "{\"at\":%" PRIu64, e->clock);
 	if (e->of.has_from)
@@ -229,12 +229,12 @@ static void write_event(FILE *out, const struct report_event *e)
 
 static void write_events(const struct format_run *run)
 {
-	const struct report *r = run->own;
+	const struct format_report *r = run->own;
 	size_t i, j;
 
 	fputs(",\"events\":[", run->out);
 	for (i = 0; i < r->series.n; i++) {
-		const struct report_series *s = &r->series.at[i];
+		const struct format_report_series *s = &r->series.at[i];
 
 		fprintf(run->out,
 			"%s{\"vcpu\":%u,\"total\":%" PRIu64 ",\"stride\":%" PRIu64
@@ -242,7 +242,7 @@ static void write_events(const struct format_run *run)
 			i ? "," : "", s->vcpu, s->total, s->stride, s->shift);
 		format_report_string(run->out, s->name);
 		fputs(",\"buckets\":[", run->out);
-		for (j = 0; j < REPORT_BUCKETS; j++)
+		for (j = 0; j < FORMAT_REPORT_BUCKETS; j++)
 			fprintf(run->out, "%s%" PRIu64, j ? "," : "", s->bucket[j]);
 		fputs("],\"list\":[", run->out);
 		for (j = 0; j < s->kept.n; j++) {
@@ -261,7 +261,7 @@ static void write_part(FILE *out, const char *part, const char *end)
 
 int format_report_write(struct format_run *run)
 {
-	const struct report *r = run->own;
+	const struct format_report *r = run->own;
 	int err;
 
 	write_part(run->out, format_page_head, format_page_head_end);
