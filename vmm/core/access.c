@@ -56,6 +56,15 @@ static bool translate(struct core_vcpu *v, uint64_t gva, size_t len, unsigned in
 	return !len;
 }
 
+/* Note an access that the owner of the VM watches. The next look of the loop finds it. */
+static void note(struct core_vcpu *v, uint64_t gva, size_t len, uint32_t access)
+{
+	const uint32_t hit = engine_data_find(v->data, v->datas, gva, len, access);
+
+	if (hit)
+		v->ev->data_hit = hit;
+}
+
 bool core_read(struct core_vcpu *v, uint64_t gva, void *dst, size_t len, unsigned int access,
 	       struct engine_exception *e)
 {
@@ -65,6 +74,8 @@ bool core_read(struct core_vcpu *v, uint64_t gva, void *dst, size_t len, unsigne
 
 	if (!translate(v, gva, len, access, piece, e))
 		return false;
+	if (vpt_unlikely(v->datas && len))
+		note(v, gva, len, ENGINE_DATA_READ);
 	for (i = 0; i < MAX_PAGES && piece[i].len; to += piece[i].len, i++) {
 		/* Reads of addresses without RAM return ones. */
 		if (piece[i].host)
@@ -84,6 +95,8 @@ bool core_write(struct core_vcpu *v, uint64_t gva, const void *src, size_t len, 
 
 	if (!translate(v, gva, len, access | X86_WALK_WRITE, piece, e))
 		return false;
+	if (vpt_unlikely(v->datas && len))
+		note(v, gva, len, ENGINE_DATA_WRITE);
 	for (i = 0; i < MAX_PAGES && piece[i].len; from += piece[i].len, i++) {
 		if (!piece[i].host)
 			continue;

@@ -143,6 +143,16 @@ static void run_batch(struct core_vcpu *v)
 			     (unsigned long long)v->regs->rip);
 }
 
+/* Call the hook for an access that is watched. */
+static void touched(struct core_vcpu *v)
+{
+	const struct core_vm_hooks *hooks = &v->vm->hooks;
+
+	if (hooks->touched)
+		hooks->touched(hooks->opaque, v);
+	v->ev->data_hit = 0;
+}
+
 /* Call the pause hook between two instructions, when no other work is pending. */
 static void pause_here(struct core_vcpu *v)
 {
@@ -177,6 +187,8 @@ bool core_loop_batch(struct core_vcpu *v, struct core_loop *l)
 		return false;
 	}
 	run_batch(v);
+	if (vpt_unlikely(v->ev->data_hit))
+		touched(v);
 	/* Part of a long instruction with REP retires nothing, but can take a long time. */
 	if (v->ev->retired != before && v->ev->retired - l->looked < CORE_LOOP_INSNS &&
 	    ++l->parts % CORE_LOOP_PARTS)

@@ -206,3 +206,14 @@ int core_vcpu_watch(struct core_vcpu *v, const uint64_t *ips, size_t count)
 	v->watches = count;
 	return v->engine->watch(v->ev, ips, count);
 }
+
+int core_vcpu_watch_data(struct core_vcpu *v, const struct engine_data_watch *watches,
+			 uint32_t count)
+{
+	if (!v->engine->watch_data)
+		return -ENOTSUP;
+	v->data = watches;
+	v->datas = count;
+	v->engine->watch_data(v->ev, watches, count);
+	return 0;
+}

@@ -16,7 +16,7 @@
 #include "pt/tracer.h"
 #include "trace/post_mortem.h"
 
-#define CORE_MAX_WATCHES 4
+#define CORE_MAX_WATCHES 64
 
 struct core_vcpu_hv;
 
@@ -93,6 +93,8 @@ struct core_vcpu {
 	struct core_input input;
 	uint64_t watch[CORE_MAX_WATCHES]; /* core_vcpu_watch() */
 	size_t watches;
+	const struct engine_data_watch *data; /* core_vcpu_watch_data() */
+	uint32_t datas;
 	uint64_t ptwrite;  /* the operand of the current PTWRITE */
 	uint32_t pending;  /* enum core_vcpu_pending */
 	uint32_t shadowed; /* enum core_vcpu_shadowed */
@@ -136,11 +138,18 @@ int core_vcpu_record(struct core_vcpu *v, struct trace_writer *writer, uint32_t 
 		     const struct vpt_caps *tracer_caps);
 
 /*
- * Set the instructions at which an untraced run must pause for core_exec_one(), because the host
- * would execute them wrongly. With more than CORE_MAX_WATCHES all code is stepped. Returns 0 or
- * -errno.
+ * Set the instructions at which an untraced run must pause for core_exec_one(). The host would
+ * execute them wrongly, or the owner of the VM wants to be called. With more than
+ * CORE_MAX_WATCHES, or more than the engine can have, all code is stepped. Returns 0 or -errno.
  */
 int core_vcpu_watch(struct core_vcpu *v, const uint64_t *ips, size_t count);
+
+/*
+ * Let core_vm_hooks.touched be called after each instruction, and each delivery of an event, that makes
+ * such an access. The array stays the caller's. Returns -ENOTSUP if the engine has no watch_data().
+ */
+int core_vcpu_watch_data(struct core_vcpu *v, const struct engine_data_watch *watches,
+			 uint32_t count);
 
 /*
  * Let core_vm_hooks.asked_vcpu be called for this vCPU. With threads, the caller has the machine's

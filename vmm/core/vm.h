@@ -89,6 +89,11 @@ struct core_vm_hooks {
 	 * look at the machine again before the instruction, and false to execute it.
 	 */
 	bool (*reached)(void *opaque, uint64_t ip);
+	/*
+	 * An instruction of this vCPU, or the delivery of an event, has made an access that
+	 * core_vcpu_watch_data() watches. Called before the next one.
+	 */
+	void (*touched)(void *opaque, struct core_vcpu *v);
 	/* Called between two instructions of each vCPU, after core_vm_ask(). */
 	void (*asked)(void *opaque);
 	/* The time of core_vm_alarm() has come. Called while the devices advance. */

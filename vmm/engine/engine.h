@@ -105,6 +105,35 @@ struct engine_vm {
 	const struct engine *engine;
 };
 
+/* Bits of engine_data_watch.access. */
+enum engine_data_access {
+	ENGINE_DATA_READ = 1 << 0,
+	ENGINE_DATA_WRITE = 1 << 1,
+};
+
+/* The most watches of engine.watch_data(). */
+#define ENGINE_DATA_WATCHES 16
+
+/* Accesses to watch: those of instructions to any of these bytes, which do not wrap. */
+struct engine_data_watch {
+	uint64_t lin;
+	uint32_t len;	 /* at least 1 */
+	uint32_t access; /* enum engine_data_access */
+};
+
+/* Returns 1 plus the index of the first watch for this access, or 0. @len is at least 1. */
+static inline uint32_t engine_data_find(const struct engine_data_watch *watches, uint32_t count,
+					uint64_t lin, uint64_t len, uint32_t access)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++)
+		if (watches[i].access & access && watches[i].lin + (watches[i].len - 1) >= lin &&
+		    watches[i].lin <= lin + (len - 1))
+			return i + 1;
+	return 0;
+}
+
 /* Bits of engine_observer.wants: the reports of an engine besides near transfers. */
 enum engine_observer_wants {
 	/* A report of each instruction, instead of one for several instructions. */
@@ -218,6 +247,11 @@ struct engine_vcpu {
 	 * adds the branches that it executes itself.
 	 */
 	uint64_t branches;
+	/*
+	 * The last instruction has made an access that watch_data() watches: 1 plus the index of the
+	 * watch. The caller sets it to 0.
+	 */
+	uint32_t data_hit;
 	/*
 	 * The state of RDRAND and RDSEED of an engine that emulates them. The caller sets the seed
 	 * before the first run().
@@ -391,8 +425,21 @@ struct engine {
 		     struct engine_exit *exit);
 	/* Finish an IO, MMIO or MSR exit. There may be one more exit. */
 	void (*complete)(struct engine_vcpu *vcpu, struct engine_exit *exit);
-	/* Make run() stop before these instructions. At most 4. */
+	/* Make run() stop before these instructions. Returns -E2BIG if there are too many. */
 	int (*watch)(struct engine_vcpu *vcpu, const uint64_t *ips, size_t count);
+	/*
+	 * Make run() and step() set engine_vcpu.data_hit after an instruction with such an access.
+	 * run() ends there with KICK. A string instruction with REP ends between two iterations. The
+	 * guest does not observe this. At most ENGINE_DATA_WATCHES; NULL if the engine cannot.
+	 */
+	void (*watch_data)(struct engine_vcpu *vcpu, const struct engine_data_watch *watches,
+			   size_t count);
+	/*
+	 * This process is new: it was forked from the one that has run the machine so far. Replace
+	 * memory that both still share. The guest does not observe this. Returns 0 or -errno; NULL
+	 * if a machine of this engine cannot be forked.
+	 */
+	int (*vm_forked)(struct engine_vm *vm);
 	/* End run() with KICK after this time, or never if 0. */
 	int (*kick_after)(struct engine_vcpu *vcpu, uint64_t ns);
 	/*

@@ -70,6 +70,11 @@ void soft_compiler_destroy(struct soft_compiler *g)
 	free(g);
 }
 
+int soft_compiler_own(struct soft_compiler *g)
+{
+	return soft_region_own(&g->region);
+}
+
 bool soft_compiler_has_room(const struct soft_compiler *g)
 {
 	return g->region.bytes - g->region.used >= BLOCK_MAX;

@@ -14,6 +14,10 @@ struct soft_compiler;
 /* Returns NULL with errno set on failure. */
 struct soft_compiler *soft_compiler_create(unsigned int index);
 void soft_compiler_destroy(struct soft_compiler *g);
+/*
+ * Stop sharing the memory with another process. Then drop all blocks and reset. Returns 0 or -errno.
+ */
+int soft_compiler_own(struct soft_compiler *g);
 
 /* Returns false if there is no room for one more block. Then drop all blocks and reset. */
 bool soft_compiler_has_room(const struct soft_compiler *g);

@@ -271,6 +271,24 @@ static int watch(struct engine_vcpu *ev, const uint64_t *ips, size_t count)
 	return vm_forget(&c->vm->base);
 }
 
+/* Replace the memory for host code, which processes share after fork(). */
+static int vm_forked(struct engine_vm *base)
+{
+	struct soft_vm *vm = (struct soft_vm *)base;
+	unsigned int i;
+	int error = 0;
+
+	for (i = 0; i < vm->vcpus && !error; i++) {
+		struct soft *c = vm->vcpu[i];
+
+		error = soft_native_own(c->native);
+		if (!error && c->compiler)
+			error = soft_compiler_own(c->compiler);
+		soft_drop_blocks(c);
+	}
+	return error;
+}
+
 static int kick_after(struct engine_vcpu *ev, uint64_t ns)
 {
 	(void)ev;
@@ -321,6 +339,8 @@ const struct engine soft_engine = {
 	.step = soft_step,
 	.complete = complete,
 	.watch = watch,
+	.watch_data = soft_watch_data,
+	.vm_forked = vm_forked,
 	.kick_after = kick_after,
 	.interrupt = interrupt,
 	.report_again = report_again,

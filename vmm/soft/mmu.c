@@ -50,13 +50,16 @@ static void fill(struct soft *c, uint64_t va, const struct x86_page *found)
 	struct soft_tlb *t = soft_find_tlb(c, va);
 	uint64_t page = va & ~PAGE_MASK;
 	const uint8_t *host = host_of(c, gpa & ~PAGE_MASK, X86_PAGE_SIZE);
+	uint32_t watched = 0;
 
+	if (vpt_unlikely(c->data_watches))
+		watched = soft_data_watched(c, page, X86_PAGE_SIZE);
 	if (c->set == SOFT_TLB_SLOW || !host)
 		return;
 	c->space[c->in_space].filled |= 1u << c->set;
-	t->read = page;
+	t->read = watched & ENGINE_DATA_READ ? TLB_NONE : page;
 	t->host = (uintptr_t)host - page;
-	t->write = found->writable && !soft_has_code(c, gpa) ? page : TLB_NONE;
+	t->write = found->writable && !soft_has_code(c, gpa) && !watched ? page : TLB_NONE;
 }
 
 /* Translate like the processor does: walk the page tables if the second-level TLB has no entry. */
@@ -167,11 +170,15 @@ static void locate_all(struct soft *c, const struct soft_uop *u, uint64_t va, si
 	piece[1].len = 0;
 	if (len <= room) {
 		locate(c, u, va, len, access, &piece[0]);
-		return;
+	} else {
+		const uint64_t next = va + room;
+
+		locate(c, u, va, room, access, &piece[0]);
+		locate(c, u, soft_long_mode(c) ? next : (uint32_t)next, len - room, access,
+		       &piece[1]);
 	}
-	locate(c, u, va, room, access, &piece[0]);
-	va += room;
-	locate(c, u, soft_long_mode(c) ? va : (uint32_t)va, len - room, access, &piece[1]);
+	if (vpt_unlikely(c->data_watches))
+		soft_data_check(c, u, va, len, access & X86_WALK_WRITE);
 }
 
 static void from_piece(struct soft *c, const struct soft_uop *u, const struct piece *piece,

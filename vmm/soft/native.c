@@ -76,6 +76,11 @@ void soft_native_destroy(struct soft_native *n)
 	free(n);
 }
 
+int soft_native_own(struct soft_native *n)
+{
+	return soft_region_own(&n->region);
+}
+
 bool soft_native_has_room(const struct soft_native *n)
 {
 	return REGION - n->region.used >= BLOCK_MAX;

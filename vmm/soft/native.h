@@ -90,6 +90,10 @@ size_t soft_stub_write(uint8_t *at, const struct soft_native_host *host,
 struct soft_native *soft_native_create(void);
 void soft_native_destroy(struct soft_native *n);
 /*
+ * Stop sharing the memory with another process. Then drop all blocks and reset. Returns 0 or -errno.
+ */
+int soft_native_own(struct soft_native *n);
+/*
  * Returns false if there is no room for the instructions of one more block. Then drop all blocks
  * and reset.
  */

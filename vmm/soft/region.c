@@ -37,6 +37,21 @@ void soft_region_destroy(struct soft_region *r)
 	*r = (struct soft_region){0};
 }
 
+int soft_region_own(struct soft_region *r)
+{
+	const int flags = MAP_SHARED | MAP_FIXED;
+	int fd = memfd_create("vpt", MFD_CLOEXEC), error = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, (off_t)r->bytes) ||
+	    mmap(r->writable, r->bytes, PROT_READ | PROT_WRITE, flags, fd, 0) == MAP_FAILED ||
+	    mmap(r->executable, r->bytes, PROT_READ | PROT_EXEC, flags, fd, 0) == MAP_FAILED)
+		error = -errno;
+	close(fd);
+	return error;
+}
+
 /* Returns the shadow stack pointer, or 0 if the process has no shadow stack: then RDSSP is a NOP. */
 static uint64_t shadow_stack(void)
 {

@@ -20,6 +20,12 @@ struct soft_region {
 int soft_region_create(struct soft_region *r, size_t bytes);
 void soft_region_destroy(struct soft_region *r);
 
+/*
+ * Replace the memory by new memory at the same addresses, because a fork() has let another process
+ * share it. The content is lost. Returns 0 or -errno.
+ */
+int soft_region_own(struct soft_region *r);
+
 void soft_region_serialize(void);
 
 /* Return the address to write the next code to. *run is the address where it executes. */

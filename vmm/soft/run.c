@@ -179,7 +179,7 @@ void soft_call_attention(struct soft *c)
 	c->left = 0;
 }
 
-static void note_attention(struct soft *c)
+void soft_note_attention(struct soft *c)
 {
 	if (c->base.state & ENGINE_ATTENTION && !c->stash)
 		soft_call_attention(c);
@@ -205,7 +205,7 @@ void soft_bus_io(struct soft *c, const struct soft_uop *u, uint16_t port, uint8_
 		c->base.bus.io(c->base.bus.opaque, port, size, in, count, data);
 	else if (in)
 		memset(data, 0xff, (size_t)size * count);
-	note_attention(c);
+	soft_note_attention(c);
 }
 
 void soft_bus_mmio(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint32_t len, bool write,
@@ -216,7 +216,7 @@ void soft_bus_mmio(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint3
 		c->base.bus.mmio(c->base.bus.opaque, gpa, len, write, data);
 	else if (!write)
 		memset(data, 0xff, len);
-	note_attention(c);
+	soft_note_attention(c);
 }
 
 void soft_report_ran(struct soft *c)
@@ -228,7 +228,7 @@ void soft_report_ran(struct soft *c)
 static inline __attribute__((always_inline)) void poll_observer(struct soft *c)
 {
 	aim(c);
-	note_attention(c);
+	soft_note_attention(c);
 }
 
 void soft_poll_observer(struct soft *c)

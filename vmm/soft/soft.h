@@ -251,7 +251,7 @@ enum soft_call {
 	SOFT_ALONE = 1 << 3,	/* run(): the next instruction has a block of its own */
 };
 
-#define SOFT_WATCHES 4u
+#define SOFT_WATCHES 64u
 
 struct soft {
 	struct engine_vcpu base;
@@ -328,6 +328,8 @@ struct soft {
 	struct soft_pages pages;
 	uint64_t watch[SOFT_WATCHES]; /* run() ends before an instruction with such a RIP */
 	unsigned int watches;
+	struct engine_data_watch data[ENGINE_DATA_WATCHES];
+	unsigned int data_watches;
 };
 
 static inline struct soft *soft(struct engine_vcpu *ev)
@@ -418,6 +420,8 @@ static inline bool soft_watches_if(const struct soft *c)
 void soft_derive(struct soft *c);
 /* Make run() end soon, because a device requested it during an access. */
 void soft_call_attention(struct soft *c);
+/* The same if ENGINE_ATTENTION is set. */
+void soft_note_attention(struct soft *c);
 /*
  * Execute the instruction of `u` in a block of its own, before any of its effects. An access to a
  * device is such an instruction. The device may end run(), and then it ends after this instruction,
@@ -502,6 +506,13 @@ bool soft_has_code(const struct soft *c, uint64_t gpa);
 void soft_wrote(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint64_t len);
 /* Drop all blocks, between two run()s. */
 void soft_drop_blocks(struct soft *c);
+
+/* data.c: the accesses to data that the caller watches. */
+/* Return the accesses, enum engine_data_access, that are watched at bytes of [va, va + len). */
+uint32_t soft_data_watched(const struct soft *c, uint64_t va, uint64_t len);
+/* An instruction is about to make this access, and cannot fault any more at its pages. */
+void soft_data_check(struct soft *c, const struct soft_uop *u, uint64_t va, size_t len, bool write);
+void soft_watch_data(struct engine_vcpu *ev, const struct engine_data_watch *watches, size_t count);
 
 /* mmu.c. Accesses fault with #PF, #GP, #SS or #AC. */
 /*

@@ -317,7 +317,7 @@ static uint64_t bulk(struct soft *c, const struct soft_uop *u, struct string s, 
 	uint64_t n = count;
 
 	if (s.op == LODS || s.op >= INS || c->r[SOFT_R_RFLAGS] & X86_FL_DF || count < 4 ||
-	    c->set == SOFT_TLB_SLOW)
+	    c->set == SOFT_TLB_SLOW || c->data_watches)
 		return 0;
 	if (has_source)
 		n = piece(c, u, s, s.seg, narrow(c->r[SOFT_R_RSI], s.width), n, false, &from);

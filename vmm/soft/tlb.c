@@ -224,6 +224,14 @@ static void empty_space(struct soft *c, unsigned int n)
 		soft_new_gen(c);
 }
 
+void soft_flush_first(struct soft *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < SOFT_SPACES; i++)
+		empty_space(c, i);
+}
+
 void soft_flush_pcid(struct soft *c, unsigned int pcid)
 {
 	unsigned int i;

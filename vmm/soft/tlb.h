@@ -44,6 +44,8 @@ void soft_flush_pcid(struct soft *c, unsigned int pcid);
 void soft_flush_local(struct soft *c);
 /* Drop everything. */
 void soft_flush_tlb(struct soft *c);
+/* Empty the first-level TLBs, which the guest does not observe. */
+void soft_flush_first(struct soft *c);
 /* Use the first-level TLBs and the links of the current CR3. */
 void soft_enter_space(struct soft *c);
 /* Make every further write to this page of RAM take the slow path. */

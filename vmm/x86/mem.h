@@ -89,6 +89,8 @@ enum x86_walk_access {
 	X86_WALK_FETCH = 1 << 1,
 	/* An access by the processor itself (IDT, TSS, GDT), independent of CPL. */
 	X86_WALK_SYSTEM = 1 << 2,
+	/* An access by a debugger, which sets no accessed and dirty bits. */
+	X86_WALK_PEEK = 1 << 3,
 };
 
 /* The result of a translation. */

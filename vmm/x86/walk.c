@@ -249,7 +249,8 @@ bool x86_walk_page(const struct x86_mem *mem, const struct x86_paging *paging, u
 	}
 	if (!permitted(&w, access))
 		return fault(&w, PF_PRESENT, page);
-	mark(&w);
+	if (!(access & X86_WALK_PEEK))
+		mark(&w);
 	*page = (struct x86_page){
 		.bytes = 1ull << w.level->shift,
 		.gpa = frame(&w) | (gva & ((1ull << w.level->shift) - 1)),
