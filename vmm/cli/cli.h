@@ -28,6 +28,7 @@ int cli_cmd_lockstep(int argc, char **argv);
 int cli_cmd_record(int argc, char **argv);
 int cli_cmd_restore(int argc, char **argv);
 int cli_cmd_replay(int argc, char **argv);
+int cli_cmd_gdb(int argc, char **argv);
 int cli_cmd_import(int argc, char **argv);
 int cli_cmd_export(int argc, char **argv);
 int cli_cmd_report(int argc, char **argv);

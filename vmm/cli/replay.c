@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt replay: repeats a run from its trace file, with the recorded inputs. */
+/* vpt replay and vpt gdb: repeat a run from its trace file, with the recorded inputs. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,11 @@
 #include "cli/cli.h"
 #include "cli/confine.h"
 #include "cli/files.h"
+#include "cli/gdb_listen.h"
 #include "cli/open.h"
 #include "cli/option.h"
 #include "cli/run.h"
+#include "gdb/session.h"
 
 /* A trace file can request any size of memory. */
 #define DEFAULT_MAX_MEM (1ull << 30)
@@ -22,6 +24,9 @@ struct replay {
 	uint64_t max_mem;
 	struct cli_run_timeout timeout;
 	bool quiet, json;
+	const char *verb; /* replay or gdb */
+	const char *gdb;  /* where gdb connects, or NULL */
+	struct gdb_session *session;
 	struct trace_reader *reader;
 	struct cli_run_replay run;
 	char *guest_name, *initrd_name; /* of the recording; allocated */
@@ -49,6 +54,44 @@ static const struct cli_option rows[] = {
 	CLI_OPTION_END,
 };
 
+static const struct cli_option gdb_rows[] = {
+	{0, "gdb", "=PORT",
+	 "wait for gdb at this port of 127.0.0.1 (default 0: any), or at a UNIX socket if it "
+	 "contains a /",
+	 cli_take_text, AT(gdb)},
+	{0, "guest", "=FILE", "the guest, if it is not where it was", cli_take_text, AT(guest)},
+	{0, "initrd", "=FILE", "the initrd, if it is not where it was", cli_take_text, AT(initrd)},
+	{0, "max-mem", "=SIZE", "refuse a guest with more memory (default 1G)", cli_take_size,
+	 AT(max_mem)},
+	{0, "console", "=FILE",
+	 "write the guest's console to FILE instead of standard output; none: drop it",
+	 cli_take_text, AT(console)},
+	{'q', "quiet", NULL, "print no progress and no summary", cli_take_flag, AT(quiet)},
+	CLI_OPTION_HELP,
+	CLI_OPTION_END,
+};
+
+const struct cli_verb cli_verb_gdb = {
+	.name = "gdb",
+	.run = cli_cmd_gdb,
+	.summary = "repeat a recorded run under gdb, forwards and backwards",
+	.usage = "[OPTION]... FILE",
+	.about =
+		"Runs the guest of a trace file again, as vpt replay does, and serves gdb's remote "
+		"protocol: all registers and all memory at each instruction of the run, with "
+		"breakpoints and watchpoints in both directions. vpt run --gdb does the same for a "
+		"run without a recording.",
+	.notes =
+		"\"monitor when\" prints the position, a count of instructions, and \"monitor goto "
+		"N\" goes there. The exit status is that of vpt run. It is 3 if FILE cannot be "
+		"replayed.\n\n"
+		"  vpt run --console=stdio -o t.vpt demo.elf\n"
+		"  vpt gdb --gdb=1234 t.vpt",
+	.options = gdb_rows,
+	.column = 21,
+	.operands = {{"FILE", AT(path)}},
+};
+
 const struct cli_verb cli_verb_replay = {
 	.name = "replay",
 	.run = cli_cmd_replay,
@@ -70,7 +113,7 @@ const struct cli_verb cli_verb_replay = {
 
 static int refuse(const struct replay *r, const char *why)
 {
-	return cli_fail(CLI_EXIT_INPUT, "replay: %s: %s", r->path, why);
+	return cli_fail(CLI_EXIT_INPUT, "%s: %s: %s", r->verb, r->path, why);
 }
 
 static int check_files(const struct replay *r)
@@ -82,7 +125,7 @@ static int check_files(const struct replay *r)
 		{CLI_TRACE, "--output", r->output},
 	};
 
-	return cli_files_check("replay", files, sizeof(files) / sizeof(files[0]));
+	return cli_files_check(r->verb, files, sizeof(files) / sizeof(files[0]));
 }
 
 /* Find the files that the run used. */
@@ -105,7 +148,7 @@ static int take_files(struct replay *r)
 			return refuse(r, "it names two guests or two initrds");
 		name = strndup(refs[i].name, ref->name_len);
 		if (!name)
-			return cli_fail(CLI_EXIT_HOST, "replay: no memory");
+			return cli_fail(CLI_EXIT_HOST, "%s: no memory", r->verb);
 		if (ref->kind == TRACE_REF_INITRD) {
 			r->run.initrd = ref;
 			r->run.initrd_name = r->initrd_name = name;
@@ -118,12 +161,12 @@ static int take_files(struct replay *r)
 }
 
 /* A name in the file could be that of a device or of a pipe that nobody writes. */
-static int check_regular(const char *path)
+static int check_regular(const char *verb, const char *path)
 {
 	struct stat st;
 
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return cli_fail(CLI_EXIT_INPUT, "replay: %s: not a regular file", path);
+		return cli_fail(CLI_EXIT_INPUT, "%s: %s: not a regular file", verb, path);
 	return CLI_EXIT_OK;
 }
 
@@ -133,7 +176,7 @@ static int add(struct replay *r, const char *option, const char *value)
 	char *text = r->texts < OWN_ARGUMENTS ? malloc(len) : NULL;
 
 	if (!text)
-		return cli_fail(CLI_EXIT_HOST, "replay: no memory");
+		return cli_fail(CLI_EXIT_HOST, "%s: no memory", r->verb);
 	snprintf(text, len, "%s%s", option, value);
 	r->text[r->texts++] = text;
 	return CLI_EXIT_OK;
@@ -146,6 +189,8 @@ static int add_own(struct replay *r)
 
 	if (!status)
 		status = add(r, "--output=", r->output ? r->output : "/dev/null");
+	if (!status && r->gdb)
+		status = add(r, "--gdb=", r->gdb);
 	if (!status && r->initrd_name)
 		status = add(r, "--initrd=", r->initrd ? r->initrd : r->initrd_name);
 	if (!status && r->console)
@@ -172,16 +217,18 @@ static int run(struct replay *r, int argc, char **argv)
 		return status;
 	if (o.mem > r->max_mem)
 		return cli_fail(CLI_EXIT_INPUT,
-				"replay: %s: its guest has %" PRIu64 "M of memory, more than "
+				"%s: %s: its guest has %" PRIu64 "M of memory, more than "
 				"--max-mem=%" PRIu64 "M: raise that if you trust the file",
-				r->path, o.mem >> 20, r->max_mem >> 20);
-	status = check_regular(o.guest);
+				r->verb, r->path, o.mem >> 20, r->max_mem >> 20);
+	status = check_regular(r->verb, o.guest);
 	if (!status && o.initrd)
-		status = check_regular(o.initrd);
+		status = check_regular(r->verb, o.initrd);
 	if (status)
 		return status;
-	o.verb = "replay";
+	o.verb = r->verb;
 	o.replay = &r->run;
+	o.session = r->session;
+	r->session = NULL;
 	r->run.inputs = trace_reader_inputs(r->reader, &r->run.count);
 	return cli_run_guest_of(&o);
 }
@@ -196,7 +243,7 @@ static int run_with(struct replay *r, const struct trace_run_options *options, c
 	size_t i;
 
 	if (!argv || !copy) {
-		status = cli_fail(CLI_EXIT_HOST, "replay: no memory");
+		status = cli_fail(CLI_EXIT_HOST, "%s: no memory", r->verb);
 	} else {
 		memcpy(copy, text, options->len);
 		argv[argc++] = name;
@@ -242,37 +289,63 @@ static int confine(const struct replay *r)
 {
 	const bool is_file = r->console && strcmp(r->console, "none") != 0;
 
-	return cli_confine("replay", &(struct sandbox_want){
-					     .output = {r->output ? r->output : "/dev/null",
-							is_file ? r->console : NULL},
-					     .code = true,
-				     });
+	return cli_confine(r->verb, &(struct sandbox_want){
+					    .output = {r->output ? r->output : "/dev/null",
+						       is_file ? r->console : NULL},
+					    .code = true,
+				    });
+}
+
+static int open_and_replay(struct replay *r)
+{
+	int status = cli_open(r->verb, r->path, TRACE_READER_NO_ORACLE, &r->reader);
+
+	if (status)
+		return status;
+	status = cli_whole(r->verb, r->path, r->reader);
+	if (!status)
+		status = replay(r);
+	while (r->texts)
+		free(r->text[--r->texts]);
+	free(r->guest_name);
+	free(r->initrd_name);
+	trace_reader_close(r->reader);
+	return status;
+}
+
+/* gdb connects before the sandbox, which comes before the file. */
+static int perform(struct replay *r)
+{
+	int status = CLI_EXIT_OK;
+
+	if (r->console && !strcmp(r->console, "stdio"))
+		status = cli_fail(CLI_EXIT_USAGE,
+				  "%s: --console=stdio: the input is that of the recording",
+				  r->verb);
+	if (!status)
+		status = check_files(r);
+	if (!status && r->gdb)
+		status = cli_gdb_listen(r->verb, r->gdb, &r->session);
+	if (!status)
+		status = confine(r);
+	if (!status)
+		status = open_and_replay(r);
+	gdb_session_destroy(r->session);
+	return status;
 }
 
 int cli_cmd_replay(int argc, char **argv)
 {
-	struct replay r = {.max_mem = DEFAULT_MAX_MEM};
+	struct replay r = {.verb = "replay", .max_mem = DEFAULT_MAX_MEM};
 	int status = cli_options_parse(&cli_verb_replay, argc, argv, &r);
 
-	if (!status && r.console && !strcmp(r.console, "stdio"))
-		status = cli_fail(CLI_EXIT_USAGE,
-				  "replay: --console=stdio: the input is that of the recording");
-	if (!status)
-		status = check_files(&r);
-	if (!status)
-		status = confine(&r);
-	if (status)
-		return status;
-	status = cli_open("replay", r.path, TRACE_READER_NO_ORACLE, &r.reader);
-	if (status)
-		return status;
-	status = cli_whole("replay", r.path, r.reader);
-	if (!status)
-		status = replay(&r);
-	while (r.texts)
-		free(r.text[--r.texts]);
-	free(r.guest_name);
-	free(r.initrd_name);
-	trace_reader_close(r.reader);
-	return status;
+	return status ? status : perform(&r);
+}
+
+int cli_cmd_gdb(int argc, char **argv)
+{
+	struct replay r = {.verb = "gdb", .gdb = "0", .max_mem = DEFAULT_MAX_MEM};
+	int status = cli_options_parse(&cli_verb_gdb, argc, argv, &r);
+
+	return status ? status : perform(&r);
 }

@@ -298,6 +298,7 @@ static int confine(const struct cli_run_machine *m)
 					  .socket = m->o.monitor,
 					  .network = m->net,
 					  .caps = m->vm.vcpu->engine->pt,
+					  .code = m->gdb,
 				  });
 }
 
@@ -321,6 +322,8 @@ static int run(struct run *r)
 		status = cli_run_net_open(&r->m);
 	if (!status)
 		status = cli_run_monitor_open(&r->m);
+	if (!status)
+		status = cli_run_gdb_open(&r->m);
 	/* vpt replay is in the sandbox already. */
 	if (!status && !r->m.o.replay)
 		status = confine(&r->m);

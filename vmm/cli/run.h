@@ -150,11 +150,13 @@ struct cli_run_options {
 	struct cli_args args;
 	uint64_t max_insns;
 	struct cli_run_timeout timeout;
-	const char *console; /* "stdio", "none", or a file; NULL: standard output */
-	const char *input;   /* file with input for the guest's console, or NULL */
-	const char *monitor; /* path of the monitor's socket, or NULL */
-	bool trace_later;    /* a host's trace is off until the monitor starts it */
-	bool realtime;	     /* HLT takes the time of the host */
+	const char *console;	     /* "stdio", "none", or a file; NULL: standard output */
+	const char *input;	     /* file with input for the guest's console, or NULL */
+	const char *monitor;	     /* path of the monitor's socket, or NULL */
+	const char *gdb;	     /* the port or the path where gdb connects, or NULL */
+	struct gdb_session *session; /* with a client already; NULL: wait for one at `gdb` */
+	bool trace_later;	     /* a host's trace is off until the monitor starts it */
+	bool realtime;		     /* HLT takes the time of the host */
 	struct cli_run_share share;
 	struct cli_run_net net;
 	struct cli_run_disks disks;
@@ -413,6 +415,16 @@ bool cli_run_monitor_gives_up(struct cli_run_machine *m);
 void cli_run_monitor_asked(struct cli_run_machine *m, struct core_vcpu *v);
 
 /*
+ * run_gdb.c: the option --gdb. cli_run_gdb_open() waits for gdb, before the sandbox, and returns an
+ * exit status.
+ *
+ * cli_run_gdb_begin() returns false in the process that has only waited, when the run is over.
+ */
+int cli_run_gdb_open(struct cli_run_machine *m);
+bool cli_run_gdb_begin(struct cli_run_machine *m);
+void cli_run_gdb_close(struct cli_run_machine *m);
+
+/*
  * run_change.c: start or stop traces for the monitor. cli_run_change_begin() lets each vCPU of the
  * request call cli_run_change_vcpu(), by the hook asked_vcpu() of the VM. Returns false if the
  * request is wrong, with m->change.why.
@@ -450,6 +462,9 @@ struct cli_run_machine {
 	bool silent;		       /* the console is dropped */
 	struct cli_run_input input;
 	struct cli_run_monitor *monitor; /* NULL if there is none */
+	struct gdb_session *gdb;	 /* NULL if there is none */
+	bool gdb_waited; /* this process has waited for the one that ran the machine */
+	int gdb_status;	 /* the exit status of that process */
 	/* A change of traces by the monitor (run_change.c). */
 	struct cli_run_change {
 		uint64_t chosen, left; /* vCPUs as bits; `left` still have to make the change */

@@ -21,6 +21,7 @@
 #include "core/threads.h"
 #include "core/vcpu.h"
 #include "debug/symbol.h"
+#include "gdb/session.h"
 #include "p9/p9.h"
 #include "trace/input.h"
 
@@ -96,6 +97,8 @@ static void console(void *opaque, char c)
 {
 	struct cli_run_machine *m = opaque;
 
+	if (m->gdb && !gdb_session_prints(m->gdb))
+		return;
 	cli_run_window_printed(m, c);
 	/* Ignore the error of a write that the end interrupted. */
 	if (!ending && !m->silent && !cli_terminal_put(&m->terminal, (uint8_t)c) && ending)
@@ -316,7 +319,7 @@ static uint64_t snapshot_pause(struct cli_run_machine *m)
 static uint64_t pause_machine(void *opaque)
 {
 	struct cli_run_machine *m = opaque;
-	uint64_t window = cli_run_window_pause(m);
+	uint64_t window = m->gdb ? gdb_session_pause(m->gdb) : cli_run_window_pause(m);
 
 	m->snapshot_next = snapshot_pause(m);
 	return window < m->snapshot_next ? window : m->snapshot_next;
@@ -334,7 +337,17 @@ static void marked(void *opaque, const char *text, size_t len)
 
 static bool reached(void *opaque, uint64_t ip)
 {
-	return cli_run_window_reached(opaque, ip);
+	const struct cli_run_machine *m = opaque;
+
+	return m->gdb ? gdb_session_reached(m->gdb, ip) : cli_run_window_reached(opaque, ip);
+}
+
+static void touched(void *opaque, struct core_vcpu *v)
+{
+	const struct cli_run_machine *m = opaque;
+
+	if (m->gdb)
+		gdb_session_touched(m->gdb, v);
 }
 
 static void alarm_rings(void *opaque)
@@ -387,6 +400,7 @@ struct core_vm_hooks cli_run_hooks(struct cli_run_machine *m)
 		.visit = visit,
 		.marked = marked,
 		.reached = reached,
+		.touched = touched,
 		.asked = change,
 		.alarm = alarm_rings,
 		.asked_vcpu = asked_vcpu,
@@ -619,9 +633,15 @@ void cli_run_loop(struct cli_run_machine *m)
 	m->snapshot_next = m->vm.pause_at = next_snapshot(m, retired);
 	core_vm_pause(&m->vm, cli_run_window_next(m));
 	attach_input(m);
+	if (!cli_run_gdb_begin(m)) {
+		release_signals();
+		return;
+	}
 	do
 		core_vm_run(&m->vm);
 	while (restarts(m));
+	if (m->gdb)
+		gdb_session_ended(m->gdb);
 	cli_run_watch_end(m);
 	if (m->o.replay)
 		check_inputs(&m->vm);
@@ -677,7 +697,7 @@ static void open_names(struct cli_run_machine *m)
 
 int cli_run_finish(struct cli_run_machine *m, int status)
 {
-	bool ran = !status;
+	bool ran = !status && !m->gdb_waited;
 
 	if (ran) {
 		core_vcpu_post_mortem(m->vm.current, &m->report.pm);
@@ -700,10 +720,11 @@ int cli_run_finish(struct cli_run_machine *m, int status)
 	status = close_console(m, status);
 	cli_run_input_close(&m->input);
 	cli_run_monitor_close(m);
+	cli_run_gdb_close(m);
 	cli_names_close(&m->report.names);
 	trace_outfile_free(&m->output);
 	cli_run_start_free(&m->start);
 	core_reboot_free(&m->reboot);
 	core_vm_destroy(&m->vm);
-	return status;
+	return m->gdb_waited && !status ? m->gdb_status : status;
 }

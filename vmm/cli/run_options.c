@@ -125,6 +125,10 @@ static const struct cli_option rows[] = {
 	{0, "monitor", "=SOCKET",
 	 "listen at this UNIX socket for commands, which vpt monitor sends", cli_take_text,
 	 AT(monitor)},
+	{0, "gdb", "=PORT",
+	 "wait for gdb at this port of 127.0.0.1, or at a UNIX socket if it contains a /; gdb goes "
+	 "forwards and backwards",
+	 cli_take_text, AT(gdb)},
 	{0, "engine", "=NAME",
 	 "auto (default), soft, kvm, kvm-pt (this machine's own PT), or kvm,soft: kvm "
 	 "while nothing is traced, and soft while a trace is on",

@@ -14,9 +14,9 @@
  * The engine of a replay is the software CPU, and the initrd is a FILE block.
  */
 static const char *const others[] = {
-	"output",	  "console", "input",  "realtime", "timeout",
-	"engine",	  "initrd",  "verify", "snapshot", "snapshot-at",
-	"snapshot-every", "quiet",   "json",   "help",	   "monitor",
+	"output", "console", "input",	 "realtime",	"timeout",	  "engine",
+	"initrd", "verify",  "snapshot", "snapshot-at", "snapshot-every", "quiet",
+	"json",	  "help",    "monitor",	 "gdb",
 };
 
 static bool is_other(const char *name, size_t len)

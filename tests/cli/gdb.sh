@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# vpt run --gdb and vpt gdb: places, steps, breakpoints and watchpoints in both directions with a client
+# of the protocol (tests/gdb/travel.py), the stock gdb, recordings, and refusals.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/cli.sh
+
+# Run travel.py as one test for each of its lines.
+travel() { # NAME PAYLOAD POSITIONS SEED OPTION...
+	tr_name=$1
+	tr_payload=$2
+	shift 2
+	if python3 tests/gdb/travel.py "$VPT" "$GUEST/$tr_payload.elf" "$@" >"$dir/travel" 2>&1; then
+		tr_plan=$(sed -n 's/^1\.\.//p' "$dir/travel")
+		tap_run "$tr_name: ${tr_plan:-no} tests" \
+			test "$(grep -c '^ok ' "$dir/travel")" = "$tr_plan" -a "${tr_plan:-0}" -gt 15
+	else
+		tap_fail "$tr_name" "$(tail -n 5 "$dir/travel")"
+	fi
+	grep -A 1 '^not ok ' "$dir/travel" | sed 's/^/# /'
+}
+
+# No process of a session is left.
+left() { pgrep -f "$dir/gdb" >"$dir/left" && cat "$dir/left"; }
+
+travel "exceptions" exceptions 30 1
+travel "interrupts of a timer" timer 20 2
+travel "three vCPUs" smp 10 3 --cpus=3
+
+# The stock gdb, with names.
+cat >"$dir/script" <<-'END'
+	set pagination off
+	set confirm off
+	break payload
+	continue
+	stepi 5
+	reverse-stepi 5
+	info registers rip
+	tbreak report_equal
+	continue
+	watch -l *(long *)$rsp
+	reverse-continue
+	bt 1
+	reverse-continue
+	delete
+	reverse-continue
+	monitor when
+	info registers cr3
+	kill
+END
+gdb_session() { # COMMAND...
+	"$@" >"$dir/run" 2>&1 &
+	gs_pid=$!
+	while [ ! -S "$dir/gdb" ] && kill -0 $gs_pid 2>/dev/null; do sleep 0.02; done
+	timeout 100 gdb -q -nx -batch -ex "file $GUEST/exceptions.elf" -ex "target remote $dir/gdb" \
+		-x "$dir/script" >"$dir/gdb.out" 2>&1
+	wait $gs_pid
+}
+gdb_session "$VPT" run --engine=soft --pt=off --gdb="$dir/gdb" "$GUEST/exceptions.elf"
+tap_run "gdb stops at a function" grep -q '^Breakpoint 1, payload ()' "$dir/gdb.out"
+entry=$(nm "$GUEST/exceptions.elf" | sed -n 's/^0*\([0-9a-f]*\) T payload$/0x\1/p')
+tap_run "steps back to it" grep -q "^rip  *$entry " "$dir/gdb.out"
+tap_run "goes back to who wrote a return address" grep -q '^Hardware watchpoint' "$dir/gdb.out"
+tap_run "the value before is another one" grep -q '^Old value = ' "$dir/gdb.out"
+tap_run "and to the beginning" grep -q 'No more reverse-execution history' "$dir/gdb.out"
+tap_run "reads system registers" grep -q '^cr3  *0x' "$dir/gdb.out"
+tap_run "and ends the guest" grep -q 'by gdb' "$dir/run"
+
+# A recording with input.
+printf 'abc\n' >"$dir/input"
+"$VPT" run -q --engine=soft --pt=host --input="$dir/input" -o "$dir/t.vpt" "$GUEST/exceptions.elf" >"$dir/want" 2>&1
+tap_run "a recording with input" test -s "$dir/t.vpt"
+printf 'set pagination off\nset confirm off\nbreak payload\ncontinue\nreverse-continue\ndetach\n' >"$dir/script"
+gdb_session "$VPT" gdb -q --gdb="$dir/gdb" "$dir/t.vpt"
+tap_run "is repeated under gdb" grep -q '^Breakpoint 1, payload ()' "$dir/gdb.out"
+grep -v '^in gdb: ' "$dir/run" >"$dir/got"
+tap_run "prints the same" cmp "$dir/want" "$dir/got"
+tap_empty "no process is left" "$(left)"
+
+refuses "a port that is none" "$USAGE" "--gdb=x: a port" run --engine=soft --gdb=x "$GUEST/exceptions.elf"
+refuses "a port that is too large" "$USAGE" "--gdb=70000: a port" run --engine=soft --gdb=70000 \
+	"$GUEST/exceptions.elf"
+refuses "a folder that is missing" "$HOST" "--gdb=/nowhere/gdb: " run --engine=soft --gdb=/nowhere/gdb \
+	"$GUEST/exceptions.elf"
+refuses "a trace file" "$USAGE" "--gdb: not with --output" run --engine=soft --gdb="$dir/gdb" \
+	-o "$dir/x.vpt" "$GUEST/exceptions.elf"
+refuses "input" "$USAGE" "--gdb: not with --input: record" run --engine=soft --gdb="$dir/gdb" \
+	--input="$dir/input" "$GUEST/exceptions.elf"
+refuses "a snapshot" "$USAGE" "--gdb: not with --snapshot" run --engine=soft --gdb="$dir/gdb" \
+	--snapshot="$dir/x.vps" "$GUEST/exceptions.elf"
+tap_empty "nothing is left of these" "$(find "$dir" -name 'x.vp*' -o -name gdb)"
+tap_end

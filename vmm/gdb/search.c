@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Goes to places, and searches backwards, by checkpoints and runs from there. */
+#include "gdb/state.h"
+
+/* By how much a search for the last position begins earlier if it has found none. */
+#define WIDER 64u
+
+/* The position where the session began: the first checkpoint, which stays. */
+static uint64_t begin(const struct gdb_session *s)
+{
+	return s->timeline.shared->at[0].position;
+}
+
+static _Noreturn void go(struct gdb_session *s, uint64_t position)
+{
+	int n = gdb_timeline_find(&s->timeline, position);
+
+	s->flush(s->opaque);
+	gdb_timeline_go(&s->timeline, n < 0 ? 0 : n);
+}
+
+void gdb_go_to(struct gdb_session *s, const struct gdb_place *to)
+{
+	struct gdb_plan *p = &s->shared->plan;
+	const struct gdb_place place = *to;
+
+	p->goal = GDB_ARRIVE;
+	p->to = place;
+	if (place.position < gdb_position(s) || s->ended)
+		go(s, place.position);
+}
+
+/* Nothing is before. */
+static _Noreturn void go_to_begin(struct gdb_session *s)
+{
+	struct gdb_plan *p = &s->shared->plan;
+
+	p->goal = GDB_ARRIVE;
+	p->to = (struct gdb_place){
+		.position = begin(s),
+		.stop = {.reason = GDB_BEGIN, .cpu = s->shared->cpu},
+	};
+	go(s, begin(s));
+}
+
+/* Look for the last position of a step, from @window before the origin. */
+static _Noreturn void search_back(struct gdb_session *s, uint64_t window)
+{
+	struct gdb_plan *p = &s->shared->plan;
+
+	p->window = window;
+	p->bound = p->origin - begin(s) > window ? p->origin - window : begin(s);
+	p->found = false;
+	go(s, p->bound);
+}
+
+static _Noreturn void scan(struct gdb_session *s, uint64_t bound)
+{
+	struct gdb_plan *p = &s->shared->plan;
+	int n = gdb_timeline_find(&s->timeline, bound - 1);
+
+	p->bound = bound;
+	p->begun = n < 0 ? begin(s) : s->timeline.shared->at[n].position;
+	p->found = false;
+	go(s, p->begun);
+}
+
+void gdb_search_begin(struct gdb_session *s, bool step)
+{
+	struct gdb_plan *p = &s->shared->plan;
+
+	p->origin = gdb_position(s);
+	p->step = (struct gdb_step){
+		.on = step,
+		.cpu = s->shared->cpu,
+		.count = s->vm->cpu[s->shared->cpu]->ev->retired,
+	};
+	if (p->origin <= begin(s))
+		go_to_begin(s);
+	p->goal = step ? GDB_BACK : GDB_SCAN;
+	if (step)
+		search_back(s, 1);
+	scan(s, p->origin);
+}
+
+void gdb_search_next(struct gdb_session *s)
+{
+	struct gdb_plan *p = &s->shared->plan;
+
+	if (p->found) {
+		gdb_go_to(s, &p->to);
+		/* The place is not ahead of a search, but that of a machine that has ended is here. */
+		go(s, p->to.position);
+	}
+	if (p->goal == GDB_SCAN && p->begun > begin(s))
+		scan(s, p->begun);
+	if (p->goal == GDB_BACK && p->bound > begin(s))
+		search_back(s, p->window > UINT64_MAX / WIDER ? UINT64_MAX : p->window * WIDER);
+	go_to_begin(s);
+}
