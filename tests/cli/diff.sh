@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# vpt diff: the first difference is that of the listings of vpt decode, which diff(1) finds.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/cli.sh
+
+record() { # NAME PAYLOAD OPTION...
+	rc_name=$1
+	rc_payload=$2
+	shift 2
+	"$VPT" run -q --engine=soft --pt=host -o "$dir/$rc_name.vpt" "$@" "$GUEST/$rc_payload.elf" \
+		>/dev/null 2>&1
+}
+
+# The listing of a vCPU without what is not compared: spaces, sessions and the clock ratio.
+listing() { # FILE VCPU
+	"$VPT" decode --insn --vcpu="$2" "$1" | grep '^[0-9a-f]\{16\} '
+}
+
+# The number of lines that two listings have in common at their begin.
+common() { # A B
+	python3 - "$1" "$2" <<-'END'
+		import sys
+		a, b = (open(name).read().split("\n") for name in sys.argv[1:])
+		n = 0
+		while n < min(len(a), len(b)) and a[n] == b[n]:
+		    n += 1
+		print(n, len(a) == len(b) == n)
+	END
+}
+
+# Compare vpt diff --insns with the listings of a vCPU.
+agrees() { # A B VCPU
+	listing "$dir/$1.vpt" "$3" >"$dir/a.txt"
+	listing "$dir/$2.vpt" "$3" >"$dir/b.txt"
+	ag_want=$(common "$dir/a.txt" "$dir/b.txt")
+	"$VPT" diff --insns --json --vcpu="$3" "$dir/$1.vpt" "$dir/$2.vpt" >"$dir/json"
+	ag_status=$?
+	ag_insns=$(jq '.vcpus[0].insns' "$dir/json")
+	ag_n=${ag_want% *}
+	if [ "${ag_want#* }" = True ]; then
+		test "$ag_status" -eq 0 -a "$((ag_insns + 1))" -ge "$ag_n"
+		return
+	fi
+	test "$ag_status" -eq 1 -a "$ag_insns" -eq "$ag_n" || return
+	# The first lines that differ, if there are any.
+	ag_a=$(sed -n "$((ag_n + 1))s/ .*//p" "$dir/a.txt")
+	ag_b=$(sed -n "$((ag_n + 1))s/ .*//p" "$dir/b.txt")
+	test "$(jq -r '.vcpus[0].a.ip // ""' "$dir/json" | sed 's/0x//')" = "$(echo "$ag_a" | sed 's/^0*//')" &&
+		test "$(jq -r '.vcpus[0].b.ip // ""' "$dir/json" | sed 's/0x//')" = "$(echo "$ag_b" | sed 's/^0*//')"
+}
+
+# Count the pairs that differ.
+different=0
+count() { different=$((different + $(jq '.vcpus[0].equal | if . then 0 else 1 end' "$dir/json"))); }
+
+for pair in quicksort:1:2 quicksort:1:1 processes:30:31 timer:20:30 demand:5:6; do
+	payload=${pair%%:*}
+	args=${pair#*:}
+	record "$payload-${args%:*}" "$payload" --arg="${args%:*}"
+	record "$payload-${args#*:}" "$payload" --arg="${args#*:}"
+	tap_run "$payload, ${args%:*} and ${args#*:}" agrees "$payload-${args%:*}" "$payload-${args#*:}" 0
+	count
+done
+record smp-a smp --cpus=3 --arg=20
+record smp-b smp --cpus=3 --arg=21
+for vcpu in 0 1 2; do
+	tap_run "smp, vCPU $vcpu" agrees smp-a smp-b $vcpu
+	count
+done
+tap_run "pairs that differ: $different" test "$different" -ge 4
+
+same() { "$VPT" diff "$dir/quicksort-1.vpt" "$dir/quicksort-1.vpt" >"$dir/out" 2>&1; }
+tap_run "a trace and itself" same
+tap_run "one line" grep -qx 'diff: equal: vCPUs: 1, instructions: [1-9][0-9]*' "$dir/out"
+
+"$VPT" diff -C 2 "$dir/quicksort-1.vpt" "$dir/quicksort-2.vpt" >"$dir/out"
+tap_run "traces that differ: status 1" test $? -eq 1
+tap_run "two common lines" test "$(grep -c '^    [0-9a-f]' "$dir/out")" -eq 2
+tap_run "two of A, two of B" test "$(grep -c '^  - ' "$dir/out")$(grep -c '^  + ' "$dir/out")" = 22
+"$VPT" diff -q "$dir/smp-a.vpt" "$dir/smp-b.vpt" >"$dir/out"
+tap_run "the vCPU that differs first" grep -qx \
+	'diff: [1-3] of 3 vCPUs differ, vCPU [0-2] first, after [0-9]* instructions' "$dir/out"
+"$VPT" diff "$dir/smp-a.vpt" "$dir/quicksort-1.vpt" >"$dir/out"
+tap_run "another number of vCPUs is a difference" test $? -eq 1
+tap_run "and is in a line" grep -qx 'diff: vCPUs: 3 and 1' "$dir/out"
+
+# A trace that ends earlier, and one where packets were lost.
+record short quicksort --arg=1 --max-insns=5000
+"$VPT" diff "$dir/quicksort-1.vpt" "$dir/short.vpt" >"$dir/out"
+tap_run "a trace that ends early" grep -q '^  + -- the end$\|^  + .*disabled' "$dir/out"
+record lost quicksort --arg=1 --buffer=128:64
+"$VPT" diff "$dir/quicksort-1.vpt" "$dir/lost.vpt" >"$dir/out"
+tap_run "a trace that lost packets" grep -q '^  + .*overflow' "$dir/out"
+
+# Without the other processes, another order of them is no difference.
+cr3=$("$VPT" decode --json --spaces "$dir/processes-30.vpt" | jq -r '.spaces[0].cr3')
+"$VPT" diff --insns --process="$cr3" "$dir/processes-30.vpt" "$dir/processes-30.vpt" >"$dir/out"
+tap_run "a process" grep -qx 'diff: equal: vCPUs: 1, instructions: [1-9][0-9]*' "$dir/out"
+all=$("$VPT" diff --insns "$dir/processes-30.vpt" "$dir/processes-30.vpt" | sed 's/.*: //')
+tap_run "has less than all: $all" test "$(sed 's/.*: //' "$dir/out")" -lt "$all"
+
+refuses "one file" "$USAGE" "" diff "$dir/quicksort-1.vpt"
+refuses "a file that is none" "$INPUT" "nowhere" diff "$dir/quicksort-1.vpt" "$dir/nowhere"
+refuses "a vCPU that is none" "$USAGE" "--vcpu=1: both traces have 1" diff --vcpu=1 \
+	"$dir/quicksort-1.vpt" "$dir/smp-a.vpt"
+refuses "a context that is too long" "$USAGE" "--context=65: at most 64" diff -C 65 \
+	"$dir/quicksort-1.vpt" "$dir/quicksort-1.vpt"
+refuses "standard input twice" "$USAGE" "both traces" diff - -
+tap_end

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds the first difference between two flows. */
+#include "decode/diverge.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct pair {
+	struct decode_flow *flow[2];
+	const struct decode_diverge_how *how;
+	struct decode_divergence *d;
+	uint64_t kept; /* the number of items that were kept in `common`, a ring */
+};
+
+/* Returns true if an item is compared. The clock ratio, and PSB+ packets, depend on time alone. */
+static bool counts(const struct pair *p, unsigned int side, struct decode_item *item)
+{
+	switch (item->kind) {
+	case DECODE_ITEM_END:
+	case DECODE_ITEM_ERROR:
+		return true;
+	case DECODE_ITEM_INSN:
+		break;
+	case DECODE_ITEM_EVENT:
+		if (!p->how->events || item->status || item->event == DECODE_FLOW_CBR)
+			return false;
+		break;
+	default:
+		return false;
+	}
+	return !p->how->wants || p->how->wants(p->how->opaque, side, item);
+}
+
+static int next(const struct pair *p, unsigned int side, struct decode_item *item)
+{
+	int err;
+
+	do
+		err = decode_flow_next(p->flow[side], item);
+	while (!err && !counts(p, side, item));
+	return err;
+}
+
+static bool same_event(const struct decode_item *a, const struct decode_item *b)
+{
+	return a->event == b->event && a->ip == b->ip && a->has_to == b->has_to &&
+	       (!a->has_to || a->to == b->to) && a->value == b->value;
+}
+
+static bool same(const struct decode_item *a, const struct decode_item *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	switch (a->kind) {
+	case DECODE_ITEM_INSN:
+		return a->ip == b->ip && a->mode == b->mode && a->size == b->size &&
+		       !memcmp(a->raw, b->raw, a->size < 15 ? a->size : 15);
+	case DECODE_ITEM_EVENT:
+		return same_event(a, b);
+	case DECODE_ITEM_ERROR:
+		return a->ip == b->ip;
+	default:
+		return true;
+	}
+}
+
+/* Copy an item without what is valid until the next one only. */
+static struct decode_item kept(const struct decode_item *item)
+{
+	struct decode_item copy = *item;
+
+	copy.space = NULL;
+	copy.cfe = NULL;
+	copy.text = NULL;
+	return copy;
+}
+
+/* Put the ring in order. */
+static void straighten(struct pair *p)
+{
+	const unsigned int room = p->how->context;
+	struct decode_item ring[DECODE_DIVERGE_LINES];
+	unsigned int i, first;
+
+	p->d->commons = p->kept < room ? (unsigned int)p->kept : room;
+	if (p->kept <= room || !room)
+		return;
+	first = (unsigned int)(p->kept % room);
+	memcpy(ring, p->d->common, room * sizeof(ring[0]));
+	for (i = 0; i < room; i++)
+		p->d->common[i] = ring[(first + i) % room];
+}
+
+/* Keep the item that differs, and some that follow. */
+static int take_side(struct pair *p, unsigned int side, struct decode_item *item)
+{
+	struct decode_diverge_side *to = &p->d->side[side];
+	const unsigned int most = p->how->context ? p->how->context : 1;
+	int err = 0;
+
+	if (item->kind == DECODE_ITEM_ERROR)
+		snprintf(to->error, sizeof(to->error), "%s", item->text ? item->text : "error");
+	to->item[to->count++] = kept(item);
+	while (!err && item->kind != DECODE_ITEM_END && to->count < most) {
+		err = next(p, side, item);
+		if (!err && item->kind != DECODE_ITEM_END)
+			to->item[to->count++] = kept(item);
+	}
+	return err;
+}
+
+int decode_diverge(struct decode_flow *a, struct decode_flow *b,
+		   const struct decode_diverge_how *how, struct decode_divergence *d)
+{
+	struct pair p = {.flow = {a, b}, .how = how, .d = d};
+	struct decode_item x, y;
+	int err;
+
+	*d = (struct decode_divergence){0};
+	for (;;) {
+		err = next(&p, 0, &x);
+		if (!err)
+			err = next(&p, 1, &y);
+		if (err)
+			return err;
+		if (!same(&x, &y))
+			break;
+		if (x.kind == DECODE_ITEM_END)
+			return 0;
+		d->insns += x.kind == DECODE_ITEM_INSN;
+		if (how->context)
+			d->common[p.kept++ % how->context] = kept(&x);
+	}
+	d->differs = true;
+	straighten(&p);
+	err = take_side(&p, 0, &x);
+	return err ? err : take_side(&p, 1, &y);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The first difference between two flows, with what both have before it. */
+#ifndef VMM_DECODE_DIVERGE_H
+#define VMM_DECODE_DIVERGE_H
+
+#include "decode/flow.h"
+
+/* The most items of a context. */
+#define DECODE_DIVERGE_LINES 64u
+
+struct decode_diverge_how {
+	unsigned int
+		context; /* items before and after a difference, at most DECODE_DIVERGE_LINES */
+	bool events;	 /* events are compared, too */
+	/*
+	 * Returns true if this item of flow 0 or 1 is to be compared. The function may set its
+	 * space. NULL: all.
+	 */
+	bool (*wants)(void *opaque, unsigned int side, struct decode_item *item);
+	void *opaque;
+};
+
+/* Items without spaces and CFEs. The first one of a side differs, and is END if its flow is shorter. */
+struct decode_diverge_side {
+	struct decode_item item[DECODE_DIVERGE_LINES];
+	unsigned int count;
+	char error[96]; /* the text of an ERROR, if that is the first item */
+};
+
+struct decode_divergence {
+	bool differs;
+	uint64_t insns; /* the instructions that are equal, up to the difference or the end */
+	struct decode_item common[DECODE_DIVERGE_LINES]; /* the last equal items, in order */
+	unsigned int commons;
+	struct decode_diverge_side side[2];
+};
+
+/*
+ * Compare the flows, of units of INSNS, up to the first difference or to the end of both. Equal are
+ * addresses, modes and bytes of instructions. Of events these are the kind, the addresses and the
+ * value. Times, and places where decoding starts anew, are not compared. Errors of the decoder at
+ * the same place are equal. Returns 0 or -errno.
+ */
+int decode_diverge(struct decode_flow *a, struct decode_flow *b,
+		   const struct decode_diverge_how *how, struct decode_divergence *d);
+
+#endif /* VMM_DECODE_DIVERGE_H */
