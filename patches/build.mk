@@ -70,7 +70,8 @@ $(O)/tests/testbed/%.S.o: tests/testbed/%.S
 #? QEMU (under TCG; nothing of it needs KVM):
 #?   make qemu          QEMU with a PT that its guests can use: build/qemu links to it
 #?   make demo-linux    Debian's kernel in it, perf record -e intel_pt// of a program
-#?   make check-qemu    every scenario of tests/qemu/scenarios
+#?   make check-qemu    the scenarios of tests/qemu/scenarios
+#?   make check-qemu-long  those that take longer: the kernel's own tests of Intel PT
 #?   make check-boot    each instruction of a whole boot, by libvptdecode, libipt and perf (15 minutes)
 #?   make bench-qemu    what PT costs a guest; writes build/bench-qemu.json
 #?   make sync-patches  record the library's commit for the series, after shared/ has changed
@@ -79,7 +80,7 @@ QEMU_PROGRAMS := $(sort $(patsubst tests/qemu/programs/%,%,$(basename \
 	$(patsubst %/,%,$(dir $(wildcard tests/qemu/programs/*/*.c)))))
 QEMU_BIN := $(QEMU_PROGRAMS:%=$(O)/qemu/programs/%)
 
-.PHONY: qemu demo-linux check-qemu check-boot bench-qemu sync-patches qemu-programs
+.PHONY: qemu demo-linux check-qemu check-qemu-long check-boot bench-qemu sync-patches qemu-programs
 qemu:
 	@.ci/deps build qemu
 	@mkdir -p build
@@ -93,6 +94,10 @@ demo-linux:
 check-qemu:
 	@.ci/deps build qemu guest
 	@O=$(O) JOBS=$(JOBS) tests/qemu/check
+
+check-qemu-long:
+	@.ci/deps build qemu guest
+	@O=$(O) JOBS=$(JOBS) tests/qemu/check --long
 
 check-boot:
 	@.ci/deps build check perf qemu guest
