@@ -9,6 +9,7 @@ import random
 import re
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 import rsp
@@ -152,6 +153,14 @@ for where, places_of in changes.items():
 changed = sum(len(of) for of in changes.values())
 tap(changed > 2 and not missed, "a stop at each of %d changes of %d words" % (changed, len(changes)), missed[:5])
 
+# The run is the one without gdb.
+status = guest.end()
+tap(status == plain.returncode, "the exit status", status)
+output = re.sub("(?m)^in gdb: .*\n", "", guest.output())
+tap(output == plain.stdout + plain.stderr, "the console, once", output)
+guest.close()
+
+guest = rsp.Guest(command)
 # A change by the debugger begins another history, which ends when the machine goes back.
 guest.go(places[0])
 before = guest.state(WINDOWS)
@@ -164,10 +173,24 @@ guest.go(first)
 guest.go(places[0])
 tap(guest.state(WINDOWS) == before, "and is as before in the first history")
 
-# The run is the one without gdb.
-status = guest.end()
-tap(status == plain.returncode, "the exit status", status)
-output = re.sub("(?m)^in gdb: .*\n", "", guest.output())
-tap(output == plain.stdout + plain.stderr, "the console, once", output)
+# A change outlives its checkpoint: many places are gone to in between.
+guest.go(places[0])
+guest.ask("P0=1122334455667788")
+guest.ask("s")
+for _ in range(40):
+    guest.go(rng.choice(places[1:]))
+guest.go(places[0])
+tap(guest.ask("p0") == "1122334455667788", "a change is there after 40 places behind it")
+tap(guest.monitor("goto 0x10").startswith("goto:"), "a position that is no number")
+tap(guest.monitor("goto %d" % (last + 10**9)) == "OK", "a position behind the end")
+tap("replaylog:end" in guest.ask("c"), "is the end")
+
+# A signal ends all processes, while gdb stands.
+guest.go(places[0])
+guest.process.terminate()
+status = guest.process.wait(timeout=20)
+time.sleep(0.5)
+left = subprocess.run(["pgrep", "-f", guest.folder], capture_output=True, text=True).stdout
+tap(status == 1 and not left, "a signal ends all processes", (status, left))
 guest.close()
 print("1..%d" % number)

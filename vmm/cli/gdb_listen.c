@@ -105,6 +105,8 @@ int cli_gdb_listen(const char *verb, const char *where, struct gdb_session **ses
 			(void)unlink(path);
 	}
 	error = fd < 0 ? fd : gdb_session_create(session, fd);
+	if (error && fd >= 0)
+		close(fd);
 	if (error)
 		return cli_fail(CLI_EXIT_HOST, "%s: --gdb=%s: %s", verb, where, cli_reason(-error));
 	return CLI_EXIT_OK;

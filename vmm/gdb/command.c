@@ -19,6 +19,7 @@ static void changed(struct gdb_session *s)
 {
 	gdb_timeline_changed(&s->timeline, gdb_position(s));
 	s->shared->changed = true;
+	s->shared->printed = s->printed;
 }
 
 static void answer_regs(struct gdb_session *s, unsigned int first, unsigned int count)
@@ -103,14 +104,17 @@ static void write_memory(struct gdb_session *s, const char *text)
 {
 	uint8_t bytes[GDB_PACKET / 2];
 	uint64_t lin, len;
+	size_t done;
 
 	if (!take_range(&text, &lin, &len) || *text++ != ':' || strlen(text) != 2 * len ||
 	    !gdb_hex_take(text, bytes, (size_t)len) || s->ended) {
 		gdb_refuse(s, EINVAL);
 		return;
 	}
-	changed(s);
-	if (gdb_guest_write(chosen(s), lin, bytes, (size_t)len) == len)
+	done = gdb_guest_write(chosen(s), lin, bytes, (size_t)len);
+	if (done)
+		changed(s);
+	if (done == len)
 		gdb_answer(s, "OK");
 	else
 		gdb_refuse(s, EFAULT);

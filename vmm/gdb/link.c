@@ -14,11 +14,14 @@
 /* Receive more bytes. Returns 0 or -errno. */
 static int receive(struct gdb_link *l)
 {
-	ssize_t n;
+	struct pollfd in[2] = {{.fd = l->fd, .events = POLLIN}, {.fd = l->alive}};
+	ssize_t n = 0;
 
-	do
+	/* A signal that ends vpt closes the pipe. */
+	while (!in[0].revents && !in[1].revents)
+		(void)poll(in, 2, -1);
+	if (!in[1].revents)
 		n = read(l->fd, l->bytes, sizeof(l->bytes));
-	while (n < 0 && errno == EINTR);
 	l->first = 0;
 	l->count = n > 0 ? (size_t)n : 0;
 	return n > 0 ? 0 : n ? -errno : -EPIPE;
@@ -121,11 +124,14 @@ int gdb_link_write(struct gdb_link *l, const char *text, size_t len)
 
 bool gdb_link_interrupts(struct gdb_link *l)
 {
-	struct pollfd in = {.fd = l->fd, .events = POLLIN};
+	struct pollfd in[2] = {{.fd = l->fd, .events = POLLIN}, {.fd = l->alive}};
 
-	if (!l->count && (poll(&in, 1, 0) <= 0 || receive(l)))
-		return in.revents;
-	while (l->count && (l->bytes[l->first] == '+' || l->bytes[l->first] == '-')) {
+	if (!l->count && poll(in, 2, 0) <= 0)
+		return false;
+	if (!l->count && receive(l))
+		return true;
+	/* A client that waits for a stop sends nothing else but acknowledgements. */
+	while (l->count && l->bytes[l->first] != INTERRUPT && l->bytes[l->first] != '$') {
 		l->first++;
 		l->count--;
 	}

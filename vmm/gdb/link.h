@@ -14,6 +14,7 @@
 
 struct gdb_link {
 	int fd;
+	int alive;	     /* a pipe, without a writer once the session is to end */
 	bool no_acks;	     /* the client has sent QStartNoAckMode */
 	size_t first, count; /* the part of @bytes that was received and not taken */
 	char bytes[4096];
@@ -21,7 +22,7 @@ struct gdb_link {
 
 /*
  * Wait for the next packet. @text gets its content and a final 0. Returns its length, or -errno:
- * -EPIPE if the client has gone.
+ * -EPIPE if the client has gone, or if the session is to end.
  */
 int gdb_link_read(struct gdb_link *l, char text[GDB_PACKET + 1]);
 

@@ -89,12 +89,16 @@ static bool go_to(struct gdb_session *s, const char *text)
 
 	errno = 0;
 	to.position = strtoull(text, &end, 10);
-	if (errno || end == text || *end) {
+	if (*text < '0' || *text > '9' || errno || *end) {
 		print(s, "goto: the position is not a number\n");
 		return false;
 	}
 	if (to.position < s->timeline.shared->at[0].position) {
 		print(s, "goto: that is before the beginning\n");
+		return false;
+	}
+	if (to.position == gdb_position(s)) {
+		gdb_answer(s, "OK");
 		return false;
 	}
 	s->shared->waits = true;

@@ -75,12 +75,13 @@ void gdb_search_begin(struct gdb_session *s, bool step)
 		.cpu = s->shared->cpu,
 		.count = s->vm->cpu[s->shared->cpu]->ev->retired,
 	};
-	if (p->origin <= begin(s))
+	if (p->origin <= begin(s) || (step && !p->step.count))
 		go_to_begin(s);
 	p->goal = step ? GDB_BACK : GDB_SCAN;
 	if (step)
 		search_back(s, 1);
-	scan(s, p->origin);
+	/* The last instruction may not have retired, and then has the position of the end. */
+	scan(s, p->origin + s->ended);
 }
 
 void gdb_search_next(struct gdb_session *s)

@@ -9,6 +9,8 @@
 
 /* While the guest runs, the session looks at the client after so many instructions. */
 #define LOOK 4000000u
+/* A search that steps looks at the client at multiples of this number. */
+#define STEPS 1024u
 /* The least distance of checkpoints while the guest runs forward. */
 #define DISTANCE 16000000u
 
@@ -32,6 +34,7 @@ int gdb_session_create(struct gdb_session **session, int fd)
 	}
 	s->shared = gdb_timeline_common(&s->timeline);
 	s->shared->link.fd = fd;
+	s->shared->link.alive = s->timeline.alive[0];
 	*session = s;
 	return 0;
 }
@@ -65,14 +68,17 @@ static uint64_t next_pause(const struct gdb_session *s)
 {
 	const struct gdb_plan *p = &s->shared->plan;
 	const uint64_t position = gdb_position(s);
+	uint64_t next = UINT64_MAX;
 
 	if (s->shared->left)
 		return UINT64_MAX;
 	if (position < target(p))
-		return on_the_way(position, target(p));
-	if (p->goal == GDB_SCAN)
-		return p->bound;
-	return position + (p->goal == GDB_FORWARD && !p->step.on ? LOOK : 1);
+		next = on_the_way(position, target(p));
+	else if (p->goal == GDB_SCAN)
+		next = p->bound;
+	else if (p->goal != GDB_FORWARD || p->step.on)
+		next = position + 1;
+	return next - position > LOOK ? position + LOOK : next;
 }
 
 static void follow(struct gdb_session *s);
@@ -91,6 +97,8 @@ static void stop(struct gdb_session *s, const struct gdb_stop *why)
 		if (mark(s))
 			follow(s);
 	}
+	if (gdb_timeline_is_over(&s->timeline))
+		s->shared->killed = true;
 	if (s->shared->killed)
 		core_vm_stop(s->vm, TRACE_STOP_INTERRUPTED, "%s", "by gdb");
 }
@@ -108,14 +116,9 @@ static bool is_step_done(const struct gdb_session *s)
 static bool pause_forward(struct gdb_session *s)
 {
 	const int last = gdb_timeline_find(&s->timeline, gdb_position(s));
-	struct gdb_stop why = {.reason = GDB_STEPPED, .cpu = s->shared->plan.step.cpu};
+	const struct gdb_stop why = {.reason = GDB_STEPPED, .cpu = s->shared->plan.step.cpu};
 
 	if (is_step_done(s)) {
-		stop(s, &why);
-		return false;
-	}
-	if (gdb_link_interrupts(&s->shared->link)) {
-		why = (struct gdb_stop){.reason = GDB_INTERRUPTED, .cpu = s->vm->current->index};
 		stop(s, &why);
 		return false;
 	}
@@ -172,8 +175,26 @@ static bool pause_scanning(struct gdb_session *s)
 	return false;
 }
 
+/* Stop where the client interrupts the run. A search looks less often, because it steps. */
+static bool stop_if_interrupted(struct gdb_session *s)
+{
+	const struct gdb_plan *p = &s->shared->plan;
+	struct gdb_stop why = {.reason = GDB_INTERRUPTED, .cpu = s->vm->current->index};
+
+	if ((p->goal == GDB_BACK && gdb_position(s) % STEPS) ||
+	    !gdb_link_interrupts(&s->shared->link))
+		return false;
+	/* A command is answered all the same. */
+	if (p->goal == GDB_ARRIVE && p->to.stop.reason == GDB_WENT)
+		why.reason = GDB_WENT;
+	stop(s, &why);
+	return true;
+}
+
 static bool pause_once(struct gdb_session *s)
 {
+	if (stop_if_interrupted(s))
+		return false;
 	switch (s->shared->plan.goal) {
 	case GDB_FORWARD:
 		return pause_forward(s);
@@ -223,8 +244,18 @@ static bool stop_here(struct gdb_session *s, const struct gdb_stop *why)
 	return s->vm->stop.kind || s->vm->current->regs->rip != rip;
 }
 
+static void note_hit(struct gdb_plan *p, const struct gdb_place *here)
+{
+	if (here->position >= p->bound)
+		return;
+	p->to = *here;
+	p->found = true;
+}
+
 bool gdb_session_reached(struct gdb_session *s, uint64_t ip)
 {
+	bool again;
+
 	struct gdb_plan *p = &s->shared->plan;
 	const struct gdb_place here = {
 		.position = gdb_position(s),
@@ -237,15 +268,18 @@ bool gdb_session_reached(struct gdb_session *s, uint64_t ip)
 		return false;
 	switch (p->goal) {
 	case GDB_FORWARD:
-		return !(here.position == p->from && ip == p->from_ip) && stop_here(s, &here.stop);
+		if (here.position == p->from && ip == p->from_ip)
+			return false;
+		again = stop_here(s, &here.stop);
+		/* This is a checkpoint that a search has woken. */
+		if (p->goal == GDB_SCAN && here.position == gdb_position(s))
+			note_hit(p, &here);
+		return again;
 	case GDB_ARRIVE:
 		return p->to.at_breakpoint && here.position == p->to.position && ip == p->to.ip &&
 		       stop_here(s, &here.stop);
 	case GDB_SCAN:
-		if (here.position < p->bound) {
-			p->to = here;
-			p->found = true;
-		}
+		note_hit(p, &here);
 		return false;
 	default:
 		return false;
@@ -300,6 +334,8 @@ int gdb_session_begin(struct gdb_session *s, struct core_vm *vm, void (*flush)(v
 		.to = {.position = gdb_position(s), .stop = {.reason = GDB_STEPPED}},
 	};
 	(void)mark(s);
+	if (gdb_timeline_find(&s->timeline, gdb_position(s)) < 0)
+		return -EAGAIN;
 	core_vm_pause(vm, gdb_position(s));
 	return 0;
 }
@@ -307,13 +343,18 @@ int gdb_session_begin(struct gdb_session *s, struct core_vm *vm, void (*flush)(v
 void gdb_session_ended(struct gdb_session *s)
 {
 	struct gdb_plan *p = &s->shared->plan;
-	const struct gdb_stop end = {.reason = GDB_END, .cpu = s->vm->current->index};
+	struct gdb_stop end = {.reason = GDB_END, .cpu = s->vm->current->index};
 
 	s->ended = true;
-	while (!s->shared->left && !s->shared->killed) {
+	while (!s->shared->left && !s->shared->killed &&
+	       s->vm->stop.kind != TRACE_STOP_INTERRUPTED) {
 		if (p->goal == GDB_SCAN || p->goal == GDB_BACK)
 			gdb_search_next(s);
+		/* A command to go behind the end ends here. */
+		if (p->goal == GDB_ARRIVE && p->to.stop.reason == GDB_WENT)
+			end.reason = GDB_WENT;
 		gdb_serve(s, &end);
+		end.reason = GDB_END;
 	}
-	gdb_timeline_end(&s->timeline);
+	gdb_timeline_end();
 }

@@ -16,10 +16,17 @@ enum gdb_checkpoint_state {
 	FREE,
 	WAITING, /* its process waits */
 	LEAVING, /* its process has been told to end */
+	LOST,	 /* its process does not answer: the place stays unused */
 };
 
 /* The process of a checkpoint reads this from its eventfd. */
 enum order { GO_ON = 1, END };
+
+/* The exit status if a process cannot be had (CLI_EXIT_HOST). */
+#define NO_WAY 4
+
+/* The number of looks, 50 us apart, for a process that ends. */
+#define DROP_TRIES 100000u
 
 /* Of the time to a checkpoint, the part by which a gap between its neighbours may be longer. */
 #define THIN 1.0
@@ -77,51 +84,67 @@ void gdb_timeline_destroy(struct gdb_timeline *t)
 	close_all(t);
 }
 
-/* Wait for the end of the process that runs the machine. Returns its exit status, or -1. */
-static int await(const struct gdb_timeline *t)
+static void close_end(struct gdb_timeline *t, unsigned int end)
+{
+	if (t->alive[end] >= 0)
+		close(t->alive[end]);
+	t->alive[end] = -1;
+}
+
+/*
+ * Wait for the end of the process that runs the machine. Returns its exit status, or -1. A signal
+ * that ends vpt interrupts the wait, and the runner then sees that the pipe has no writer.
+ */
+static int await(struct gdb_timeline *t)
 {
 	int status;
+	pid_t pid;
 
 	for (;;) {
-		if (wait(&status) < 0) {
-			if (errno != EINTR)
-				return -1;
-			continue;
-		}
-		if (!WIFEXITED(status))
+		pid = wait(&status);
+		if (pid < 0 && errno != EINTR)
 			return -1;
-		/* A process that gave its place to a checkpoint, or a checkpoint, ends with 0. */
-		if (WEXITSTATUS(status) || t->shared->done)
-			return WEXITSTATUS(status);
+		if (pid < 0)
+			close_end(t, 1);
+		/* A process that gave its place to a checkpoint is no longer the runner. */
+		if (pid > 0 && pid == t->shared->runner)
+			return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 	}
 }
 
 int gdb_timeline_begin(struct gdb_timeline *t, int *status)
 {
-	pid_t pid = fork();
+	pid_t pid;
 
+	signal(SIGCHLD, SIG_DFL);
+	pid = fork();
 	if (pid < 0)
 		return -errno;
 	if (pid) {
-		close(t->alive[0]);
-		t->alive[0] = -1;
+		t->shared->runner = pid;
+		close_end(t, 0);
 		*status = await(t);
 		/* The processes of the checkpoints see that the pipe has no writer. */
-		close(t->alive[1]);
-		t->alive[1] = -1;
+		close_end(t, 1);
 		return 1;
 	}
-	close(t->alive[1]);
-	t->alive[1] = -1;
+	t->shared->runner = getpid();
+	close_end(t, 1);
 	/* Nobody waits for the processes of checkpoints. */
 	signal(SIGCHLD, SIG_IGN);
 	return 0;
 }
 
-void gdb_timeline_end(struct gdb_timeline *t)
+void gdb_timeline_end(void)
 {
-	t->shared->done = true;
 	signal(SIGCHLD, SIG_DFL);
+}
+
+bool gdb_timeline_is_over(const struct gdb_timeline *t)
+{
+	struct pollfd in = {.fd = t->alive[0]};
+
+	return poll(&in, 1, 0) > 0;
 }
 
 /* Wait for an order as the process of checkpoint @n. */
@@ -152,16 +175,22 @@ static void order(const struct gdb_timeline *t, unsigned int n, enum order what)
 		;
 }
 
-/* Remove a checkpoint. Its process must have read the order before the place is used again. */
+/*
+ * Remove a checkpoint. Its process must have read the order before the place is used again. A process
+ * that something else has killed reads no more.
+ */
 static void drop(struct gdb_timeline *t, unsigned int n)
 {
 	const struct timespec pause = {.tv_nsec = 50000};
 	struct gdb_checkpoint *c = &t->shared->at[n];
+	unsigned int i;
 
 	c->state = LEAVING;
 	order(t, n, END);
-	while (c->state == LEAVING)
+	for (i = 0; c->state == LEAVING && i < DROP_TRIES; i++)
 		nanosleep(&pause, NULL);
+	if (c->state == LEAVING)
+		c->state = LOST;
 }
 
 /* The process of checkpoint @n: returns when it is to run the machine. */
@@ -177,9 +206,11 @@ static void stand(struct gdb_timeline *t, unsigned int n)
 		/* The copy is the checkpoint from here on. */
 		pid = fork();
 		if (pid < 0)
-			t->shared->at[n].state = FREE;
-		if (pid)
+			t->shared->at[n].state = n ? FREE : LOST;
+		if (pid) {
+			t->shared->runner = getpid();
 			return;
+		}
 	}
 }
 
@@ -204,17 +235,32 @@ static void neighbours(const struct gdb_timeline *t, unsigned int n, uint64_t *b
 	}
 }
 
+/* Returns true if this is the first checkpoint with a change by the debugger. */
+static bool begins_history(const struct gdb_timeline *t, unsigned int n)
+{
+	const struct gdb_checkpoint *c = &t->shared->at[n];
+	unsigned int i;
+
+	for (i = 0; c->epoch && i < GDB_CHECKPOINTS; i++)
+		if (t->shared->at[i].state == WAITING && t->shared->at[i].epoch == c->epoch &&
+		    t->shared->at[i].position < c->position)
+			return false;
+	return c->epoch;
+}
+
 /*
  * Choose the place for a checkpoint at @position. If all are taken, the one that is missed least
  * leaves: the gap that it closes is short for its distance. So the gaps grow exponentially with the
- * distance. The first checkpoint stays.
+ * distance. The first checkpoint stays, and so do those that begin a history. Returns 0 if none can
+ * leave.
  */
 static unsigned int choose(struct gdb_timeline *t, uint64_t position)
 {
-	unsigned int i, best = 1;
+	const unsigned int first = t->shared->at[0].state == FREE ? 0 : 1;
+	unsigned int i, best = 0;
 	double least = 0;
 
-	for (i = 0; i < GDB_CHECKPOINTS; i++)
+	for (i = first; i < GDB_CHECKPOINTS; i++)
 		if (t->shared->at[i].state == FREE)
 			return i;
 	for (i = 1; i < GDB_CHECKPOINTS; i++) {
@@ -223,17 +269,20 @@ static unsigned int choose(struct gdb_timeline *t, uint64_t position)
 		uint64_t before, after;
 		double cost;
 
+		if (t->shared->at[i].state != WAITING || begins_history(t, i))
+			continue;
 		neighbours(t, i, &before, &after);
 		if (after == UINT64_MAX)
 			after = position > at ? position : at;
 		cost = (double)(after - before) / ((double)distance + THIN);
-		if (i == 1 || cost < least) {
+		if (!best || cost < least) {
 			least = cost;
 			best = i;
 		}
 	}
-	drop(t, best);
-	return best;
+	if (best)
+		drop(t, best);
+	return t->shared->at[best].state == FREE ? best : 0;
 }
 
 bool gdb_timeline_mark(struct gdb_timeline *t, uint64_t position)
@@ -246,9 +295,11 @@ bool gdb_timeline_mark(struct gdb_timeline *t, uint64_t position)
 	    t->shared->at[there].epoch == t->shared->epoch)
 		return false;
 	n = choose(t, position);
+	/* Place 0 is that of the beginning. */
+	if (!n && t->shared->at[0].state != FREE)
+		return false;
 	t->shared->at[n] = (struct gdb_checkpoint){
 		.state = WAITING, .epoch = t->shared->epoch, .position = position};
-	t->shared->forked++;
 	pid = fork();
 	if (pid < 0)
 		t->shared->at[n].state = FREE;
@@ -286,6 +337,11 @@ void gdb_timeline_go(struct gdb_timeline *t, int checkpoint)
 		if (t->shared->at[i].state == WAITING && t->shared->at[i].epoch > to->epoch)
 			drop(t, i);
 	t->shared->epoch = to->epoch;
+	/* Without a process for the beginning there is no way back. */
+	if (to->state != WAITING)
+		_exit(NO_WAY);
+	/* The end of this process is not that of the session. */
+	t->shared->runner = 0;
 	order(t, (unsigned int)checkpoint, GO_ON);
 	_exit(0);
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* The most checkpoints. */
 #define GDB_CHECKPOINTS 64u
@@ -25,9 +26,8 @@ struct gdb_checkpoint {
 
 struct gdb_timeline_shared {
 	struct gdb_checkpoint at[GDB_CHECKPOINTS];
-	uint32_t epoch;	 /* the number of changes by the debugger */
-	uint32_t forked; /* the number of checkpoints made, for tests */
-	bool done;	 /* the process that runs the machine ends the debugging */
+	uint32_t epoch;	       /* the number of changes by the debugger */
+	volatile pid_t runner; /* the process that runs the machine */
 };
 
 struct gdb_timeline {
@@ -51,7 +51,7 @@ void *gdb_timeline_common(const struct gdb_timeline *t);
  */
 int gdb_timeline_begin(struct gdb_timeline *t, int *status);
 /* The process that runs the machine will not go back any more. */
-void gdb_timeline_end(struct gdb_timeline *t);
+void gdb_timeline_end(void);
 
 /*
  * Make a checkpoint here, at @position. Returns false at once, in the process that goes on. Returns
@@ -62,6 +62,9 @@ bool gdb_timeline_mark(struct gdb_timeline *t, uint64_t position);
 
 /* Returns the last checkpoint at or before @position, or -1. */
 int gdb_timeline_find(const struct gdb_timeline *t, uint64_t position);
+/* Returns true if the first process has ended, or wants the session to end. */
+bool gdb_timeline_is_over(const struct gdb_timeline *t);
+
 /* Let this checkpoint run the machine, and end this process. Does not return. */
 _Noreturn void gdb_timeline_go(struct gdb_timeline *t, int checkpoint);
 /* The debugger has changed the machine: the checkpoints after this position will not be reached. */

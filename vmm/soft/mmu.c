@@ -269,8 +269,11 @@ void *soft_rmw_slow(struct soft *c, const struct soft_uop *u, uint64_t va, unsig
 {
 	void *host = soft_host(c, u, va, size, true);
 
-	if (host)
+	if (host) {
+		if (vpt_unlikely(c->data_watches))
+			soft_data_check(c, u, va, size, false);
 		return host;
+	}
 	soft_read(c, u, va, c->bounce, size);
 	c->bounce_va = va;
 	c->bounce_bytes = size;
