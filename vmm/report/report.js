@@ -48,8 +48,8 @@ const LABELS = {'paging': 'CR3 writes', 'async branch': 'interrupts and exceptio
 for (const s of data.events)
 	s.label = Object.hasOwn(LABELS, s.name) ? LABELS[s.name] : s.name;
 const vcpus = [...new Set(data.lanes.map((l) => l.vcpu))];
-const end = Math.max(1, ...data.lanes.map((l) => l.spans.reduce((m, s) => Math.max(m, s[1] + s[2]), 0)),
-	...data.events.map((s) => s.list.reduce((m, e) => Math.max(m, e.at + 1), 0)));
+const end = Math.max(data.lanes.reduce((d, l) => l.spans.reduce((m, s) => Math.max(m, s[1] + s[2]), d), 1),
+	data.events.reduce((d, s) => s.list.reduce((m, e) => Math.max(m, e.at + 1), d), 1));
 const view = {from: 0, to: end, picked: null};
 const canvas = id('time');
 let hits = [];
@@ -344,11 +344,15 @@ for (const i of order)
 id('lane').onchange = () => { root = 0; flame(); };
 id('reset').onclick = () => { root = 0; flame(); };
 
-// The table of functions, which can be sorted.
-const functionRows = [];
+// The table of functions, which can be sorted. It has the first ones, and one that was searched for.
+const MOST_FUNCTIONS = 3000;
+let functionRows = [], sortKey = 'own', wanted = -1;
 function functions(key) {
-	const list = totals.map((f, i) => [f, i]).sort((a, b) => key === 'name'
+	const all = totals.map((f, i) => [f, i]).sort((a, b) => key === 'name'
 		? (a[0].name < b[0].name ? -1 : 1) : b[0][key] - a[0][key] || a[1] - b[1]);
+	const list = all.filter(([, i], place) => place < MOST_FUNCTIONS || i === wanted);
+	sortKey = key;
+	functionRows = [];
 	const t = table(id('functions'), [['own', 1], ['with callees', 1], ['calls', 1], ['function', 0]],
 		list.map(([f]) => [f.own, f.all, f.calls, f.name]), (tr, i) => { functionRows[list[i][1]] = tr; });
 	['own', 'all', 'calls', 'name'].forEach((k, i) => {
@@ -362,6 +366,10 @@ function functions(key) {
 // Search: each result has its text and what a click on it does.
 function goFunction(f) {
 	document.querySelectorAll('.hit').forEach((tr) => tr.classList.remove('hit'));
+	if (!functionRows[f]) {
+		wanted = f;
+		functions(sortKey);
+	}
 	functionRows[f].classList.add('hit');
 	let best = null;
 	for (const lane of data.lanes)
