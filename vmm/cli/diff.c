@@ -85,7 +85,7 @@ const struct cli_verb cli_verb_diff = {
 		"lacks a requirement.\n\n"
 		"  vpt run --pt=host --arg=1 -o a.vpt demo.elf\n"
 		"  vpt run --pt=host --arg=2 -o b.vpt demo.elf\n"
-		"  vpt diff a.vpt b.vpt",
+		"  vpt diff a.vpt b.vpt || true",
 	.options = rows,
 	.column = 26,
 	.operands = {{"A", AT(path[0])}, {"B", AT(path[1])}},
