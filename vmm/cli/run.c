@@ -153,13 +153,13 @@ static int watch_cpuid(struct run *r)
 	if (r->m.o.owner != TRACE_OWNER_GUEST || r->probe.cpuid_pt || r->m.o.usage.given)
 		return CLI_EXIT_OK;
 	count = boot_find_cpuid(&r->m.vm.mem, &r->guest.elf, ips, CORE_MAX_WATCHES);
-	if (count > CORE_MAX_WATCHES && !r->m.o.quiet)
+	if (core_vcpu_watch(r->m.vm.vcpu, ips, count))
+		return cli_fail(CLI_EXIT_HOST, "run: cannot set breakpoints on CPUID");
+	if (r->m.vm.vcpu->way & CORE_WAY_STEP_ALWAYS && !r->m.o.quiet)
 		fprintf(stderr,
 			"vpt run: this KVM shows its own CPUID, and the guest has %zu places that "
 			"may ask it: all its code is stepped\n",
 			count);
-	if (core_vcpu_watch(r->m.vm.vcpu, ips, count))
-		return cli_fail(CLI_EXIT_HOST, "run: cannot set breakpoints on CPUID");
 	return CLI_EXIT_OK;
 }
 

@@ -50,9 +50,7 @@ int cli_run_gdb_open(struct cli_run_machine *m)
 
 static void flush(void *opaque)
 {
-	const struct cli_run_machine *m = opaque;
-
-	fflush(m->console);
+	(void)opaque;
 	fflush(NULL);
 }
 

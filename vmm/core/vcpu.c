@@ -198,13 +198,20 @@ void core_vcpu_pause(struct core_vcpu *v)
 
 int core_vcpu_watch(struct core_vcpu *v, const uint64_t *ips, size_t count)
 {
+	int error;
+
 	if (count > CORE_MAX_WATCHES) {
+		v->way |= CORE_WAY_STEP_ALWAYS;
+		return 0;
+	}
+	error = v->engine->watch(v->ev, ips, count);
+	if (error == -E2BIG) {
 		v->way |= CORE_WAY_STEP_ALWAYS;
 		return 0;
 	}
 	memcpy(v->watch, ips, count * sizeof(*ips));
 	v->watches = count;
-	return v->engine->watch(v->ev, ips, count);
+	return error;
 }
 
 int core_vcpu_watch_data(struct core_vcpu *v, const struct engine_data_watch *watches,

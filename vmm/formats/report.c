@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Gather what the page of vpt report shows. Memory and the page are bounded. The longest calls are
- * kept. Frequent events are thinned out by halves, and all of them are counted.
+ * Gather the contents of the page of vpt report. The longest calls are kept. Frequent events are
+ * thinned out by halves, and all of them are counted. Functions and address spaces are all kept.
  */
 #include "formats/report.h"
 

@@ -11,7 +11,7 @@
 #include "core/vcpu.h"
 #include "engine/state.h"
 
-/* Where the values of a register come from. */
+/* The places that have the values of registers. */
 enum source {
 	GENERAL,   /* struct x86_regs */
 	SELECTOR,  /* a segment of struct x86_sregs */

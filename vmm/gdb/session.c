@@ -254,8 +254,6 @@ static void note_hit(struct gdb_plan *p, const struct gdb_place *here)
 
 bool gdb_session_reached(struct gdb_session *s, uint64_t ip)
 {
-	bool again;
-
 	struct gdb_plan *p = &s->shared->plan;
 	const struct gdb_place here = {
 		.position = gdb_position(s),
@@ -263,6 +261,7 @@ bool gdb_session_reached(struct gdb_session *s, uint64_t ip)
 		.ip = ip,
 		.stop = {.reason = GDB_BREAKPOINT, .cpu = s->vm->current->index},
 	};
+	bool again;
 
 	if (s->shared->left)
 		return false;

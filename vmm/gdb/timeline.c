@@ -28,9 +28,6 @@ enum order { GO_ON = 1, END };
 /* The number of looks, 50 us apart, for a process that ends. */
 #define DROP_TRIES 100000u
 
-/* Of the time to a checkpoint, the part by which a gap between its neighbours may be longer. */
-#define THIN 1.0
-
 static size_t bytes_of(size_t more)
 {
 	return sizeof(struct gdb_timeline_shared) + more;
@@ -130,7 +127,7 @@ int gdb_timeline_begin(struct gdb_timeline *t, int *status)
 	}
 	t->shared->runner = getpid();
 	close_end(t, 1);
-	/* Nobody waits for the processes of checkpoints. */
+	/* The processes of checkpoints end without a wait for them. */
 	signal(SIGCHLD, SIG_IGN);
 	return 0;
 }
@@ -274,7 +271,7 @@ static unsigned int choose(struct gdb_timeline *t, uint64_t position)
 		neighbours(t, i, &before, &after);
 		if (after == UINT64_MAX)
 			after = position > at ? position : at;
-		cost = (double)(after - before) / ((double)distance + THIN);
+		cost = (double)(after - before) / ((double)distance + 1);
 		if (!best || cost < least) {
 			least = cost;
 			best = i;
