@@ -94,6 +94,15 @@ record lost quicksort --arg=1 --buffer=128:64
 "$VPT" diff "$dir/quicksort-1.vpt" "$dir/lost.vpt" >"$dir/out"
 tap_run "a trace that lost packets" grep -q '^  + .*overflow' "$dir/out"
 
+# The same instructions without and with the packets of PTWRITE.
+record none ptwrite --model=spr
+record ptw ptwrite --model=spr --ptw
+"$VPT" diff --insns "$dir/none.vpt" "$dir/ptw.vpt" >"$dir/out"
+tap_run "the instructions are equal" test $? -eq 0
+"$VPT" diff "$dir/none.vpt" "$dir/ptw.vpt" >"$dir/out"
+tap_run "the events differ" test $? -eq 1
+tap_run "by a line of one" grep -q '^  + -- ptwrite ' "$dir/out"
+
 # Without the other processes, another order of them is no difference.
 cr3=$("$VPT" decode --json --spaces "$dir/processes-30.vpt" | jq -r '.spaces[0].cr3')
 "$VPT" diff --insns --process="$cr3" "$dir/processes-30.vpt" "$dir/processes-30.vpt" >"$dir/out"

@@ -174,13 +174,17 @@ guest.go(places[0])
 tap(guest.state(WINDOWS) == before, "and is as before in the first history")
 
 # A change outlives its checkpoint: many places are gone to in between.
-guest.go(places[0])
-guest.ask("P0=1122334455667788")
-guest.ask("s")
-for _ in range(40):
-    guest.go(rng.choice(places[1:]))
-guest.go(places[0])
-tap(guest.ask("p0") == "1122334455667788", "a change is there after 40 places behind it")
+# Checkpoints close to the change make its own the first that could leave, seen from the end.
+near = max(place for place in places if place < last - 5000)
+spare = (int.from_bytes(bytes.fromhex(guest.ask("p7")), "little") & ~0xfff) + 64
+guest.go(near)
+tap(guest.ask("M%x,8:1122334455667788" % spare) == "OK", "memory is written")
+for distance in range(20, 400, 20):
+    guest.go(near + distance)
+for _ in range(60):
+    guest.go(last - 1 - rng.randrange(3000))
+guest.go(near + 5)
+tap(guest.ask("m%x,8" % spare) == "1122334455667788", "a change is there after 60 places behind it")
 tap(guest.monitor("goto 0x10").startswith("goto:"), "a position that is no number")
 tap(guest.monitor("goto %d" % (last + 10**9)) == "OK", "a position behind the end")
 tap("replaylog:end" in guest.ask("c"), "is the end")

@@ -36,18 +36,27 @@ struct replay {
 
 #define AT(member) .field = offsetof(struct replay, member)
 
+/* Options of both verbs. */
+/* clang-format off */
+#define GUEST_ROWS                                                                                 \
+	{0, "guest", "=FILE", "the guest, if it is not where it was", cli_take_text, AT(guest)},   \
+	{0, "initrd", "=FILE", "the initrd, if it is not where it was", cli_take_text,             \
+	 AT(initrd)},                                                                              \
+	{0, "max-mem", "=SIZE", "refuse a guest with more memory (default 1G)", cli_take_size,     \
+	 AT(max_mem)}
+#define CONSOLE_ROWS                                                                               \
+	{0, "console", "=FILE",                                                                    \
+	 "write the guest's console to FILE instead of standard output; none: drop it",            \
+	 cli_take_text, AT(console)},                                                              \
+	{'q', "quiet", NULL, "print no progress and no summary", cli_take_flag, AT(quiet)}
+/* clang-format on */
+
 static const struct cli_option rows[] = {
 	{'o', "output", "=FILE", "record to this .vpt file", cli_take_text, AT(output)},
-	{0, "guest", "=FILE", "the guest, if it is not where it was", cli_take_text, AT(guest)},
-	{0, "initrd", "=FILE", "the initrd, if it is not where it was", cli_take_text, AT(initrd)},
-	{0, "max-mem", "=SIZE", "refuse a guest with more memory (default 1G)", cli_take_size,
-	 AT(max_mem)},
+	GUEST_ROWS,
 	{0, "timeout", "=S", "stop after S seconds, such as 10 or 0.5", cli_run_take_timeout,
 	 AT(timeout)},
-	{0, "console", "=FILE",
-	 "write the guest's console to FILE instead of standard output; none: drop it",
-	 cli_take_text, AT(console)},
-	{'q', "quiet", NULL, "print no progress and no summary", cli_take_flag, AT(quiet)},
+	CONSOLE_ROWS,
 	{'j', "json", NULL, "print the summary as one line of JSON on standard output",
 	 cli_take_flag, AT(json)},
 	CLI_OPTION_HELP,
@@ -59,14 +68,8 @@ static const struct cli_option gdb_rows[] = {
 	 "wait for gdb at this port of 127.0.0.1 (default 0: any), or at a UNIX socket if it "
 	 "contains a /",
 	 cli_take_text, AT(gdb)},
-	{0, "guest", "=FILE", "the guest, if it is not where it was", cli_take_text, AT(guest)},
-	{0, "initrd", "=FILE", "the initrd, if it is not where it was", cli_take_text, AT(initrd)},
-	{0, "max-mem", "=SIZE", "refuse a guest with more memory (default 1G)", cli_take_size,
-	 AT(max_mem)},
-	{0, "console", "=FILE",
-	 "write the guest's console to FILE instead of standard output; none: drop it",
-	 cli_take_text, AT(console)},
-	{'q', "quiet", NULL, "print no progress and no summary", cli_take_flag, AT(quiet)},
+	GUEST_ROWS,
+	CONSOLE_ROWS,
 	CLI_OPTION_HELP,
 	CLI_OPTION_END,
 };
