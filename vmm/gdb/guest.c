@@ -187,7 +187,7 @@ size_t gdb_guest_reg_bytes(unsigned int number)
 	return number < GDB_REGS ? regs[number].bytes : 0;
 }
 
-/* Let the engine save the state, for what no other function returns. NULL if it cannot. */
+/* Save the state, for registers that no other function returns. Returns NULL if that fails. */
 static struct engine_state *saved(struct core_vcpu *v)
 {
 	const size_t bytes = v->engine->save ? v->engine->save(v->ev, NULL, 0) : 0;

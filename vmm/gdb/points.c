@@ -78,7 +78,7 @@ void gdb_point(struct gdb_session *s, const char *packet)
 		gdb_answer(s, "OK");
 }
 
-/* The engine drops translated code for new breakpoints, so they are set if they differ only. */
+/* The engine drops translated code for new breakpoints, so they are set only if they differ. */
 void gdb_points_apply(struct gdb_session *s)
 {
 	const struct gdb_shared *h = s->shared;

@@ -2,7 +2,7 @@
 /* Goes to places, and searches backwards, by checkpoints and runs from there. */
 #include "gdb/state.h"
 
-/* By how much a search for the last position begins earlier if it has found none. */
+/* A search that has found no position begins this many times further back. */
 #define WIDER 64u
 
 /* The position where the session began: the first checkpoint, which stays. */
@@ -30,7 +30,7 @@ void gdb_go_to(struct gdb_session *s, const struct gdb_place *to)
 		go(s, place.position);
 }
 
-/* Nothing is before. */
+/* The beginning has no earlier position. */
 static _Noreturn void go_to_begin(struct gdb_session *s)
 {
 	struct gdb_plan *p = &s->shared->plan;

@@ -219,7 +219,7 @@ static bool mark(struct gdb_session *s)
 	return true;
 }
 
-/* Follow the plan between two instructions. A process that a mark has made has another plan. */
+/* Follow the plan between two instructions. After a mark, the process of the checkpoint has another plan. */
 static void follow(struct gdb_session *s)
 {
 	while (pause_once(s) && mark(s))

@@ -77,7 +77,7 @@ int gdb_timeline_create(struct gdb_timeline *t, size_t bytes)
 
 void gdb_timeline_destroy(struct gdb_timeline *t)
 {
-	/* The memory stays to the end of the process: it has no owner but all of them. */
+	/* The shared memory stays until this process ends, because others may use it. */
 	close_all(t);
 }
 
@@ -127,7 +127,7 @@ int gdb_timeline_begin(struct gdb_timeline *t, int *status)
 	}
 	t->shared->runner = getpid();
 	close_end(t, 1);
-	/* The processes of checkpoints end without a wait for them. */
+	/* The kernel removes the processes of checkpoints, because nothing waits for them. */
 	signal(SIGCHLD, SIG_IGN);
 	return 0;
 }
