@@ -160,7 +160,7 @@ export CK_TIMEOUT_MULTIPLIER="${CK_TIMEOUT_MULTIPLIER:-10}"
 # A fork with a sanitizer's shadow memory costs a fifth of a second, and a sanitizer
 # ends the program at the first fault anyway.
 case ${MODE:-rel} in
-asan | ubsan | cov) export CK_FORK="${CK_FORK:-no}" ;;
+asan | ubsan | san | cov) export CK_FORK="${CK_FORK:-no}" ;;
 esac
 export LC_ALL=C
 printf '%s\n' "$@" | xargs -d '\n' -P "$jobs" -I '{}' \
