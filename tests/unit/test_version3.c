@@ -67,6 +67,7 @@ START_TEST(layout)
 	ck_assert_int_eq(TRACE_BLOCK_MARK, 27);
 	ck_assert_int_eq(TRACE_BLOCK_CUT, 28);
 	ck_assert_int_eq(TRACE_BLOCK_OPTIONS, 29);
+	ck_assert_int_eq(TRACE_BLOCK_TASK, 30);
 	ck_assert_uint_eq(offsetof(struct trace_file_header, flags), 16);
 	ck_assert_uint_eq(offsetof(struct trace_origin, cpu), 8);
 	ck_assert_uint_eq(offsetof(struct trace_origin, time_zero), 16);
@@ -99,6 +100,13 @@ START_TEST(side_band)
 	const struct trace_recorded in = {
 		.retired = 9, .turn = 2, .kind = TRACE_RECORDED_CONSOLE, .len = 3};
 	struct trace_user_mark mark = {.insns = 4, .value = 77, .len = 5};
+	struct trace_task task = {.insns = 5,
+				  .cr3 = 0x3000,
+				  .pid = 7,
+				  .tid = 8,
+				  .kind = TRACE_TASK_NAMED,
+				  .name = "sh"};
+	const struct trace_task *tasks;
 	struct trace_file_ref ref = {
 		.kind = TRACE_REF_CORE, .hash_is = TRACE_HASH_SHA256, .bytes = 1 << 20};
 	const struct trace_reader_input *inputs;
@@ -118,6 +126,10 @@ START_TEST(side_band)
 	ck_assert_int_eq(trace_writer_input(f.w, 1, &in, "ls\n"), 0);
 	ck_assert_int_eq(trace_writer_input(f.w, 0, &in, "cd\n"), 0);
 	ck_assert_int_eq(trace_writer_mark(f.w, 1, &mark, "start"), 0);
+	ck_assert_int_eq(trace_writer_task(f.w, 1, &task), 0);
+	task.kind = TRACE_TASK_KINDS;
+	ck_assert_int_eq(trace_writer_task(f.w, 1, &task), -EINVAL);
+	task.kind = TRACE_TASK_NAMED;
 	ck_assert_int_eq(trace_writer_ref(f.w, 0, &ref, "memory.elf"), 0);
 	ck_assert_int_eq(trace_writer_ref(f.w, 0, &ref, ""), -EINVAL);
 	r = finish(&f);
@@ -139,6 +151,12 @@ START_TEST(side_band)
 	ck_assert_uint_eq(marks->mark.offset, 4);
 	ck_assert_uint_eq(marks->mark.value, 77);
 	ck_assert_mem_eq(marks->text, "start", 5);
+	tasks = trace_reader_tasks(r, 1, &n);
+	ck_assert_uint_eq(n, 1);
+	ck_assert_uint_eq(tasks->offset, 4);
+	ck_assert_mem_eq(tasks, &task, sizeof(task));
+	trace_reader_tasks(r, 0, &n);
+	ck_assert_uint_eq(n, 0);
 	refs = trace_reader_refs(r, &n);
 	ck_assert_uint_eq(n, 1);
 	ck_assert_uint_eq(refs->ref->bytes, 1 << 20);
@@ -383,6 +401,7 @@ static struct trace_reader *read_bytes(const uint8_t *bytes, size_t len, int *er
 #define VIEW	"a VIEW block is not as it must be"
 #define REF	"a FILE block is not as it must be"
 #define CUT	"a CUT block is not as it must be"
+#define TASK	"a TASK block is not as it must be"
 #define OPTIONS "an OPTIONS block is not as it must be"
 #define PACKED	"a PACKED block's lengths are out of range"
 #define FULL	0x6161616161616161ull
@@ -467,6 +486,13 @@ static const struct {
 	{"the kind of a mark is not known", TRACE_BLOCK_MARK, 1, 40, {0, 0, 0, 0, 3}},
 	{"a MARK block goes back", TRACE_BLOCK_MARK, 1, 80, {9, 0, 0, 0, 0, 8}},
 	{PLACE, TRACE_BLOCK_MARK, 2, 40, {0}},
+	{LENGTH, TRACE_BLOCK_TASK, 1, 0, {0}},
+	{LENGTH, TRACE_BLOCK_TASK, 1, 48, {0}},
+	{TASK, TRACE_BLOCK_TASK, 1, 56, {0, 0, 0, 0, 2}},
+	{TASK, TRACE_BLOCK_TASK, 1, 56, {0, 0, 0, 0, U(1, 1)}},
+	{TASK, TRACE_BLOCK_TASK, 1, 56, {0, 0, 0, 0, 1, FULL, FULL}},
+	{"a TASK block goes back", TRACE_BLOCK_TASK, 1, 112, {9, 0, 0, 0, 0, 0, 0, 8}},
+	{PLACE, TRACE_BLOCK_TASK, 2, 56, {0}},
 	{LENGTH, TRACE_BLOCK_CUT, 0, 24, {0}},
 	{CUT, TRACE_BLOCK_CUT, 0, 32, {8}},
 	{CUT, TRACE_BLOCK_CUT, 0, 32, {8, 0, 0, TRACE_CUT_WHYS}},

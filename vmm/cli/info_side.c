@@ -114,11 +114,12 @@ size_t cli_info_points(const struct trace_reader *r)
 void cli_info_side_vcpu(const struct trace_reader *r, unsigned int vcpu, uint64_t limit)
 {
 	const struct trace_cut *cut = trace_reader_cut(r, vcpu);
-	size_t switches, epochs, marks;
+	size_t switches, epochs, marks, tasks;
 
 	trace_reader_switches(r, vcpu, &switches);
 	trace_reader_epochs(r, vcpu, &epochs);
 	trace_reader_marks(r, vcpu, &marks);
+	trace_reader_tasks(r, vcpu, &tasks);
 	if (cut)
 		printf("  part of a trace, from byte 0x%" PRIx64 " on%s\n", cut->offset,
 		       cut->why == TRACE_CUT_RING ? ": a ring kept its end" : "");
@@ -126,6 +127,8 @@ void cli_info_side_vcpu(const struct trace_reader *r, unsigned int vcpu, uint64_
 		printf("  switches of the address space: %zu\n", switches);
 	if (epochs)
 		printf("  epochs of code: %zu\n", epochs);
+	if (tasks)
+		printf("  switches and names of tasks: %zu\n", tasks);
 	if (marks)
 		printf("  marks: %zu\n", marks);
 	cli_marks_text(r, vcpu, limit);
@@ -195,15 +198,16 @@ void cli_info_json_side(const struct trace_reader *r)
 void cli_info_json_side_vcpu(const struct trace_reader *r, unsigned int vcpu)
 {
 	const struct trace_cut *cut = trace_reader_cut(r, vcpu);
-	size_t points, switches, epochs, marks;
+	size_t points, switches, epochs, marks, tasks;
 	bool first = true;
 
 	trace_reader_points(r, vcpu, &points);
 	trace_reader_switches(r, vcpu, &switches);
 	trace_reader_epochs(r, vcpu, &epochs);
 	trace_reader_marks(r, vcpu, &marks);
-	printf(",\"points\":%zu,\"switches\":%zu,\"epochs\":%zu,\"marks\":%zu", points, switches,
-	       epochs, marks);
+	trace_reader_tasks(r, vcpu, &tasks);
+	printf(",\"points\":%zu,\"switches\":%zu,\"epochs\":%zu,\"marks\":%zu,\"tasks\":%zu",
+	       points, switches, epochs, marks, tasks);
 	fputs(",\"mark_list\":[", stdout);
 	cli_marks_json(r, vcpu, UINT64_MAX, &first);
 	putchar(']');

@@ -64,6 +64,7 @@ enum trace_block_type {
 	TRACE_BLOCK_MARK,    /* struct trace_user_mark, each with its text */
 	TRACE_BLOCK_CUT,     /* struct trace_cut */
 	TRACE_BLOCK_OPTIONS, /* struct trace_run_options, then their text: of all vCPUs */
+	TRACE_BLOCK_TASK,    /* struct trace_task[] */
 	TRACE_BLOCK_TYPES
 };
 
@@ -677,6 +678,24 @@ struct trace_user_mark {
 #define TRACE_USER_MARK_MAX   4096u
 
 /*
+ * A task of the guest's kernel, which is a thread or a kernel thread. RUNS: from the counter on, the
+ * vCPU runs the task. NAMED: the task had this name with this address space; the last such entry of
+ * the file is valid. The name of a process without an address space is that of its other ones. Places of a vCPU do not descend.
+ */
+enum trace_task_kind { TRACE_TASK_RUNS, TRACE_TASK_NAMED, TRACE_TASK_KINDS };
+
+struct trace_task {
+	uint64_t offset; /* position in the stream */
+	uint64_t insns;	 /* the counter */
+	uint64_t cr3;	 /* address of the top page table of the process; 0 for a kernel thread */
+	uint32_t pid;	 /* number of the process; 0 for the idle task of a vCPU */
+	uint32_t tid;	 /* number of the thread */
+	uint32_t kind;	 /* enum trace_task_kind */
+	uint32_t reserved;
+	char name[16]; /* ends with NUL; empty for RUNS */
+};
+
+/*
  * The file lacks the first bytes of the vCPU's stream, because the file is a part of a trace, or
  * the end of a ring. All places in the file are those of the whole stream. The block precedes every
  * other block of its vCPU that has a place in the stream.
@@ -718,6 +737,7 @@ VPT_STATIC_ASSERT(sizeof(struct trace_view) == 40, "file format");
 VPT_STATIC_ASSERT(sizeof(struct trace_recorded) == 32, "file format");
 VPT_STATIC_ASSERT(sizeof(struct trace_file_ref) == 80, "file format");
 VPT_STATIC_ASSERT(sizeof(struct trace_user_mark) == 40, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_task) == 56, "file format");
 VPT_STATIC_ASSERT(sizeof(struct trace_cut) == 32, "file format");
 VPT_STATIC_ASSERT(sizeof(struct trace_run_options) == 8, "file format");
 

@@ -276,6 +276,8 @@ static const char *read_newer(struct trace_reader *r, struct trace_reader_vcpu *
 		return trace_reader_take_ref(r, b->vcpu, p, b->len);
 	case TRACE_BLOCK_MARK:
 		return trace_reader_take_marks(v, p, b->len);
+	case TRACE_BLOCK_TASK:
+		return trace_reader_take_tasks(v, p, b->len);
 	case TRACE_BLOCK_CUT:
 		return trace_reader_take_cut(v, p, b->len);
 	case TRACE_BLOCK_OPTIONS:
@@ -554,6 +556,7 @@ void trace_reader_close(struct trace_reader *r)
 		free(r->vcpu[i].points.at);
 		free(r->vcpu[i].epochs.at);
 		free(r->vcpu[i].marks.at);
+		free(r->vcpu[i].tasks.at);
 		free(r->vcpu[i].oracle.blocks.at);
 	}
 	free(r->vcpu);

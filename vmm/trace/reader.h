@@ -208,6 +208,10 @@ struct trace_reader_mark {
 const struct trace_reader_mark *trace_reader_marks(const struct trace_reader *r, unsigned int vcpu,
 						   size_t *count);
 
+/* Return the tasks of a vCPU, in the order of the place in the stream. */
+const struct trace_task *trace_reader_tasks(const struct trace_reader *r, unsigned int vcpu,
+					    size_t *count);
+
 /* A file outside the trace file. @name has @ref->name_len bytes without NUL. */
 struct trace_reader_ref {
 	unsigned int vcpu;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the side-band of version 3: origin, switches, points, inputs, files, marks, cuts. */
+/* Reads the side-band of version 3: origin, switches, points, inputs, files, marks, tasks, cuts. */
 #include <string.h>
 
 #include "trace/vec.h"
@@ -41,7 +41,7 @@ const char *trace_reader_take_cut(struct trace_reader_vcpu *v, const void *paylo
 	    (cut.bytes && cut.bytes < cut.offset))
 		return "a CUT block is not as it must be";
 	if (v->cut.why || v->stream.n || v->periods.n || v->vmcs.n || v->switches.n ||
-	    v->points.n || v->epochs.n || v->marks.n)
+	    v->points.n || v->epochs.n || v->marks.n || v->tasks.n)
 		return "a CUT block is not the first of its vCPU";
 	v->cut = cut;
 	trace_reader_saw(v, cut.insns);
@@ -246,6 +246,36 @@ const char *trace_reader_take_marks(struct trace_reader_vcpu *v, const void *pay
 	return why;
 }
 
+static const char *add_task(struct trace_reader_vcpu *v, struct trace_task task)
+{
+	if (task.kind >= TRACE_TASK_KINDS || task.reserved || task.name[sizeof(task.name) - 1])
+		return "a TASK block is not as it must be";
+	if (!trace_reader_rebase(v, &task.offset))
+		return "a place in the stream is wrong";
+	if (v->tasks.n && task.offset < v->tasks.at[v->tasks.n - 1].offset)
+		return "a TASK block goes back";
+	if (!trace_vec_room(&v->tasks))
+		return trace_reader_no_memory;
+	v->tasks.at[v->tasks.n++] = task;
+	return NULL;
+}
+
+const char *trace_reader_take_tasks(struct trace_reader_vcpu *v, const void *payload, size_t len)
+{
+	const size_t before = v->tasks.n;
+	const uint8_t *at = payload;
+	const char *why = len && !(len % sizeof(struct trace_task)) ? NULL : wrong_length;
+	struct trace_task task;
+
+	for (; len && !why; at += sizeof(task), len -= sizeof(task)) {
+		memcpy(&task, at, sizeof(task));
+		why = add_task(v, task);
+	}
+	if (why)
+		v->tasks.n = before;
+	return why;
+}
+
 const char *trace_reader_take_ref(struct trace_reader *r, unsigned int vcpu, const void *payload,
 				  size_t len)
 {
@@ -301,6 +331,13 @@ const struct trace_reader_mark *trace_reader_marks(const struct trace_reader *r,
 {
 	*count = r->vcpu[vcpu].marks.n;
 	return r->vcpu[vcpu].marks.at;
+}
+
+const struct trace_task *trace_reader_tasks(const struct trace_reader *r, unsigned int vcpu,
+					    size_t *count)
+{
+	*count = r->vcpu[vcpu].tasks.n;
+	return r->vcpu[vcpu].tasks.at;
 }
 
 const struct trace_reader_ref *trace_reader_refs(const struct trace_reader *r, size_t *count)

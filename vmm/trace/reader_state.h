@@ -59,6 +59,10 @@ struct trace_reader_vcpu {
 		struct trace_reader_mark *at;
 		size_t n, room;
 	} marks;
+	struct {
+		struct trace_task *at;
+		size_t n, room;
+	} tasks;
 	struct trace_reader_place last_input;
 	struct trace_cut cut; /* `why` is 0 if there is no cut */
 	struct trace_oracle_log oracle;
@@ -171,6 +175,7 @@ const char *trace_reader_take_index(struct trace_reader *r, const void *payload,
 const char *trace_reader_take_inputs(struct trace_reader *r, unsigned int vcpu, const void *payload,
 				     size_t len);
 const char *trace_reader_take_marks(struct trace_reader_vcpu *v, const void *payload, size_t len);
+const char *trace_reader_take_tasks(struct trace_reader_vcpu *v, const void *payload, size_t len);
 const char *trace_reader_take_ref(struct trace_reader *r, unsigned int vcpu, const void *payload,
 				  size_t len);
 const char *trace_reader_take_options(struct trace_reader *r, const void *payload, size_t len);

@@ -70,8 +70,9 @@ int trace_writer_cut(struct trace_writer *w, unsigned int vcpu, const struct tra
  */
 int trace_writer_switches(struct trace_writer *w, unsigned int vcpu, const struct trace_switch *at,
 			  size_t count);
-/* The writer fills in `offset` from the stream, here and in a mark. */
+/* The writer fills in `offset` from the stream, here, in a task and in a mark. */
 int trace_writer_epoch(struct trace_writer *w, unsigned int vcpu, struct trace_epoch *epoch);
+int trace_writer_task(struct trace_writer *w, unsigned int vcpu, struct trace_task *task);
 int trace_writer_mark(struct trace_writer *w, unsigned int vcpu, struct trace_user_mark *mark,
 		      const char *text);
 /* `content` is a number from trace_writer_page(). */

@@ -140,6 +140,16 @@ int trace_writer_mark(struct trace_writer *w, unsigned int vcpu, struct trace_us
 	return put_padded(w, TRACE_BLOCK_MARK, vcpu, mark, sizeof(*mark), text, mark->len);
 }
 
+int trace_writer_task(struct trace_writer *w, unsigned int vcpu, struct trace_task *task)
+{
+	if (vcpu >= w->vcpus || task->kind >= TRACE_TASK_KINDS || task->reserved ||
+	    task->name[sizeof(task->name) - 1])
+		return refuse(w);
+	task->offset = w->stream[vcpu].bytes;
+	w->stream[vcpu].placed = true;
+	return trace_writer_block(w, TRACE_BLOCK_TASK, vcpu, task, sizeof(*task), NULL, 0);
+}
+
 int trace_writer_options(struct trace_writer *w, const struct trace_run_options *options,
 			 const char *text)
 {
