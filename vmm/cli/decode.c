@@ -166,10 +166,8 @@ static bool wanted(const struct options *o, unsigned int vcpu)
 }
 
 /* Returns 0 or -ENOMEM. */
-static int take_item(struct decode *d, unsigned int vcpu, struct decode_item *item)
+static int take_piece(struct decode *d, unsigned int vcpu, const struct decode_item *item)
 {
-	if (d->by_cr3 && !decode_by_cr3_item(d->by_cr3, item))
-		return -ENOMEM;
 	if (d->has_spaces && !decode_shares_item(&d->shares, item))
 		return -ENOMEM;
 	if (d->o->time)
@@ -193,6 +191,19 @@ static int take_item(struct decode *d, unsigned int vcpu, struct decode_item *it
 			return 0;
 		return decode_tally_add(&d->tally, item->ip, item->last, item->insns) ? 0 : -ENOMEM;
 	}
+}
+
+/* Take an item, in pieces if it is of several address spaces. Returns 0 or -ENOMEM. */
+static int take_item(struct decode *d, unsigned int vcpu, struct decode_item *item)
+{
+	int err;
+
+	if (d->by_cr3 && !decode_by_cr3_item(d->by_cr3, item))
+		return -ENOMEM;
+	do
+		err = take_piece(d, vcpu, item);
+	while (!err && decode_by_cr3_more(d->by_cr3, item));
+	return err;
 }
 
 /* Returns true if further decoding can add to the output. */
@@ -258,6 +269,8 @@ static int decode_vcpu(struct decode *d, unsigned int vcpu)
 		return err;
 	d->listing.vcpu = vcpu;
 	decode_pace_begin(&d->pace);
+	if (d->by_cr3)
+		decode_by_cr3_begin(d->by_cr3, vcpu);
 	if (d->o->time)
 		decode_flow_keep_time(flow);
 	if (d->o->mode == CALLS)
@@ -512,7 +525,7 @@ static int check_options(const struct options *o, const struct trace_reader *rea
 	if (o->one_vcpu && o->vcpu >= vcpus)
 		return cli_fail(CLI_EXIT_USAGE, "decode: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
 				o->vcpu, o->path, vcpus - 1);
-	if (cli_decode_side_told(&o->side) && !spaces)
+	if (cli_decode_side_lacks(&o->side, reader))
 		return cli_fail(CLI_EXIT_USAGE,
 				"decode: %s: the file has no address spaces: omit --side and --vm, "
 				"and give --space a CR3 (0x...)",
@@ -571,7 +584,7 @@ static int prepare(struct decode *d)
 		return status;
 	if (!spaces && (o->spaces || o->side.space)) {
 		d->by_cr3 = decode_by_cr3_new(o->pti);
-		if (!d->by_cr3)
+		if (!d->by_cr3 || decode_by_cr3_tasks(d->by_cr3, d->reader))
 			return cli_fail(CLI_EXIT_HOST, "decode: %s", strerror(ENOMEM));
 	}
 	d->has_spaces = spaces || d->by_cr3;

@@ -54,6 +54,21 @@ bool cli_decode_side_told(const struct cli_decode_side *side)
 	return false;
 }
 
+bool cli_decode_side_lacks(const struct cli_decode_side *side, const struct trace_reader *reader)
+{
+	size_t spaces, tasks = 0, count;
+	unsigned int i;
+
+	trace_reader_spaces(reader, &spaces);
+	for (i = 0; i < trace_reader_info(reader)->vcpus; i++) {
+		(void)trace_reader_tasks(reader, i, &count);
+		tasks += count;
+	}
+	if (spaces || !cli_decode_side_told(side))
+		return false;
+	return side->host || side->guest || side->one_vm || !tasks;
+}
+
 static bool is_named(const struct trace_space *space, const char *name, size_t len)
 {
 	char *end;

@@ -24,6 +24,8 @@ static inline bool cli_decode_side_part(const struct cli_decode_side *side)
 }
 /* Returns true if the selection needs a file that describes address spaces by more than CR3. */
 bool cli_decode_side_told(const struct cli_decode_side *side);
+/* Returns true if the file does not describe what is selected: there are neither spaces nor tasks. */
+bool cli_decode_side_lacks(const struct cli_decode_side *side, const struct trace_reader *reader);
 /*
  * Returns true if @item belongs to the selected part, or to no part. Valid only if a part is
  * selected.

@@ -95,7 +95,7 @@ static int check(const struct cli_export_format *f, const struct trace_reader *r
 	if (f->one_vcpu && f->vcpu >= trace_reader_info(reader)->vcpus)
 		return cli_fail(CLI_EXIT_USAGE, "%s: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
 				f->verb, f->vcpu, f->path, trace_reader_info(reader)->vcpus - 1);
-	if (!spaces && cli_decode_side_told(&f->side))
+	if (cli_decode_side_lacks(&f->side, reader))
 		return cli_fail(CLI_EXIT_USAGE,
 				"%s: %s: the file has no address spaces: give --process a CR3 "
 				"(0x...)",
@@ -145,7 +145,7 @@ int cli_export_format(struct cli_export_format *f, struct trace_reader *reader)
 		status = cli_memory_open(f->memory, f->verb, reader);
 	if (!status && !spaces) {
 		w.by_cr3 = decode_by_cr3_new(f->pti);
-		if (!w.by_cr3)
+		if (!w.by_cr3 || decode_by_cr3_tasks(w.by_cr3, reader))
 			status = cli_fail(CLI_EXIT_HOST, "%s: %s", f->verb, strerror(ENOMEM));
 	}
 	if (!status)

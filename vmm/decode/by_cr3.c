@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Number address spaces by CR3. */
+/* Number address spaces by CR3 and by task. */
 #include "decode/by_cr3.h"
 
 #include <stdlib.h>
 
 #include "decode/code.h"
 #include "decode/spaces.h"
+#include "decode/tasks.h"
 #include "trace/pairs.h"
 
 #define PTI_USER 0x1000ull
@@ -17,6 +18,7 @@
 struct decode_by_cr3 {
 	struct trace_pairs all; /* maps (number, 0) to the pointer of its space */
 	struct trace_space *last;
+	struct decode_tasks *tasks; /* NULL if the file has none */
 	bool pti;
 };
 
@@ -38,6 +40,7 @@ void decode_by_cr3_free(struct decode_by_cr3 *all)
 	for (i = 0; i < all->all.n; i++)
 		free((void *)(uintptr_t)all->all.at[i].value);
 	trace_pairs_free(&all->all);
+	decode_tasks_close(all->tasks);
 	free(all);
 }
 
@@ -66,10 +69,31 @@ static struct trace_space *find(struct decode_by_cr3 *all, uint64_t cr3)
 	return all->last;
 }
 
+int decode_by_cr3_tasks(struct decode_by_cr3 *all, const struct trace_reader *reader)
+{
+	return decode_tasks_open(reader, &all->tasks);
+}
+
+void decode_by_cr3_begin(struct decode_by_cr3 *all, unsigned int vcpu)
+{
+	if (all->tasks)
+		decode_tasks_begin(all->tasks, vcpu);
+}
+
 bool decode_by_cr3_item(struct decode_by_cr3 *all, struct decode_item *item)
 {
-	if (item->cr3 == DECODE_CR3_UNKNOWN)
-		return true;
-	item->space = find(all, all->pti ? item->cr3 & ~PTI_USER : item->cr3);
-	return item->space != NULL;
+	const bool known = item->cr3 != DECODE_CR3_UNKNOWN;
+
+	if (known)
+		item->space = find(all, all->pti ? item->cr3 & ~PTI_USER : item->cr3);
+	if (known && !item->space)
+		return false;
+	if (all->tasks)
+		decode_tasks_item(all->tasks, item);
+	return true;
+}
+
+bool decode_by_cr3_more(struct decode_by_cr3 *all, struct decode_item *item)
+{
+	return all && all->tasks && decode_tasks_more(all->tasks, item);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Find address spaces by CR3 alone, for a trace whose file does not describe spaces. As with
- * described spaces, a space is identified by its pointer.
+ * Find address spaces by CR3, for a trace whose file does not describe spaces. If the file has tasks,
+ * each of them is a space (decode/tasks.h). As with described spaces, a space is identified by its
+ * pointer.
  */
 #ifndef VMM_DECODE_BY_CR3_H
 #define VMM_DECODE_BY_CR3_H
@@ -18,7 +19,19 @@ struct decode_by_cr3;
 struct decode_by_cr3 *decode_by_cr3_new(bool pti);
 void decode_by_cr3_free(struct decode_by_cr3 *all);
 
-/* Set the space of an item whose CR3 is known. Returns false if there is no memory. */
+/* Use the tasks of a file too, which must outlive the list. Returns 0 or -ENOMEM. */
+int decode_by_cr3_tasks(struct decode_by_cr3 *all, const struct trace_reader *reader);
+
+/* Start a vCPU. The items that follow belong to it. */
+void decode_by_cr3_begin(struct decode_by_cr3 *all, unsigned int vcpu);
+
+/*
+ * Set the space of an item whose CR3 or task is known. PARTS of several tasks are cut: call
+ * decode_by_cr3_more() after the item. Returns false if there is no memory.
+ */
 bool decode_by_cr3_item(struct decode_by_cr3 *all, struct decode_item *item);
+
+/* Returns true if @item is now the rest of the last item, with its space. @all may be NULL. */
+bool decode_by_cr3_more(struct decode_by_cr3 *all, struct decode_item *item);
 
 #endif /* VMM_DECODE_BY_CR3_H */

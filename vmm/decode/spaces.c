@@ -205,13 +205,27 @@ bool decode_space_is(const struct trace_space *a, const struct trace_space *b)
 	return a->id == b->id && a->cr3 == b->cr3 && a->vmcs == b->vmcs && a->flags == b->flags;
 }
 
+static void format_task(const struct trace_space *space, char *text, size_t size)
+{
+	char name[sizeof(space->name) + 1];
+
+	text_copy(name, sizeof(name), space->name, sizeof(space->name));
+	if (space->pid)
+		snprintf(text, size, "%s, pid %u", name, space->pid);
+	else
+		snprintf(text, size, "%s", name);
+}
+
 void decode_space_format(const struct trace_space *space, char *text, size_t size)
 {
 	char who[48], what[96];
 
 	if (space->flags & DECODE_SPACE_ALONE) {
-		snprintf(text, size, "%scr3 0x%" PRIx64, non_root(space) ? "guest: " : "",
-			 space->cr3);
+		if (space->name[0])
+			format_task(space, text, size);
+		else
+			snprintf(text, size, "%scr3 0x%" PRIx64, non_root(space) ? "guest: " : "",
+				 space->cr3);
 		return;
 	}
 	if (!non_root(space))
@@ -222,13 +236,7 @@ void decode_space_format(const struct trace_space *space, char *text, size_t siz
 		snprintf(who, sizeof(who), "VM %u vCPU %u", space->vm, space->vcpu);
 
 	if (space->name[0]) {
-		char name[sizeof(space->name) + 1];
-
-		text_copy(name, sizeof(name), space->name, sizeof(space->name));
-		if (space->pid)
-			snprintf(what, sizeof(what), "%s, pid %u", name, space->pid);
-		else
-			snprintf(what, sizeof(what), "%s", name);
+		format_task(space, what, sizeof(what));
 	} else if (space->pid) {
 		snprintf(what, sizeof(what), "pid %u", space->pid);
 	} else {

@@ -56,7 +56,7 @@ bool decode_space_is(const struct trace_space *a, const struct trace_space *b);
 
 /*
  * Format a space for people: "host: bash, pid 12" or "VM 0 vCPU 1: cr3 0x1000". With ALONE the text
- * is "cr3 0x1000", after "guest: " with NON_ROOT.
+ * is "cr3 0x1000", after "guest: " with NON_ROOT, or "bash, pid 12" if the space has a name.
  */
 void decode_space_format(const struct trace_space *space, char *text, size_t size);
 

@@ -354,7 +354,7 @@ static void skip(struct walk *w, const struct decode_item *item)
 		w->lane->from.known = false;
 }
 
-static int pass(struct walk *w, struct decode_item *item)
+static int pass(struct walk *w, const struct decode_item *item)
 {
 	const struct format_walk *of = w->of;
 	int err = 0;
@@ -365,8 +365,6 @@ static int pass(struct walk *w, struct decode_item *item)
 		return interrupt(w, item);
 	if (item->kind == DECODE_ITEM_END)
 		return 0;
-	if (of->by_cr3 && !decode_by_cr3_item(of->by_cr3, item))
-		return -ENOMEM;
 	if (item->kind == DECODE_ITEM_EVENT && item->event == DECODE_FLOW_OVERFLOW)
 		err = interrupt(w, item);
 	if (!err && of->wants && !of->wants(of->context, item)) {
@@ -374,6 +372,19 @@ static int pass(struct walk *w, struct decode_item *item)
 		return 0;
 	}
 	return err ? err : take_item(w, item);
+}
+
+/* Pass an item, in pieces if it is of several address spaces. */
+static int pass_pieces(struct walk *w, struct decode_item *item)
+{
+	int err = 0;
+
+	if (w->of->by_cr3 && !decode_by_cr3_item(w->of->by_cr3, item))
+		return -ENOMEM;
+	do
+		err = pass(w, item);
+	while (!err && decode_by_cr3_more(w->of->by_cr3, item));
+	return err;
 }
 
 static int walk_vcpu(struct walk *w)
@@ -391,6 +402,8 @@ static int walk_vcpu(struct walk *w)
 	w->cut = w->of->cut ? w->of->cut[w->run.vcpu] : all;
 	w->marks = trace_reader_marks(w->of->reader, w->run.vcpu, &w->nmarks);
 	decode_pace_begin(&w->pace);
+	if (w->of->by_cr3)
+		decode_by_cr3_begin(w->of->by_cr3, w->run.vcpu);
 	if (is_timed(&w->cut))
 		decode_flow_keep_time(flow);
 	if (!format_has_blocks(w->run.type))
@@ -402,7 +415,7 @@ static int walk_vcpu(struct walk *w)
 		if (!err && is_timed(&w->cut))
 			take_time(w, &item);
 		if (!err)
-			err = pass(w, &item);
+			err = pass_pieces(w, &item);
 		/* A full disk must not be found out after hours. */
 		if (!err && ferror(w->run.out))
 			err = -EIO;
