@@ -14,6 +14,7 @@
 #include "cli/open.h"
 #include "cli/run_guest.h"
 #include "cli/run_start.h"
+#include "cli/run_tasks.h"
 #include "core/clock.h"
 #include "core/vcpu.h"
 #include "p9/p9.h"
@@ -324,6 +325,8 @@ static int run(struct run *r)
 		status = cli_run_monitor_open(&r->m);
 	if (!status)
 		status = cli_run_gdb_open(&r->m);
+	if (!status)
+		status = cli_run_tasks_open(&r->m);
 	/* vpt replay is in the sandbox already. */
 	if (!status && !r->m.o.replay)
 		status = confine(&r->m);

@@ -155,6 +155,7 @@ struct cli_run_options {
 	const char *monitor;	     /* path of the monitor's socket, or NULL */
 	const char *gdb;	     /* the port or the path where gdb connects, or NULL */
 	struct gdb_session *session; /* with a client already; NULL: wait for one at `gdb` */
+	bool tasks;		     /* record the tasks of a Linux guest */
 	bool trace_later;	     /* a host's trace is off until the monitor starts it */
 	bool realtime;		     /* HLT takes the time of the host */
 	struct cli_run_share share;
@@ -463,6 +464,7 @@ struct cli_run_machine {
 	struct cli_run_input input;
 	struct cli_run_monitor *monitor; /* NULL if there is none */
 	struct gdb_session *gdb;	 /* NULL if there is none */
+	struct cli_run_tasks *tasks;	 /* NULL without --tasks */
 	bool gdb_waited; /* this process has waited for the one that ran the machine */
 	int gdb_status;	 /* the exit status of that process */
 	/* A change of traces by the monitor (run_change.c). */

@@ -14,6 +14,7 @@
 #include "cli/files.h"
 #include "cli/run.h"
 #include "cli/run_start.h"
+#include "cli/run_tasks.h"
 #include "core/irq.h"
 #include "core/post_mortem.h"
 #include "core/run.h"
@@ -327,7 +328,9 @@ static uint64_t pause_machine(void *opaque)
 
 static uint64_t visit(void *opaque, struct core_vcpu *v)
 {
-	return cli_run_verify_visit(opaque, v);
+	struct cli_run_machine *m = opaque;
+
+	return m->tasks ? cli_run_tasks_visit(m, v) : cli_run_verify_visit(m, v);
 }
 
 static void marked(void *opaque, const char *text, size_t len)
@@ -337,17 +340,22 @@ static void marked(void *opaque, const char *text, size_t len)
 
 static bool reached(void *opaque, uint64_t ip)
 {
-	const struct cli_run_machine *m = opaque;
+	struct cli_run_machine *m = opaque;
 
-	return m->gdb ? gdb_session_reached(m->gdb, ip) : cli_run_window_reached(opaque, ip);
+	if (m->gdb)
+		return gdb_session_reached(m->gdb, ip);
+	(void)cli_run_tasks_reached(m, ip);
+	return cli_run_window_reached(m, ip);
 }
 
 static void touched(void *opaque, struct core_vcpu *v)
 {
-	const struct cli_run_machine *m = opaque;
+	struct cli_run_machine *m = opaque;
 
 	if (m->gdb)
 		gdb_session_touched(m->gdb, v);
+	else if (m->tasks)
+		cli_run_tasks_touched(m, v);
 }
 
 static void alarm_rings(void *opaque)
@@ -581,6 +589,7 @@ static bool restarts(struct cli_run_machine *m)
 		return false;
 	}
 	m->restarted = m->restart(m);
+	cli_run_tasks_reset(m);
 	core_reboot_loaded(&m->vm);
 	return !m->restarted;
 }
@@ -624,7 +633,8 @@ void cli_run_loop(struct cli_run_machine *m)
 	m->report.verify = m->o.verify ? &m->verify : NULL;
 	for (i = 0; i < m->vm.cpus; i++) {
 		m->vm.cpu[i]->max_insns = m->o.max_insns;
-		m->vm.cpu[i]->visit_at = m->o.verify ? m->vm.cpu[i]->ev->retired + 1 : UINT64_MAX;
+		m->vm.cpu[i]->visit_at =
+			m->o.verify || m->tasks ? m->vm.cpu[i]->ev->retired + 1 : UINT64_MAX;
 	}
 	if (m->o.timeout.ns) {
 		v->deadline = core_now() + m->o.timeout.ns;
@@ -705,6 +715,8 @@ int cli_run_finish(struct cli_run_machine *m, int status)
 			open_names(m);
 	}
 	cli_run_verify_end(m, ran);
+	if (ran)
+		cli_run_tasks_end(m);
 	end_output(m, ran);
 	if (ran)
 		status = cli_run_verify_report(m, cli_run_report_end(&m->report));
@@ -721,6 +733,7 @@ int cli_run_finish(struct cli_run_machine *m, int status)
 	cli_run_input_close(&m->input);
 	cli_run_monitor_close(m);
 	cli_run_gdb_close(m);
+	cli_run_tasks_close(m);
 	cli_names_close(&m->report.names);
 	trace_outfile_free(&m->output);
 	cli_run_start_free(&m->start);

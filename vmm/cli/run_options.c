@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/run_tasks.h"
 
 #define DEFAULT_MEM (64ull << 20)
 #define MIN_MEM	    (1ull << 20)
@@ -129,6 +130,10 @@ static const struct cli_option rows[] = {
 	 "wait for gdb at this port of 127.0.0.1, or at a UNIX socket if it contains a /; gdb goes "
 	 "forwards and backwards",
 	 cli_take_text, AT(gdb)},
+	{0, "tasks", NULL,
+	 "record which process and thread of a Linux guest runs, with their names; the kernel "
+	 "needs BTF; only --engine=soft",
+	 cli_take_flag, AT(tasks)},
 	{0, "engine", "=NAME",
 	 "auto (default), soft, kvm, kvm-pt (this machine's own PT), or kvm,soft: kvm "
 	 "while nothing is traced, and soft while a trace is on",
@@ -377,6 +382,8 @@ int cli_run_parse(struct cli_run_options *o, int argc, char **argv)
 		status = cli_run_check_usage(o);
 	if (!status)
 		status = cli_run_check_window(o);
+	if (!status)
+		status = cli_run_tasks_check(o);
 	if (!status)
 		status = cli_run_check_verify(o);
 	if (!status)

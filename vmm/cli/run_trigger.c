@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/run.h"
+#include "cli/run_tasks.h"
 #include "core/vcpu.h"
 
 /* The longest time of a trigger: about 30 years. */
@@ -145,9 +146,14 @@ static const struct cli_run_trigger *pending(const struct cli_run_machine *m)
 int cli_run_window_watch(struct cli_run_machine *m, struct core_vcpu *v)
 {
 	const struct cli_run_trigger *t = pending(m);
-	const size_t count = t && t->kind == CLI_RUN_TRIGGER_ADDRESS;
+	uint64_t ips[2];
+	size_t count = 0;
 
-	return core_vcpu_watch(v, count ? &t->value : NULL, count);
+	if (t && t->kind == CLI_RUN_TRIGGER_ADDRESS)
+		ips[count++] = t->value;
+	if (cli_run_tasks_address(m))
+		ips[count++] = cli_run_tasks_address(m);
+	return core_vcpu_watch(v, ips, count);
 }
 
 /*

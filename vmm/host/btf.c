@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Read offsets of members from the kernel's BTF. */
+/* Read offsets of members and of per-CPU variables from the kernel's BTF. */
 #include "host/btf.h"
 
 #include <errno.h>
@@ -170,6 +170,45 @@ int host_btf_offset(const void *bytes, size_t len, const char *of, const char *m
 			err = 0;
 		}
 	}
+	free(b.at);
+	return err;
+}
+
+/* Find a variable in a section of variables. */
+static bool find_variable(const struct btf *b, uint32_t id, const char *name, uint32_t *offset)
+{
+	struct btf_var_secinfo info;
+	struct btf_type t;
+	uint32_t i, n;
+
+	memcpy(&t, b->types + b->at[id], sizeof(t));
+	n = BTF_INFO_KIND(t.info) == BTF_KIND_DATASEC ? BTF_INFO_VLEN(t.info) : 0;
+	if (strcmp(string(b, t.name_off), ".data..percpu") != 0)
+		return false;
+	for (i = 0; i < n; i++) {
+		memcpy(&info, b->types + b->at[id] + sizeof(t) + i * sizeof(info), sizeof(info));
+		if (!info.type || info.type >= b->n)
+			continue;
+		memcpy(&t, b->types + b->at[info.type], sizeof(t));
+		if (!strcmp(string(b, t.name_off), name)) {
+			*offset = info.offset;
+			return true;
+		}
+	}
+	return false;
+}
+
+int host_btf_percpu(const void *bytes, size_t len, const char *name, uint32_t *offset)
+{
+	struct btf b;
+	int err = open_btf(&b, bytes, len);
+	uint32_t id;
+
+	for (id = 1; !err && id < b.n; id++)
+		if (find_variable(&b, id, name, offset))
+			break;
+	if (!err && id >= b.n)
+		err = -ENOENT;
 	free(b.at);
 	return err;
 }

@@ -18,7 +18,7 @@ tap_run "perf names the functions of the program" grep -q ' main => .* read_vers
 
 # What the document shows is what the demo prints here, but for counts: those are of the version of
 # the kernel and of the compiler.
-sed -n '/^cr3 0x.* insns$/,/build_open_flags/p' docs/linux.md | sed -n 's/^ .*x  \(.*\)  (.*/\1/p' >"$dir/shown"
+sed -n '/^show_version, pid .* insns$/,/build_open_flags/p' docs/linux.md | sed -n 's/^ .*x  \(.*\)  (.*/\1/p' >"$dir/shown"
 tap_run "docs/linux.md shows a tree" test "$(grep -c . "$dir/shown")" -ge 8
 sed -n 's/^ .*x  \(.*\)  (.*/\1/p' "$dir/demo/calls.txt" | head -n "$(grep -c . "$dir/shown")" >"$dir/names"
 tap_run "its functions are those of the demo" cmp "$dir/shown" "$dir/names"
