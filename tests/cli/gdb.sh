@@ -53,7 +53,7 @@ gdb_session() { # COMMAND...
 	"$@" >"$dir/run" 2>&1 &
 	gs_pid=$!
 	while [ ! -S "$dir/gdb" ] && kill -0 $gs_pid 2>/dev/null; do sleep 0.02; done
-	timeout 100 gdb -q -nx -batch -ex "file $GUEST/exceptions.elf" -ex "target remote $dir/gdb" \
+	timeout 100 gdb -q -nx -batch -ex "file $GUEST/${gs_elf:-exceptions}.elf" -ex "target remote $dir/gdb" \
 		-x "$dir/script" >"$dir/gdb.out" 2>&1
 	wait $gs_pid
 }
@@ -77,6 +77,38 @@ tap_run "is repeated under gdb" grep -q '^Breakpoint 1, payload ()' "$dir/gdb.ou
 grep -v '^in gdb: ' "$dir/run" >"$dir/got"
 tap_run "prints the same" cmp "$dir/want" "$dir/got"
 tap_empty "no process is left" "$(left)"
+
+# A trace without a recording: RIP and code, in both directions.
+trace() { # NAME PAYLOAD POSITIONS SEED OPTION...
+	tr_name=$1
+	tr_payload=$2
+	tr_places=$3
+	tr_seed=$4
+	shift 4
+	"$VPT" run -q --engine=soft --pt=host -o "$dir/trace.vpt" "$@" "$GUEST/$tr_payload.elf" >/dev/null
+	python3 tests/gdb/trace.py "$VPT" "$dir/trace.vpt" "$GUEST/$tr_payload.elf" "$tr_places" \
+		"$tr_seed" >"$dir/travel" 2>&1
+	tr_plan=$(sed -n 's/^1\.\.//p' "$dir/travel")
+	tap_run "$tr_name: ${tr_plan:-no} tests" \
+		test "$(grep -c '^ok ' "$dir/travel")" = "$tr_plan" -a "${tr_plan:-0}" -gt 12
+	grep -v '^ok ' "$dir/travel" | sed 's/^/# /'
+}
+trace "a trace with three vCPUs" smp 30 4 --cpus=3
+trace "a trace" calls 100 5
+
+# An instruction within a call of gcd, by its number.
+inside=$("$VPT" decode -i "$dir/trace.vpt" | grep -v '^--' | grep -n ' gcd+' | sed -n '50s/:.*//p')
+printf '%s\n' 'set pagination off' 'set confirm off' 'print $rsp' 'break gcd' continue reverse-stepi \
+	delete "monitor goto $((inside - 1))" 'maintenance flush register-cache' 'record btrace bts' 'info record' \
+	reverse-stepi reverse-finish 'print $pc' 'record stop' 'set $pc = 1' detach >"$dir/script"
+gs_elf=calls
+gdb_session "$VPT" gdb --gdb="$dir/gdb" "$dir/trace.vpt"
+tap_run "gdb has no other registers" grep -q '^\$1 = <unavailable>' "$dir/gdb.out"
+tap_run "gdb counts the instructions of the record" \
+	grep -q "^Recorded $((inside - 1)) instructions" "$dir/gdb.out"
+tap_run "and goes back over a call" grep -q '^\$2 = .* <work+' "$dir/gdb.out"
+tap_run "a trace cannot be changed" grep -q 'a trace cannot be changed' "$dir/gdb.out"
+tap_run "a line says what is missing" grep -q 'gdb has RIP and code' "$dir/run"
 
 refuses "a port that is none" "$USAGE" "--gdb=x: a port" run --engine=soft --gdb=x "$GUEST/exceptions.elf"
 refuses "a port that is too large" "$USAGE" "--gdb=70000: a port" run --engine=soft --gdb=70000 \

@@ -20,7 +20,7 @@ class Guest:
         path = self.folder + "/gdb"
         self.log = open(self.folder + "/log", "w+")
         self.process = subprocess.Popen(
-            command + ["--gdb=" + path] if command[1] == "run" else command,
+            command if "--gdb" in " ".join(command) else command + ["--gdb=" + path],
             stdout=self.log, stderr=subprocess.STDOUT)
         self.socket = socket.socket(socket.AF_UNIX)
         while True:

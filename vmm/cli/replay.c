@@ -13,6 +13,7 @@
 #include "cli/option.h"
 #include "cli/run.h"
 #include "gdb/session.h"
+#include "gdb/trace.h"
 
 /* A trace file can request any size of memory. */
 #define DEFAULT_MAX_MEM (1ull << 30)
@@ -77,13 +78,14 @@ static const struct cli_option gdb_rows[] = {
 const struct cli_verb cli_verb_gdb = {
 	.name = "gdb",
 	.run = cli_cmd_gdb,
-	.summary = "repeat a recorded run under gdb, forwards and backwards",
+	.summary = "serve a recorded run or a trace to gdb, forwards and backwards",
 	.usage = "[OPTION]... FILE",
 	.about =
 		"Runs the guest of a trace file again, as vpt replay does, and serves gdb's remote "
 		"protocol: all registers and all memory at each instruction of the run, with "
 		"breakpoints and watchpoints in both directions. vpt run --gdb does the same for a "
-		"run without a recording.",
+		"run without a recording. Of a trace that is no recording, gdb gets RIP and the "
+		"code, in both directions, and the branches for its record btrace.",
 	.notes =
 		"\"monitor when\" prints the position, a count of instructions, and \"monitor goto "
 		"N\" goes there. The exit status is that of vpt run. It is 3 if FILE cannot be "
@@ -299,12 +301,33 @@ static int confine(const struct replay *r)
 				    });
 }
 
+/* Serve gdb a trace whose run cannot be repeated. */
+static int serve_trace(struct replay *r)
+{
+	int error;
+
+	if (!r->quiet)
+		fprintf(stderr,
+			"vpt gdb: %s: no recording of a run: gdb has RIP and code, without "
+			"registers and data\n",
+			r->path);
+	error = gdb_trace_serve(r->session, r->reader);
+	return error ? cli_fail(CLI_EXIT_HOST, "gdb: %s: %s", r->path, cli_reason(-error))
+		     : CLI_EXIT_OK;
+}
+
 static int open_and_replay(struct replay *r)
 {
 	int status = cli_open(r->verb, r->path, TRACE_READER_NO_ORACLE, &r->reader);
+	const char *text;
 
 	if (status)
 		return status;
+	if (r->gdb && !trace_reader_options(r->reader, &text)) {
+		status = serve_trace(r);
+		trace_reader_close(r->reader);
+		return status;
+	}
 	status = cli_whole(r->verb, r->path, r->reader);
 	if (!status)
 		status = replay(r);
