@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Parts of a trace in vpt export: --from, --until and --last, by instructions, time and marks.
+# Parts of a trace in vpt export: --from, --until and --last, by instructions, time, marks and symbols.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/cli.sh
@@ -32,6 +32,22 @@ is "between marks" $(($(mark end) - $(mark begin))) "$t" --from=mark:begin --unt
 "$VPT" decode -i -j "$t" | grep '"insn"' | sed -n "$(($(mark end) + 1))p" >"$dir/insn"
 tap_run "the place of a mark" grep -q '"insn":"out ' "$dir/insn"
 
+# A symbol is its first execution, and that of --until comes after the beginning.
+"$VPT" decode -i -j "$t" | grep '"insn"' | jq -r '.symbol // ""' >"$dir/symbols"
+nth() { grep -nx "$1" "$dir/symbols" | sed -n "$2p" | sed 's/:.*//'; }
+sym=$(sed '/+/d' "$dir/symbols" | sort | uniq -c | sort -n | tail -n 1 | sed 's/.* //')
+first=$(nth "$sym" 1)
+second=$(nth "$sym" 2)
+tap_run "$sym runs twice" test -n "$second"
+is "from a symbol" $((total - first + 1)) "$t" --from=symbol:"$sym"
+is "until a symbol" $((first - 1)) "$t" --until=symbol:"$sym"
+is "from a symbol to the same" $((second - first)) "$t" --from=symbol:"$sym" --until=symbol:"$sym"
+is "until a symbol behind an instruction" $((second - first - 1)) "$t" --from="$first" --until=symbol:"$sym"
+address=0x$(nm "$GUEST/marks.elf" | sed -n "s/ . $sym\$//p")
+is "from an address" $((total - first + 1)) "$t" --from=symbol:"$address"
+"$VPT" export -q --to=folded --from=symbol:"$sym" --process=0x123000 "$t" - >"$dir/out" 2>"$dir/err"
+tap_run "a symbol in another address space" grep -q "from=symbol:$sym: .* does not execute it" "$dir/err"
+
 "$VPT" run -q --engine=soft --pt=host --tsc --mtc=0 --cyc -o "$dir/time.vpt" "$GUEST/quicksort.elf" >/dev/null
 total=$("$VPT" decode -j "$dir/time.vpt" | jq .insns)
 before=$(insns "$dir/time.vpt" --until=10us)
@@ -58,6 +74,13 @@ tap_run "calls of two parts" test $(($(calls --until=15000) + $(calls --from=150
 refuses "no place" "$USAGE" "10us, or mark:TEXT" export --to=folded --from=abc "$t" "$dir/x"
 refuses "no unit" "$USAGE" "10us, or mark:TEXT" export --to=folded --until=7m "$t" "$dir/x"
 refuses "no such mark" "$USAGE" "no such mark" export --to=folded --from=mark:none "$t" "$dir/x"
+refuses "no such symbol" "$USAGE" "there is no symbol 'nothing'" export --to=folded --from=symbol:nothing "$t" "$dir/x"
+refuses "a symbol that does not run" "$USAGE" "until=symbol:0x123: .* does not execute it" \
+	export --to=folded --until=symbol:0x123 "$t" "$dir/x"
+objcopy --redefine-sym gcd=add "$GUEST/calls.elf" "$dir/twice.elf"
+"$VPT" run -q --engine=soft --pt=host -o "$dir/twice.vpt" "$dir/twice.elf" >/dev/null
+refuses "a name of two places" "$USAGE" "several places are named 'add': give an address" \
+	export --to=folded --from=symbol:add "$dir/twice.vpt" "$dir/x"
 refuses "the last of a part" "$USAGE" "not with --from" export --to=folded --last=1 --from=2 "$t" "$dir/x"
 refuses "a cut for perf" "$USAGE" "not for --to=perf" export --to=perf --last=1 "$t" "$dir/x"
 tap_run "nothing was written" test ! -e "$dir/x"

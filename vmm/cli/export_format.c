@@ -128,11 +128,27 @@ static int find_base(const struct cli_export_format *f, const struct trace_reade
 	return cli_fail(CLI_EXIT_HOST, "%s: %s: %s", f->verb, f->path, strerror(-err));
 }
 
+static int find_cut(const struct cli_export_format *f, const struct format_walk *w,
+		    struct decode_window **cut)
+{
+	const struct cli_cut_of of = {
+		.verb = f->verb,
+		.path = f->path,
+		.reader = w->reader,
+		.vcpu = f->one_vcpu ? (int)f->vcpu : -1,
+		.side = &f->side,
+		.pti = f->pti,
+		.symbols = w->symbols,
+	};
+
+	return cli_cut_find(&f->cut, &of, cut);
+}
+
 int cli_export_format(struct cli_export_format *f, struct trace_reader *reader)
 {
 	struct format_walk w = {.reader = reader, .type = f->type, .one_vcpu = f->one_vcpu};
 	struct debug_symbols *symbols = NULL;
-	struct format_cut *cut = NULL;
+	struct decode_window *cut = NULL;
 	struct format_sum sum;
 	size_t spaces;
 	int status;
@@ -148,16 +164,15 @@ int cli_export_format(struct cli_export_format *f, struct trace_reader *reader)
 		if (!w.by_cr3 || decode_by_cr3_tasks(w.by_cr3, reader))
 			status = cli_fail(CLI_EXIT_HOST, "%s: %s", f->verb, strerror(ENOMEM));
 	}
-	if (!status)
-		status = cli_export_cut(&f->cut, f->path, reader, f->one_vcpu ? (int)f->vcpu : -1,
-					&cut);
-	w.cut = cut;
 	f->symbols.lines = f->type->lines;
 	if (!status)
 		status = cli_symbols_open(&f->symbols, f->verb, reader, &symbols);
 	if (!status && f->type->lines && debug_symbols_read_lines(symbols))
 		status = cli_fail(CLI_EXIT_HOST, "%s: %s: %s", f->verb, f->path, strerror(ENOMEM));
 	w.symbols = symbols;
+	if (!status)
+		status = find_cut(f, &w, &cut);
+	w.cut = cut;
 	if (f->function)
 		w.only = debug_symbols_shown(symbols, f->function);
 	w.vcpu = (unsigned int)f->vcpu;

@@ -3,8 +3,8 @@
 #ifndef VMM_CLI_EXPORT_FORMAT_H
 #define VMM_CLI_EXPORT_FORMAT_H
 
+#include "cli/cut.h"
 #include "cli/decode_side.h"
-#include "cli/export_cut.h"
 #include "cli/memory.h"
 #include "cli/symbols.h"
 #include "formats/format.h"
@@ -22,7 +22,7 @@ struct cli_export_format {
 	uint64_t base; /* valid only if @has_base is set */
 	bool quiet;
 	struct cli_decode_side side; /* only the selection of spaces is used */
-	struct cli_export_cut cut;
+	struct cli_cut cut;
 	struct cli_symbols symbols;
 	struct cli_memory *memory;
 };

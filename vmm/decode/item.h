@@ -89,6 +89,7 @@ struct decode_item {
 	bool status;	 /* EVENT: repeats the current state, in a PSB+ */
 	bool vm_entry;	 /* EVENT, DISABLED: by a VM entry */
 	bool shown;	 /* EVENT: the instruction at `ip` has run, and was an earlier item */
+	bool rest; /* BLOCK: it began before the edge of a cut, see cut.h; flows never set this */
 	/*
 	 * INSN: 1; BLOCK: the number of instructions; PARTS: the number of parts; EVENT, TRIG: the
 	 * number of instructions that ran after `ip`.

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "decode/flow.h"
-#include "decode/pace.h"
 #include "decode/spaces.h"
 #include "formats/lanes.h"
 #include "text/text.h"
@@ -16,8 +15,7 @@ struct walk {
 	const struct format_walk *of;
 	struct format_run run;
 	struct format_lane *lane;	       /* the lane of the last item, or NULL */
-	struct format_cut cut;		       /* of the current vCPU */
-	struct decode_pace pace;	       /* for a cut by time */
+	struct decode_cutter cutter;	       /* of the current vCPU */
 	const struct trace_reader_mark *marks; /* those that are still to come */
 	size_t nmarks;
 };
@@ -27,26 +25,6 @@ static uint64_t function_at(void *context, uint64_t ip)
 	const struct debug_symbol *symbol = debug_symbols_find(context, ip);
 
 	return symbol ? symbol->start : DECODE_NO_FUNCTION;
-}
-
-static bool is_timed(const struct format_cut *cut)
-{
-	return cut->from_ticks || cut->until_ticks != UINT64_MAX;
-}
-
-/* Find the edges of the cut that are times. */
-static void take_time(struct walk *w, const struct decode_item *item)
-{
-	uint64_t ticks;
-
-	decode_pace_item(&w->pace, item);
-	if (!w->pace.has_first || !decode_pace_knows(&item->when))
-		return;
-	ticks = item->when.tsc > w->pace.first ? item->when.tsc - w->pace.first : 0;
-	if (w->cut.from == UINT64_MAX && ticks >= w->cut.from_ticks)
-		w->cut.from = w->run.clock;
-	if (w->cut.until > w->run.clock && ticks >= w->cut.until_ticks)
-		w->cut.until = w->run.clock;
 }
 
 /* Make the lane of an item the current one. */
@@ -85,17 +63,9 @@ static int cross(struct walk *w, bool inside)
 /* Start or end the cut if the clock has reached its edge. */
 static int check_cut(struct walk *w)
 {
-	const bool inside = w->run.clock >= w->cut.from && w->run.clock < w->cut.until;
+	const bool inside = decode_cutter_has(&w->cutter, w->run.clock);
 
 	return inside == w->run.inside ? 0 : cross(w, inside);
-}
-
-/* Return how many of @n instructions come before the next edge of the cut. */
-static uint64_t before_edge(const struct walk *w, uint64_t n)
-{
-	const uint64_t edge = w->run.clock < w->cut.from ? w->cut.from : w->cut.until;
-
-	return edge > w->run.clock && edge - w->run.clock < n ? edge - w->run.clock : n;
 }
 
 /* Report the marks before @clock. */
@@ -144,7 +114,7 @@ static int take_part(struct walk *w, const struct decode_part *part)
 	int err = check_cut(w);
 
 	while (!err && left) {
-		piece.insns = (uint32_t)before_edge(w, left);
+		piece.insns = (uint32_t)decode_cutter_room(&w->cutter, w->run.clock, left);
 		left -= piece.insns;
 		piece.class = left ? DECODE_INSN_OTHER : part->class;
 		if (!decode_calls_part(w->lane->calls, &piece))
@@ -214,7 +184,7 @@ static int take_whole_block(struct walk *w, const struct decode_item *item)
 		err = w->run.type->block(&w->run, w->lane, &block);
 	for (; !err && left; left -= n) {
 		err = check_cut(w);
-		n = before_edge(w, left);
+		n = decode_cutter_room(&w->cutter, w->run.clock, left);
 		if (!err)
 			err = advance(w, n);
 	}
@@ -343,12 +313,7 @@ static int take_item(struct walk *w, const struct decode_item *item)
 /* Advance the clock over an item that is not exported. */
 static void skip(struct walk *w, const struct decode_item *item)
 {
-	uint32_t i;
-
-	if (item->kind == DECODE_ITEM_BLOCK)
-		w->run.clock += item->insns;
-	for (i = 0; item->kind == DECODE_ITEM_PARTS && i < item->insns; i++)
-		w->run.clock += item->parts[i].insns;
+	w->run.clock += decode_cut_insns(item);
 	/* The calls of the exported lanes resume after an interval that is not known. */
 	if (w->lane)
 		w->lane->from.known = false;
@@ -389,7 +354,6 @@ static int pass_pieces(struct walk *w, struct decode_item *item)
 
 static int walk_vcpu(struct walk *w)
 {
-	static const struct format_cut all = {0, UINT64_MAX, 0, UINT64_MAX};
 	struct decode_item item = {.kind = DECODE_ITEM_SEGMENT};
 	struct decode_flow *flow;
 	int err = decode_flow_open(w->of->reader, w->run.vcpu, DECODE_FLOW_BLOCKS, &flow);
@@ -399,21 +363,20 @@ static int walk_vcpu(struct walk *w)
 	w->lane = NULL;
 	w->run.clock = 0;
 	w->run.inside = false;
-	w->cut = w->of->cut ? w->of->cut[w->run.vcpu] : all;
+	decode_cutter_begin(&w->cutter, w->of->cut ? &w->of->cut[w->run.vcpu] : NULL);
 	w->marks = trace_reader_marks(w->of->reader, w->run.vcpu, &w->nmarks);
-	decode_pace_begin(&w->pace);
 	if (w->of->by_cr3)
 		decode_by_cr3_begin(w->of->by_cr3, w->run.vcpu);
-	if (is_timed(&w->cut))
+	if (decode_window_is_timed(&w->cutter.cut))
 		decode_flow_keep_time(flow);
 	if (!format_has_blocks(w->run.type))
 		err = decode_flow_merge(flow, function_at, (void *)(uintptr_t)w->run.symbols);
 	if (!err)
 		err = check_cut(w);
-	while (!err && item.kind != DECODE_ITEM_END && w->run.clock < w->cut.until) {
+	while (!err && item.kind != DECODE_ITEM_END && w->run.clock < w->cutter.cut.until) {
 		err = decode_flow_next(flow, &item);
-		if (!err && is_timed(&w->cut))
-			take_time(w, &item);
+		if (!err)
+			decode_cutter_time(&w->cutter, w->run.clock, &item);
 		if (!err)
 			err = pass_pieces(w, &item);
 		/* A full disk must not be found out after hours. */

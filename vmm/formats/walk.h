@@ -4,15 +4,9 @@
 #define VMM_FORMATS_WALK_H
 
 #include "decode/by_cr3.h"
+#include "decode/cut.h"
 #include "decode/item.h"
 #include "formats/format.h"
-
-/* The part of a vCPU's flow that is exported: from an instruction to the one before another. */
-struct format_cut {
-	uint64_t from, until; /* clocks; from = UINT64_MAX if @from_ticks decides */
-	/* TSC ticks since the first known time of the vCPU; 0 and UINT64_MAX: no such edge. */
-	uint64_t from_ticks, until_ticks;
-};
 
 struct format_walk {
 	struct trace_reader *reader;
@@ -25,7 +19,7 @@ struct format_walk {
 	uint64_t base;	   /* of struct format_run */
 	const char *only;  /* of struct format_run */
 	/* The cut: what vCPU i exports, or NULL for all. */
-	const struct format_cut *cut;
+	const struct decode_window *cut;
 	/* Returns true if an item is to be exported; NULL for all. */
 	bool (*wants)(void *context, const struct decode_item *item);
 	void *context; /* of wants() */
