@@ -132,6 +132,65 @@ START_TEST(a_part)
 }
 END_TEST
 
+static void check_print(struct decode_calls *calls, const char *want)
+{
+	char text[512] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	ck_assert_ptr_nonnull(out);
+	ck_assert(decode_calls_forget(calls));
+	decode_calls_print(calls, out, false, NULL, UINT64_MAX);
+	fclose(out);
+	ck_assert_str_eq(text, want);
+	decode_calls_free(calls);
+}
+
+/* Counting begins while g is active, and ends when it has returned to main and past f. */
+START_TEST(divided_calls)
+{
+	struct decode_calls *calls = decode_calls_new(NULL);
+
+	decode_calls_count(calls, DECODE_CALLS_NO_COUNT);
+	call_g(calls);
+	decode_calls_count(calls, DECODE_CALLS_COUNT);
+	run(calls, 0x30, 0x36, 0x37, DECODE_INSN_RETURN);
+	decode_calls_count(calls, DECODE_CALLS_NO_COUNT);
+	run(calls, 0x10, 0x15, 0x16, DECODE_INSN_OTHER);
+	check_print(calls, "  0x  0x10  (3 insns, 1 begun before, 1 not ended)\n"
+			   "    0x  0x20  (3 insns, 1 begun before)\n"
+			   "      0x  0x30  (3 insns, 1 begun before)\n");
+}
+END_TEST
+
+/* Without another block, a RET has ended its own call only. */
+START_TEST(divided_at_the_end)
+{
+	struct decode_calls *calls = decode_calls_new(NULL);
+
+	call_g(calls);
+	run(calls, 0x30, 0x36, 0x37, DECODE_INSN_RETURN);
+	decode_calls_count(calls, DECODE_CALLS_NO_COUNT);
+	check_print(calls, "  1x  0x10  (12 insns, 1 not ended)\n"
+			   "    1x  0x20  (9 insns, 1 not ended)\n"
+			   "      1x  0x30  (6 insns)\n");
+}
+END_TEST
+
+/* Another vCPU does not continue the calls of the one before. */
+START_TEST(another_vcpu)
+{
+	struct decode_calls *calls = decode_calls_new(NULL);
+
+	call_g(calls);
+	ck_assert(decode_calls_forget(calls));
+	run(calls, 0x20, 0x21, 0x25, DECODE_INSN_OTHER);
+	check_print(calls, "  1x  0x10  (9 insns)\n"
+			   "    1x  0x20  (6 insns)\n"
+			   "      1x  0x30  (3 insns)\n"
+			   "  1x  0x20  (3 insns)\n");
+}
+END_TEST
+
 START_TEST(protobuf)
 {
 	/* Field 1: 150; field 2: "testing" with a byte that is no ASCII; field 60: a message. */
@@ -166,5 +225,5 @@ END_TEST
 TEST_SUITE("formats", NULL, NULL)
 {
 	TEST_ROWS(tcase, spans_are_marked, rows);
-	TEST_ADD(tcase, a_part, protobuf);
+	TEST_ADD(tcase, a_part, divided_calls, divided_at_the_end, another_vcpu, protobuf);
 }

@@ -37,6 +37,9 @@ uint64_t cli_amount_ticks(const struct cli_amount *amount, uint64_t tsc_hz)
 {
 	const u128 ticks = (u128)amount->n * tsc_hz / 1000000000;
 
+	/* A time of less than a tick is a tick, unless it is 0. */
+	if (!ticks)
+		return amount->n && tsc_hz;
 	return ticks < UINT64_MAX ? (uint64_t)ticks : UINT64_MAX - 1;
 }
 

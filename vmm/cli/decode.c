@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/confine.h"
 #include "cli/cpu.h"
+#include "cli/cut.h"
 #include "cli/decode_calls.h"
 #include "cli/decode_side.h"
 #include "cli/decode_stop.h"
@@ -47,6 +48,9 @@ struct options {
 	uint64_t limit;
 	uint64_t jobs;
 	const char *function;
+	struct cli_cut cut;
+	const char *min_duration;
+	struct cli_amount min; /* the value of --min-duration; 0 if absent */
 	struct cli_decode_side side;
 	struct cli_symbols symbols;
 	struct cli_memory memory;
@@ -85,12 +89,21 @@ static const struct cli_option rows[] = {
 	{'n', "limit", "=N", "stop after N lines", cli_take_number, AT(limit)},
 	{'c', "vcpu", "=N", "only vCPU N (default: all, one after the other)", cli_take_number,
 	 AT(vcpu), GIVEN(one_vcpu)},
+	CLI_OPTION_FROM(0, AT(cut.from)),
+	CLI_OPTION_UNTIL('u', AT(cut.until)),
+	CLI_OPTION_LAST(0, AT(cut.last), GIVEN(cut.has_last)),
+	{0, "min-duration", "=N|TIME",
+	 "with --calls: only calls of at least N instructions, or of a time such as 10us, "
+	 "including "
+	 "callees",
+	 cli_take_text, AT(min_duration)},
 	{'s', "side", "=SIDE", "only code of the host or of guests, or all", .take = take_side,
 	 .words = sides},
 	{'m', "vm", "=N", "only code of VM N", cli_take_number, AT(side.vm), GIVEN(side.one_vm)},
 	{'p', "space", "=NAME[,NAME...]",
 	 "only these processes or other address spaces, by name, number or CR3 (0x...)",
 	 cli_take_text, AT(side.space)},
+	{0, "process", "=NAME[,NAME...]", "the same as --space", cli_take_text, AT(side.space)},
 	{'a', "spaces", NULL,
 	 "address spaces: a table in the summary, or with --calls a tree for each", cli_take_flag,
 	 AT(spaces)},
@@ -133,6 +146,8 @@ const struct cli_verb cli_verb_decode = {
 		"on standard error then reports this, and the status is 3.\n\n"
 		"  vpt decode t.vpt                    how much is in it, and where\n"
 		"  vpt decode -i -n 100 t.vpt          the first 100 instructions and events\n"
+		"  vpt decode -t --from=symbol:study_formula t.vpt       calls, from a function "
+		"on\n"
 		"  vpt decode -g t.vpt >t.info         then: genhtml -o html t.info\n"
 		"  vpt decode -t -a --pti --symbols=kallsyms boot.vpt    a Linux guest, by process",
 	.options = rows,
@@ -153,7 +168,14 @@ struct decode {
 	bool has_spaces; /* items have an address space */
 	struct decode_by_cr3 *by_cr3;
 	struct decode_shares shares;
-	uint64_t left; /* lines */
+	uint64_t left;		    /* lines */
+	struct decode_window *cuts; /* by vCPU; NULL without a cut */
+	struct decode_cutter cutter;
+	unsigned int vcpu; /* the current vCPU */
+	uint64_t clock;	   /* of the current vCPU (cut.h) */
+	bool outside;	   /* the clock is not in the cut */
+	bool went_on;	   /* an item with instructions came after the cut */
+	bool begins;	   /* the next line of a listing is the first of the cut */
 	struct cli_decode_stop stop;
 	struct cli_names names; /* borrowed from the two members above */
 	bool no_lines;		/* there was nothing to compute coverage of */
@@ -165,64 +187,151 @@ static bool wanted(const struct options *o, unsigned int vcpu)
 	return !o->one_vcpu || o->vcpu == vcpu;
 }
 
-/* Returns 0 or -ENOMEM. */
-static int take_piece(struct decode *d, unsigned int vcpu, const struct decode_item *item)
+/* Take an item that is not in the part. */
+static int skip_item(struct decode *d, const struct decode_item *item)
+{
+	/* Without the instructions of an error before the part, its clock is not exact. */
+	if (item->kind == DECODE_ITEM_ERROR)
+		decode_summary_item(&d->sum, d->vcpu, item);
+	if (d->o->quiet)
+		return 0;
+	if (d->o->mode == CALLS)
+		return cli_decode_calls_item(&d->calls, item) ? 0 : -ENOMEM;
+	if (d->o->mode == INSN || d->o->mode == BLOCKS)
+		decode_listing_skip(&d->listing, item);
+	return 0;
+}
+
+static int count_block(struct decode *d, const struct decode_item *item)
+{
+	/* A line of source cannot be divided, and belongs to the part in which its block begins. */
+	if (item->kind != DECODE_ITEM_BLOCK || (d->o->mode == COVERAGE && item->rest))
+		return 0;
+	return decode_tally_add(&d->tally, item->ip, item->last, item->insns) ? 0 : -ENOMEM;
+}
+
+static void list_item(struct decode *d, const struct decode_item *item)
+{
+	if (!d->left || !decode_listing_shows(item))
+		return;
+	if (d->begins)
+		decode_listing_begin(&d->listing, d->clock);
+	d->begins = false;
+	decode_listing_item(&d->listing, item);
+	d->left--;
+}
+
+/* Take an item, or a piece of it that is completely in the part or out of it. */
+static int take_piece(struct decode *d, const struct decode_item *item)
 {
 	if (d->has_spaces && !decode_shares_item(&d->shares, item))
 		return -ENOMEM;
 	if (d->o->time)
 		decode_pace_item(&d->pace, item);
-	cli_decode_stop_item(&d->stop, vcpu, item);
 	if (!cli_decode_side_wants(&d->o->side, item))
 		return 0;
-	decode_summary_item(&d->sum, vcpu, item);
+	if (d->outside)
+		return skip_item(d, item);
+	decode_summary_item(&d->sum, d->vcpu, item);
 	if (d->o->quiet)
 		return 0;
 	switch (d->o->mode) {
 	case INSN:
 	case BLOCKS:
-		if (d->left && decode_listing_item(&d->listing, item))
-			d->left--;
+		list_item(d, item);
 		return 0;
 	case CALLS:
 		return cli_decode_calls_item(&d->calls, item) ? 0 : -ENOMEM;
 	default:
-		if (item->kind != DECODE_ITEM_BLOCK)
-			return 0;
-		return decode_tally_add(&d->tally, item->ip, item->last, item->insns) ? 0 : -ENOMEM;
+		return count_block(d, item);
 	}
 }
 
+/* The part begins or ends. */
+static void cross(struct decode *d, bool outside)
+{
+	d->outside = outside;
+	d->shares.paused = outside;
+	d->pace.paused = outside;
+	cli_decode_calls_count(&d->calls, outside ? DECODE_CALLS_NO_COUNT : DECODE_CALLS_COUNT);
+	d->begins = !outside && d->clock;
+}
+
+static int take_cut(void *context, uint64_t clock, struct decode_item *piece)
+{
+	struct decode *d = context;
+	const uint64_t insns = decode_cut_insns(piece);
+	int err;
+
+	d->clock = clock;
+	if (piece->kind == DECODE_ITEM_END)
+		return 0;
+	if (d->outside == decode_cutter_has(&d->cutter, clock))
+		cross(d, !d->outside);
+	err = take_piece(d, piece);
+	d->went_on |= insns && clock >= d->cutter.cut.until;
+	d->clock += insns;
+	return err;
+}
+
+/* Take an item of one address space. Returns 0 or -ENOMEM. */
+static int take_whole(struct decode *d, struct decode_item *item)
+{
+	if (!d->cuts)
+		return take_piece(d, item);
+	/* A line cannot be divided, and belongs to the part in which its block begins. */
+	if (d->o->mode == BLOCKS)
+		return take_cut(d, d->clock, item);
+	return decode_cutter_split(&d->cutter, d->clock, item, take_cut, d);
+}
+
 /* Take an item, in pieces if it is of several address spaces. Returns 0 or -ENOMEM. */
-static int take_item(struct decode *d, unsigned int vcpu, struct decode_item *item)
+static int take_item(struct decode *d, struct decode_item *item)
 {
 	int err;
 
 	if (d->by_cr3 && !decode_by_cr3_item(d->by_cr3, item))
 		return -ENOMEM;
+	cli_decode_stop_item(&d->stop, d->vcpu, item);
+	if (d->cuts)
+		decode_cutter_time(&d->cutter, d->clock, item);
 	do
-		err = take_piece(d, vcpu, item);
+		err = take_whole(d, item);
 	while (!err && decode_by_cr3_more(d->by_cr3, item));
 	return err;
 }
 
-/* Returns true if further decoding can add to the output. */
-static bool goes_on(const struct decode *d)
+/* Returns true if further vCPUs can add to the output. */
+static bool wants_more(const struct decode *d)
 {
 	return d->left || (d->o->mode != INSN && d->o->mode != BLOCKS);
 }
 
-/* Counts are by far the fastest unit, but have neither times nor address spaces. */
+/* Returns true if further items of the current vCPU can add to the output. */
+static bool goes_on(const struct decode *d)
+{
+	/* The next block shows which calls ended with the part. */
+	const bool past =
+		d->cuts && d->clock >= d->cutter.cut.until && (d->went_on || d->o->mode != CALLS);
+
+	return !past && wants_more(d);
+}
+
+/*
+ * Counts are by far the fastest unit, but have neither times nor address spaces, and no order that
+ * could be cut.
+ */
 static enum decode_flow_unit unit_of(const struct decode *d, unsigned int vcpu)
 {
 	if (d->o->quiet)
-		return DECODE_FLOW_COUNTS;
+		return d->cuts ? DECODE_FLOW_BLOCKS : DECODE_FLOW_COUNTS;
 	switch (d->o->mode) {
 	case INSN:
 		return DECODE_FLOW_INSNS;
 	case SUMMARY:
 	case COVERAGE:
-		return d->o->time || d->has_spaces || cli_decode_side_told(&d->o->side) ||
+		return d->o->time || d->has_spaces || d->cuts ||
+				       cli_decode_side_told(&d->o->side) ||
 				       cli_decode_stop_wants(&d->stop, vcpu)
 			       ? DECODE_FLOW_BLOCKS
 			       : DECODE_FLOW_COUNTS;
@@ -250,42 +359,83 @@ static uint64_t function_at(void *context, uint64_t ip)
 	return symbol ? symbol->start : DECODE_NO_FUNCTION;
 }
 
+/* Returns true if the flow must compute times. */
+static bool is_timed(const struct decode *d)
+{
+	return d->o->time || (d->cuts && decode_window_is_timed(&d->cutter.cut));
+}
+
 /* A flow with times depends on all earlier packets, and has no shards. */
 static int open_flow(struct decode *d, unsigned int vcpu, struct decode_flow **flow)
 {
-	const struct decode_shards_how how = {.jobs = d->o->time ? 1 : (unsigned int)d->o->jobs};
+	const struct decode_shards_how how = {.jobs = is_timed(d) ? 1 : (unsigned int)d->o->jobs};
 
 	return decode_shards_open(d->reader, vcpu, unit_of(d, vcpu), &how, flow);
 }
 
-static int decode_vcpu(struct decode *d, unsigned int vcpu)
+/* Start a vCPU. */
+static int begin_vcpu(struct decode *d, unsigned int vcpu)
+{
+	d->vcpu = vcpu;
+	d->listing.vcpu = vcpu;
+	d->clock = 0;
+	d->went_on = false;
+	decode_cutter_begin(&d->cutter, d->cuts ? &d->cuts[vcpu] : NULL);
+	decode_pace_begin(&d->pace);
+	decode_shares_begin(&d->shares);
+	/* Calls that are active at the end of the trace do not count as divided. */
+	if (!cli_decode_calls_forget(&d->calls))
+		return -ENOMEM;
+	if (d->cuts)
+		cross(d, true);
+	return 0;
+}
+
+/* End a vCPU, after the item @last. */
+static void end_vcpu(struct decode *d, const struct decode_flow *flow,
+		     const struct decode_item *last)
 {
 	struct decode_timeline_sum sum;
+
+	if (!d->cuts) {
+		decode_flow_time_sum(flow, &sum);
+		d->pace.sum.cycles += sum.cycles;
+		d->pace.sum.ticks += sum.ticks;
+		return;
+	}
+	/* Keep where the part was. */
+	d->cuts[d->vcpu].from = d->cutter.cut.from;
+	d->cuts[d->vcpu].until = d->cutter.cut.until < d->clock ? d->cutter.cut.until : d->clock;
+	/* The end of the guest is not in the part. */
+	if (d->stop.pm && d->vcpu == d->stop.pm->vcpu &&
+	    (d->outside || last->kind != DECODE_ITEM_END))
+		d->stop.pm = NULL;
+}
+
+static int decode_vcpu(struct decode *d, unsigned int vcpu)
+{
 	struct decode_item item = {.kind = DECODE_ITEM_SEGMENT};
 	struct decode_flow *flow;
-	int err = open_flow(d, vcpu, &flow);
+	int err = begin_vcpu(d, vcpu);
 
+	if (!err)
+		err = open_flow(d, vcpu, &flow);
 	if (err)
 		return err;
-	d->listing.vcpu = vcpu;
-	decode_pace_begin(&d->pace);
 	if (d->by_cr3)
 		decode_by_cr3_begin(d->by_cr3, vcpu);
-	if (d->o->time)
+	if (is_timed(d))
 		decode_flow_keep_time(flow);
 	if (d->o->mode == CALLS)
 		err = decode_flow_merge(flow, function_at, d->symbols);
-	decode_shares_begin(&d->shares);
 	while (!err && item.kind != DECODE_ITEM_END && goes_on(d)) {
 		err = decode_flow_next(flow, &item);
 		if (!err)
-			err = take_item(d, vcpu, &item);
+			err = take_item(d, &item);
 	}
 	if (!err)
 		err = take_counts(d, flow);
-	decode_flow_time_sum(flow, &sum);
-	d->pace.sum.cycles += sum.cycles;
-	d->pace.sum.ticks += sum.ticks;
+	end_vcpu(d, flow, &item);
 	decode_flow_close(flow);
 	return err;
 }
@@ -318,10 +468,23 @@ static void json_pace(const struct decode_pace *p)
 		       decode_pace_core_hz(p, p->sum.cycles, p->sum.ticks));
 }
 
+/* Return the marks of the part of a vCPU. */
+static struct cli_marks marks_of(const struct decode *d, unsigned int vcpu)
+{
+	struct cli_marks marks = {vcpu, 0, UINT64_MAX, d->o->limit};
+
+	if (d->cuts) {
+		marks.from = d->cuts[vcpu].from;
+		marks.until = d->cuts[vcpu].until;
+	}
+	return marks;
+}
+
 /* Print the marks of the selected vCPUs. */
 static void show_marks(const struct decode *d)
 {
 	const unsigned int vcpus = trace_reader_info(d->reader)->vcpus;
+	struct cli_marks marks;
 	bool first = true;
 	unsigned int i;
 
@@ -330,10 +493,45 @@ static void show_marks(const struct decode *d)
 	for (i = 0; i < vcpus; i++) {
 		if (!wanted(d->o, i))
 			continue;
+		marks = marks_of(d, i);
 		if (d->o->json)
-			cli_marks_json(d->reader, i, d->o->limit, &first);
+			cli_marks_json(d->reader, &marks, &first);
 		else
-			cli_marks_text(d->reader, i, d->o->limit);
+			cli_marks_text(d->reader, &marks);
+	}
+	if (d->o->json)
+		putchar(']');
+}
+
+/* Print the clocks of the part of each vCPU. */
+static void show_parts(const struct decode *d)
+{
+	const unsigned int vcpus = trace_reader_info(d->reader)->vcpus;
+	const char *comma = "";
+	unsigned int i;
+
+	if (!d->cuts)
+		return;
+	if (d->o->json)
+		fputs(",\"parts\":[", stdout);
+	for (i = 0; i < vcpus; i++) {
+		const struct decode_window *part = &d->cuts[i];
+
+		if (!wanted(d->o, i))
+			continue;
+		if (part->from >= part->until) {
+			if (!d->o->json)
+				printf("part           nothing of vCPU %u\n", i);
+			continue;
+		}
+		if (d->o->json)
+			printf("%s{\"vcpu\":%u,\"from\":%" PRIu64 ",\"until\":%" PRIu64 "}", comma,
+			       i, part->from, part->until);
+		else
+			printf("part           instructions %" PRIu64 " to %" PRIu64
+			       " of vCPU %u\n",
+			       part->from, part->until - 1, i);
+		comma = ",";
 	}
 	if (d->o->json)
 		putchar(']');
@@ -364,6 +562,7 @@ static void json_summary(struct decode *d, const struct decode_hot *hot, size_t 
 		json_pace(&d->pace);
 	if (d->has_spaces)
 		cli_decode_side_json(&d->shares);
+	show_parts(d);
 	show_marks(d);
 	cli_decode_stop_json(&d->stop, &d->names);
 	puts("}");
@@ -376,8 +575,9 @@ static void text_summary(struct decode *d, const struct decode_hot *hot, size_t 
 	size_t i;
 
 	printf("trace          %" PRIu64 " bytes, sessions: %" PRIu64 "\n", bytes, sessions);
+	show_parts(d);
 	printf("instructions   %" PRIu64, d->sum.insns);
-	if (d->sum.insns)
+	if (d->sum.insns && !d->cuts)
 		printf(", %.2f bits each", 8.0 * (double)bytes / (double)d->sum.insns);
 	printf("\nblocks         %" PRIu64 "\n", d->sum.blocks);
 	for (i = 0; i < DECODE_FLOW_COUNT; i++) {
@@ -445,13 +645,15 @@ static int show(struct decode *d)
 		show_summary(d);
 		return 0;
 	case CALLS:
+		if (!cli_decode_calls_forget(&d->calls))
+			return -ENOMEM;
 		if (!cli_decode_calls_print(&d->calls, d->o->json, d->o->limit))
 			d->no_calls = d->o->function && d->o->limit;
 		return 0;
 	case COVERAGE:
 		return show_coverage(d);
 	default:
-		if (goes_on(d))
+		if (wants_more(d))
 			cli_decode_stop_line(&d->stop, &d->names, d->o->json);
 		return 0;
 	}
@@ -491,12 +693,14 @@ static int decode_all(struct decode *d)
 	if (cli_decode_stop_names(&d->stop, d->o->json) && debug_symbols_read_lines(d->symbols))
 		return -ENOMEM;
 	d->names = (struct cli_names){d->symbols, d->disasm};
+	d->pace.hz = trace_reader_info(d->reader)->tsc_hz;
 	d->calls.symbols = d->symbols;
 	d->calls.apart = d->o->spaces;
 	if (d->o->function)
 		d->calls.only = debug_symbols_shown(d->symbols, d->o->function);
 	d->calls.pace = d->o->time ? &d->pace : NULL;
-	d->pace.hz = trace_reader_info(d->reader)->tsc_hz;
+	d->calls.unit = d->o->min.is_time ? DECODE_DURATION_TICKS : DECODE_DURATION_INSNS;
+	d->calls.min = d->o->min.is_time ? cli_amount_ticks(&d->o->min, d->pace.hz) : d->o->min.n;
 	d->pace.is_virtual = has_virtual_time(trace_reader_info(d->reader));
 	d->left = d->o->limit;
 	d->listing = (struct decode_listing){
@@ -509,7 +713,7 @@ static int decode_all(struct decode *d)
 	};
 	cli_progress_begin(&progress, d->reader, d->o->one_vcpu ? (int)d->o->vcpu : -1,
 			   shows_progress(d->o));
-	for (i = 0; i < vcpus && !err && goes_on(d); i++) {
+	for (i = 0; i < vcpus && !err && wants_more(d); i++) {
 		if (wanted(d->o, i))
 			err = decode_vcpu(d, i);
 	}
@@ -530,6 +734,11 @@ static int check_options(const struct options *o, const struct trace_reader *rea
 				"decode: %s: the file has no address spaces: omit --side and --vm, "
 				"and give --space a CR3 (0x...)",
 				o->path);
+	if (o->min.is_time && !trace_reader_info(reader)->tsc_hz)
+		return cli_fail(CLI_EXIT_USAGE,
+				"decode: --min-duration=%s: %s has no TSC frequency: give "
+				"instructions",
+				o->min_duration, o->path);
 	if (o->pti && spaces)
 		return cli_fail(CLI_EXIT_USAGE,
 				"decode: %s: the file has address spaces: omit --pti", o->path);
@@ -562,9 +771,25 @@ static int decode(struct decode *d)
 			       "--symbols=FILE that has it",
 			       o->path);
 	if (!err && d->no_calls)
-		err = cli_fail(CLI_EXIT_USAGE, "decode: --function=%s: the trace has no call of it",
-			       o->function);
+		err = cli_fail(CLI_EXIT_USAGE, "decode: --function=%s: the %s has no call of it",
+			       o->function, d->cuts || d->calls.min ? "selected part" : "trace");
 	return err;
+}
+
+static int find_cut(struct decode *d)
+{
+	const struct options *o = d->o;
+	const struct cli_cut_of of = {
+		.verb = "decode",
+		.path = o->path,
+		.reader = d->reader,
+		.vcpu = o->one_vcpu ? (int)o->vcpu : -1,
+		.side = &o->side,
+		.pti = o->pti,
+		.symbols = d->symbols,
+	};
+
+	return cli_cut_find(&o->cut, &of, &d->cuts);
 }
 
 /* Open everything that decoding needs. Returns CLI_EXIT_OK or another exit status. */
@@ -589,12 +814,12 @@ static int prepare(struct decode *d)
 	}
 	d->has_spaces = spaces || d->by_cr3;
 	/* Reading names and lines takes as long as decoding a small trace. */
-	if (o->quiet && !o->lines && !o->symbols.n)
-		return CLI_EXIT_OK;
+	if (o->quiet && !o->lines && !o->symbols.n && !cli_cut_names(&o->cut))
+		return find_cut(d);
 	status = cli_symbols_open(&o->symbols, "decode", d->reader, &d->symbols);
 	if (!status && o->lines && debug_symbols_read_lines(d->symbols))
 		status = cli_fail(CLI_EXIT_HOST, "decode: %s: %s", o->path, strerror(ENOMEM));
-	return status;
+	return status ? status : find_cut(d);
 }
 
 static int run(struct options *o)
@@ -614,6 +839,7 @@ static int run(struct options *o)
 	cli_decode_calls_free(&d.calls);
 	decode_disasm_free(d.disasm);
 	decode_by_cr3_free(d.by_cr3);
+	free(d.cuts);
 	debug_symbols_close(d.symbols);
 	trace_reader_close(d.reader);
 	cli_memory_close(&o->memory);
@@ -639,6 +865,14 @@ static int parse(struct options *o, int argc, char **argv)
 			"decode: --coverage: counts all address spaces, or one with --space");
 	if (o->function && o->mode != CALLS)
 		return cli_fail(CLI_EXIT_USAGE, "decode: --function: requires --calls");
+	if (o->min_duration && o->mode != CALLS)
+		return cli_fail(CLI_EXIT_USAGE, "decode: --min-duration: requires --calls");
+	if (o->min_duration && (!cli_amount_read(o->min_duration, &o->min) || !o->min.n))
+		return cli_fail(CLI_EXIT_USAGE,
+				"decode: --min-duration=%s: give a number of instructions, or a "
+				"time such as 10us",
+				o->min_duration);
+	o->time |= o->min.is_time;
 	if (o->pti && !o->spaces && !o->side.space)
 		return cli_fail(CLI_EXIT_USAGE, "decode: --pti: requires --spaces or --space");
 	o->symbols.lines = o->lines || o->mode == COVERAGE;

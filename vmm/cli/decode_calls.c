@@ -37,6 +37,8 @@ static struct cli_decode_tree *find(struct cli_decode_calls *c, const struct tra
 			return NULL;
 		decode_calls_keep_time(tree->calls, c->pace);
 		decode_calls_select(tree->calls, c->only);
+		decode_calls_select_long(tree->calls, c->unit, c->min);
+		decode_calls_count(tree->calls, c->counts);
 		c->trees.n++;
 	}
 	c->now = i;
@@ -68,6 +70,26 @@ bool cli_decode_calls_item(struct cli_decode_calls *c, const struct decode_item 
 	if (!tree)
 		return false;
 	return decode_calls_item(tree->calls, item);
+}
+
+void cli_decode_calls_count(struct cli_decode_calls *c, enum decode_calls_counts counts)
+{
+	size_t i;
+
+	c->counts = counts;
+	for (i = 0; i < c->trees.n; i++)
+		decode_calls_count(c->trees.at[i].calls, counts);
+}
+
+bool cli_decode_calls_forget(struct cli_decode_calls *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->trees.n; i++) {
+		if (!decode_calls_forget(c->trees.at[i].calls))
+			return false;
+	}
+	return true;
 }
 
 static int by_insns(const void *a, const void *b)

@@ -10,6 +10,9 @@ struct cli_decode_calls {
 	bool apart;
 	const char *only;		/* print only calls of this function; NULL for all */
 	const struct decode_pace *pace; /* NULL if there is no time */
+	enum decode_calls_counts counts;
+	uint64_t min; /* print only calls that last as long; 0 for all */
+	enum decode_duration_unit unit;
 	struct {
 		struct cli_decode_tree {
 			/* A copy, because the flow frees its spaces. */
@@ -26,6 +29,10 @@ struct cli_decode_calls {
 
 /* Add an item of a flow of blocks. Returns false if there is no memory. */
 bool cli_decode_calls_item(struct cli_decode_calls *c, const struct decode_item *item);
+/* Count from here on, or only follow the flow (decode_calls_count()). */
+void cli_decode_calls_count(struct cli_decode_calls *c, enum decode_calls_counts counts);
+/* End the active calls of a vCPU. Returns false if there is no memory. */
+bool cli_decode_calls_forget(struct cli_decode_calls *c);
 /*
  * Print at most @limit lines, with the most instructions first. Returns the number of lines.
  */

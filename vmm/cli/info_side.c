@@ -131,7 +131,7 @@ void cli_info_side_vcpu(const struct trace_reader *r, unsigned int vcpu, uint64_
 		printf("  switches and names of tasks: %zu\n", tasks);
 	if (marks)
 		printf("  marks: %zu\n", marks);
-	cli_marks_text(r, vcpu, limit);
+	cli_marks_text(r, &(struct cli_marks){vcpu, 0, UINT64_MAX, limit});
 }
 
 static void json_origin(const struct trace_reader *r)
@@ -209,7 +209,7 @@ void cli_info_json_side_vcpu(const struct trace_reader *r, unsigned int vcpu)
 	printf(",\"points\":%zu,\"switches\":%zu,\"epochs\":%zu,\"marks\":%zu,\"tasks\":%zu",
 	       points, switches, epochs, marks, tasks);
 	fputs(",\"mark_list\":[", stdout);
-	cli_marks_json(r, vcpu, UINT64_MAX, &first);
+	cli_marks_json(r, &(struct cli_marks){vcpu, 0, UINT64_MAX, UINT64_MAX}, &first);
 	putchar(']');
 	if (cut)
 		printf(",\"from\":%" PRIu64, cut->offset);

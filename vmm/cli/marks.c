@@ -15,35 +15,47 @@ static const char *by(uint32_t kind)
 	return kind < TRACE_USER_MARK_KINDS ? texts[kind] : "?";
 }
 
-void cli_marks_text(const struct trace_reader *r, unsigned int vcpu, uint64_t limit)
+/* Return the marks, which ascend, and their number. */
+static const struct trace_reader_mark *select_marks(const struct trace_reader *r,
+						    const struct cli_marks *of, size_t *n)
+{
+	const struct trace_reader_mark *m = trace_reader_marks(r, of->vcpu, n);
+
+	for (; *n && m->mark.insns < of->from; --*n)
+		m++;
+	while (*n && of->until != UINT64_MAX && m[*n - 1].mark.insns >= of->until)
+		--*n;
+	return m;
+}
+
+void cli_marks_text(const struct trace_reader *r, const struct cli_marks *of)
 {
 	char text[TRACE_USER_MARK_MAX + 1];
-	const struct trace_reader_mark *m;
 	size_t n, i;
+	const struct trace_reader_mark *m = select_marks(r, of, &n);
 
-	m = trace_reader_marks(r, vcpu, &n);
-	for (i = 0; i < n && i < limit; i++, m++) {
+	for (i = 0; i < n && i < of->limit; i++, m++) {
 		text_copy(text, sizeof(text), m->text, m->mark.len);
 		printf("  mark         vCPU %u, byte 0x%" PRIx64 ", instructions: %" PRIu64
 		       ", TSC 0x%" PRIx64 ", of the %s: %s\n",
-		       vcpu, m->mark.offset, m->mark.insns, m->mark.tsc, by(m->mark.kind), text);
+		       of->vcpu, m->mark.offset, m->mark.insns, m->mark.tsc, by(m->mark.kind),
+		       text);
 	}
 	if (i < n)
 		printf("  ... and %zu more marks: see --limit\n", n - i);
 }
 
-void cli_marks_json(const struct trace_reader *r, unsigned int vcpu, uint64_t limit, bool *first)
+void cli_marks_json(const struct trace_reader *r, const struct cli_marks *of, bool *first)
 {
 	char text[TRACE_USER_MARK_MAX + 1];
-	const struct trace_reader_mark *m;
 	size_t n, i;
+	const struct trace_reader_mark *m = select_marks(r, of, &n);
 
-	m = trace_reader_marks(r, vcpu, &n);
-	for (i = 0; i < n && i < limit; i++, m++) {
+	for (i = 0; i < n && i < of->limit; i++, m++) {
 		text_copy(text, sizeof(text), m->text, m->mark.len);
 		printf("%s{\"vcpu\":%u,\"offset\":%" PRIu64 ",\"insns\":%" PRIu64
 		       ",\"tsc\":%" PRIu64 ",\"value\":%" PRIu64 ",\"by\":\"%s\",\"text\":",
-		       *first ? "" : ",", vcpu, m->mark.offset, m->mark.insns, m->mark.tsc,
+		       *first ? "" : ",", of->vcpu, m->mark.offset, m->mark.insns, m->mark.tsc,
 		       m->mark.value, by(m->mark.kind));
 		text_json_string(stdout, text);
 		putchar('}');

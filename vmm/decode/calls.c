@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode/durations.h"
 #include "text/text.h"
 #include "trace/vec.h"
 
@@ -26,6 +27,8 @@ struct node {
 	uint64_t count;
 	uint64_t insns; /* its own instructions, at the end including those of its callees */
 	uint64_t ticks; /* the same for time */
+	/* The number of calls that counting divided, because it began or ended while they ran. */
+	uint32_t begun_before, not_ended;
 };
 
 struct frame {
@@ -34,6 +37,9 @@ struct frame {
 	bool event; /* `ret` is the IP of the event */
 	bool below; /* the caller, too, is deeper than its node */
 };
+
+/* Counting began or ended, and the next block shows which calls this divided. */
+enum edge { NO_EDGE, EDGE_BEGIN, EDGE_END };
 
 /* How execution reaches the next block. */
 enum arrival {
@@ -58,10 +64,12 @@ struct decode_calls {
 		struct frame *at;
 		size_t n, room;
 	} stack;
-	uint64_t insns;
+	uint64_t insns, ticks;
+	struct decode_durations durations;
 	const struct decode_calls_watch *watch; /* NULL if there is none */
 	void *context;				/* of the watch */
 	enum decode_calls_counts counts;
+	enum edge edge;
 	uint32_t now;
 	uint32_t entered; /* the last entered node */
 	bool cut;	  /* the watch has no span, because the flow is interrupted */
@@ -113,6 +121,7 @@ void decode_calls_free(struct decode_calls *c)
 		return;
 	free(c->nodes.at);
 	free(c->stack.at);
+	free(c->durations.nodes.at);
 	free(c);
 }
 
@@ -145,7 +154,7 @@ static enum decode_span_edge ended_by(enum arrival arrival)
 }
 
 /* End the spans of the functions below @node, which is the current node or above it. */
-static bool leave(struct decode_calls *c, uint32_t node, enum decode_span_edge edge)
+static bool end_spans(struct decode_calls *c, uint32_t node, enum decode_span_edge edge)
 {
 	bool ok = true;
 
@@ -154,6 +163,22 @@ static bool leave(struct decode_calls *c, uint32_t node, enum decode_span_edge e
 	for (; ok && c->now != node; c->now = c->nodes.at[c->now].parent)
 		ok = c->watch->end(c->context, edge);
 	return ok;
+}
+
+/* End the calls below @node, which is the current node or above it. */
+static bool end_calls(struct decode_calls *c, uint32_t node, enum decode_span_edge edge)
+{
+	uint32_t i;
+
+	for (i = c->now; c->durations.min && i != node; i = c->nodes.at[i].parent)
+		decode_durations_end(&c->durations, i, c->insns, c->ticks);
+	return end_spans(c, node, edge);
+}
+
+/* The same, fast where nobody needs the ends. */
+static inline bool leave(struct decode_calls *c, uint32_t node, enum decode_span_edge edge)
+{
+	return (!c->watch && !c->durations.min) || end_calls(c, node, edge);
 }
 
 /* Enter a function below a node. */
@@ -182,6 +207,8 @@ static bool enter(struct decode_calls *c, uint32_t parent, uint64_t func)
 		c->nodes.at[i].count++;
 	c->now = i;
 	c->entered = i;
+	if (c->durations.min && !decode_durations_begin(&c->durations, i, c->insns, c->ticks))
+		return false;
 	if (!c->watch || c->cut)
 		return true;
 	return c->watch->begin(c->context, func, edge_of(c->arrival));
@@ -292,13 +319,57 @@ static bool begin_again(struct decode_calls *c)
 	return ok;
 }
 
-/* Record that execution reaches @ip, in the function @func or DECODE_NO_FUNCTION. */
-static bool reach(struct decode_calls *c, uint64_t ip, uint64_t func)
+/* Mark the divided calls from @node up to the root. */
+static void mark_divided(struct decode_calls *c, uint32_t node)
 {
-	if (!c->cut)
-		return move(c, ip, func);
+	for (; node != ROOT; node = c->nodes.at[node].parent) {
+		if (node == c->entered)
+			continue;
+		if (c->edge == EDGE_BEGIN)
+			c->nodes.at[node].begun_before++;
+		else
+			c->nodes.at[node].not_ended++;
+	}
+	c->edge = NO_EDGE;
+}
+
+/* Mark the divided calls now, because no block of the flow follows. */
+static void finish_edge(struct decode_calls *c)
+{
 	c->entered = ROOT;
-	return move(c, ip, func) && (!c->watch || begin_again(c));
+	/* A call whose RET ran has ended. */
+	if (c->edge == EDGE_END)
+		mark_divided(c, c->arrival == BY_RETURN ? c->nodes.at[c->now].parent : c->now);
+	c->edge = NO_EDGE;
+}
+
+/* Reach @ip, and show which calls were active. */
+static bool reach_anew(struct decode_calls *c, uint64_t ip, uint64_t func)
+{
+	c->entered = ROOT;
+	if (!move(c, ip, func))
+		return false;
+	if (c->edge != NO_EDGE)
+		mark_divided(c, c->now);
+	return !c->cut || !c->watch || begin_again(c);
+}
+
+/* Record that execution reaches @ip, in the function @func or DECODE_NO_FUNCTION. */
+static inline bool reach(struct decode_calls *c, uint64_t ip, uint64_t func)
+{
+	return c->cut || c->edge != NO_EDGE ? reach_anew(c, ip, func) : move(c, ip, func);
+}
+
+bool decode_calls_forget(struct decode_calls *c)
+{
+	finish_edge(c);
+	if (!leave(c, ROOT, DECODE_SPAN_CUT))
+		return false;
+	c->now = ROOT;
+	c->below = false;
+	c->stack.n = 0;
+	c->arrival = BY_STARTING;
+	return true;
 }
 
 bool decode_calls_cut(struct decode_calls *c)
@@ -308,7 +379,7 @@ bool decode_calls_cut(struct decode_calls *c)
 
 	if (!c->watch)
 		return true;
-	ok = leave(c, ROOT, DECODE_SPAN_CUT);
+	ok = end_spans(c, ROOT, DECODE_SPAN_CUT);
 	c->now = node;
 	c->cut = true;
 	return ok;
@@ -346,6 +417,15 @@ bool decode_calls_part(struct decode_calls *c, const struct decode_part *part)
 	return true;
 }
 
+/* Add the time before an item to the current function. */
+static void add_ticks(struct decode_calls *c)
+{
+	if (c->counts == DECODE_CALLS_NO_COUNT)
+		return;
+	c->nodes.at[c->now].ticks += c->pace->ticks;
+	c->ticks += c->pace->ticks;
+}
+
 static bool take_block(struct decode_calls *c, const struct decode_item *item)
 {
 	const struct decode_part part = {.ip = item->ip,
@@ -357,7 +437,7 @@ static bool take_block(struct decode_calls *c, const struct decode_item *item)
 	if (!decode_calls_part(c, &part))
 		return false;
 	if (c->pace)
-		c->nodes.at[c->now].ticks += c->pace->ticks;
+		add_ticks(c);
 	return true;
 }
 
@@ -388,7 +468,22 @@ void decode_calls_keep_time(struct decode_calls *c, const struct decode_pace *pa
 
 void decode_calls_count(struct decode_calls *c, enum decode_calls_counts counts)
 {
+	if (c->counts == counts)
+		return;
 	c->counts = counts;
+	if (c->edge == EDGE_END)
+		finish_edge(c);
+	/* A call without a counted block is not divided. */
+	if (counts == DECODE_CALLS_COUNT)
+		c->edge = EDGE_BEGIN;
+	else
+		c->edge = c->edge == EDGE_BEGIN ? NO_EDGE : EDGE_END;
+}
+
+void decode_calls_select_long(struct decode_calls *c, enum decode_duration_unit unit, uint64_t min)
+{
+	c->durations.unit = unit;
+	c->durations.min = min;
 }
 
 void decode_calls_watch(struct decode_calls *c, const struct decode_calls_watch *watch,
@@ -432,12 +527,39 @@ static bool is_selected(const struct decode_calls *c, const struct node *node)
 	return symbol && !strcmp(symbol->name, c->only);
 }
 
+/* The numbers of a node that are printed. */
+struct sums {
+	uint64_t count, insns, ticks;
+};
+
+static struct sums sums_of(const struct decode_calls *c, const struct node *node)
+{
+	const size_t i = (size_t)(node - c->nodes.at);
+
+	if (!c->durations.min)
+		return (struct sums){node->count, node->insns, node->ticks};
+	if (i < c->durations.nodes.n) {
+		const struct decode_long_calls *l = &c->durations.nodes.at[i];
+
+		return (struct sums){l->count, l->insns, l->ticks};
+	}
+	return (struct sums){0, 0, 0};
+}
+
+/* Returns true if a call of the node was counted, or is long enough. */
+static bool is_counted(const struct decode_calls *c, const struct node *node)
+{
+	const struct sums sums = sums_of(c, node);
+
+	return sums.count || sums.insns || sums.ticks || (node->begun_before && !c->durations.min);
+}
+
 bool decode_calls_has_selected(const struct decode_calls *c)
 {
 	size_t i;
 
 	for (i = 1; i < c->nodes.n; i++) {
-		if (is_selected(c, &c->nodes.at[i]))
+		if (is_selected(c, &c->nodes.at[i]) && is_counted(c, &c->nodes.at[i]))
 			return true;
 	}
 	return false;
@@ -464,7 +586,7 @@ bool decode_calls_item(struct decode_calls *c, const struct decode_item *item)
 	uint32_t i;
 
 	if (c->pace && takes_time(item))
-		c->nodes.at[c->now].ticks += c->pace->ticks;
+		add_ticks(c);
 	switch (item->kind) {
 	case DECODE_ITEM_BLOCK:
 		return take_block(c, item);
@@ -514,33 +636,52 @@ static void json_ticks(const struct decode_pace *pace, uint64_t ticks, FILE *out
 		fprintf(out, ",\"ns\":%" PRIu64, decode_pace_ns(pace, ticks));
 }
 
+static void text_divided(const struct node *node, FILE *out)
+{
+	if (node->begun_before)
+		fprintf(out, ", %u begun before", node->begun_before);
+	if (node->not_ended)
+		fprintf(out, ", %u not ended", node->not_ended);
+}
+
+static void json_divided(const struct node *node, FILE *out)
+{
+	if (node->begun_before)
+		fprintf(out, ",\"begun_before\":%u", node->begun_before);
+	if (node->not_ended)
+		fprintf(out, ",\"not_ended\":%u", node->not_ended);
+}
+
 /* Print a node of the tree that begins at @top. */
 static void print_node(const struct decode_calls *c, const struct node *node,
 		       const struct node *top, FILE *out, bool json, const char *space)
 {
 	const struct decode_pace *pace = c->pace;
 	const uint32_t depth = node->depth - top->depth;
+	const struct sums sums = sums_of(c, node);
 	char text[128];
 
 	name(c, node, text, sizeof(text));
 	if (json) {
 		fprintf(out,
 			"{\"depth\":%u,\"count\":%" PRIu64 ",\"insns\":%" PRIu64 ",\"function\":",
-			depth, node->count, node->insns);
+			depth, sums.count, sums.insns);
 		text_json_string(out, text);
 		if (space) {
 			fputs(",\"space\":", out);
 			text_json_string(out, space);
 		}
 		if (pace)
-			json_ticks(pace, node->ticks, out);
+			json_ticks(pace, sums.ticks, out);
+		json_divided(node, out);
 		fputs("}\n", out);
 		return;
 	}
-	fprintf(out, "%*s%" PRIu64 "x  %s  (%" PRIu64 " insns", 2 * (int)depth + 2, "", node->count,
-		text, node->insns);
+	fprintf(out, "%*s%" PRIu64 "x  %s  (%" PRIu64 " insns", 2 * (int)depth + 2, "", sums.count,
+		text, sums.insns);
 	if (pace)
-		text_ticks(pace, node->ticks, out);
+		text_ticks(pace, sums.ticks, out);
+	text_divided(node, out);
 	fputs(")\n", out);
 }
 
@@ -561,7 +702,7 @@ uint64_t decode_calls_print(struct decode_calls *c, FILE *out, bool json, const 
 
 		if (top == ROOT && is_selected(c, node))
 			top = i;
-		if (top != ROOT) {
+		if (top != ROOT && is_counted(c, node)) {
 			print_node(c, node, &c->nodes.at[top], out, json, space);
 			lines++;
 		}

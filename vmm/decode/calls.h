@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 
+#include "decode/durations.h"
 #include "decode/pace.h"
 #include "debug/symbol.h"
 
@@ -33,6 +34,13 @@ void decode_calls_keep_time(struct decode_calls *calls, const struct decode_pace
  */
 void decode_calls_select(struct decode_calls *calls, const char *only);
 
+/*
+ * Print only calls that last at least @min, with their numbers alone. A caller of such a call lasts
+ * as long. Call this function before the first item. Ticks need decode_calls_keep_time().
+ */
+void decode_calls_select_long(struct decode_calls *calls, enum decode_duration_unit unit,
+			      uint64_t min);
+
 /* Returns true if decode_calls_print() has a line to print. */
 bool decode_calls_has_selected(const struct decode_calls *calls);
 
@@ -43,8 +51,15 @@ bool decode_calls_item(struct decode_calls *calls, const struct decode_item *ite
 bool decode_calls_part(struct decode_calls *calls, const struct decode_part *part);
 
 /*
- * Follow the flow without counts from here on, or count again. Counts are of calls that begin, and
- * of instructions that run, while they are on.
+ * End all active calls, after the last item of a vCPU. The items that follow belong to another one.
+ * Returns false if there is no memory.
+ */
+bool decode_calls_forget(struct decode_calls *calls);
+
+/*
+ * Follow the flow without counts from here on, or count again. A call is counted if it begins while
+ * counts are on. Instructions and time count while they are on. decode_calls_print() marks the calls
+ * that this divides. One more block shows which calls have ended where counting ends.
  */
 enum decode_calls_counts { DECODE_CALLS_COUNT, DECODE_CALLS_NO_COUNT };
 void decode_calls_count(struct decode_calls *calls, enum decode_calls_counts counts);

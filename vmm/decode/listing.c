@@ -230,6 +230,40 @@ static void show_space(struct decode_listing *l, const struct decode_item *item)
 	fprintf(l->out, "-- in %s\n", text);
 }
 
+void decode_listing_skip(struct decode_listing *l, const struct decode_item *item)
+{
+	switch (item->kind) {
+	case DECODE_ITEM_SEGMENT:
+		l->space = NULL;
+		break;
+	case DECODE_ITEM_EVENT:
+		if (item->status || item->event == DECODE_FLOW_PAGING)
+			break;
+		/* fall through */
+	case DECODE_ITEM_INSN:
+	case DECODE_ITEM_BLOCK:
+		if (item->space)
+			l->space = item->space;
+		break;
+	default:
+		break;
+	}
+}
+
+void decode_listing_begin(struct decode_listing *l, uint64_t clock)
+{
+	char text[128];
+
+	l->last = NULL;
+	if (l->json)
+		return;
+	fprintf(l->out, "-- vCPU %u, from instruction %" PRIu64 " on\n", l->vcpu, clock);
+	if (!l->space)
+		return;
+	decode_space_format(l->space, text, sizeof(text));
+	fprintf(l->out, "-- in %s\n", text);
+}
+
 static void insn(struct decode_listing *l, const struct decode_item *item)
 {
 	char text[256], head[HEAD_MAX];
@@ -569,34 +603,48 @@ static void segment(struct decode_listing *l, const struct decode_item *item)
 	fputc('\n', l->out);
 }
 
+bool decode_listing_shows(const struct decode_item *item)
+{
+	switch (item->kind) {
+	case DECODE_ITEM_SEGMENT:
+	case DECODE_ITEM_INSN:
+	case DECODE_ITEM_BLOCK:
+	case DECODE_ITEM_ERROR:
+		return true;
+	case DECODE_ITEM_EVENT:
+		/* A PSB+ repeats the known state. */
+		return !item->status;
+	default:
+		return false;
+	}
+}
+
 bool decode_listing_item(struct decode_listing *l, const struct decode_item *item)
 {
+	if (!decode_listing_shows(item))
+		return false;
 	switch (item->kind) {
 	case DECODE_ITEM_SEGMENT:
 		l->last = NULL;
 		l->space = NULL;
 		segment(l, item);
-		return true;
+		break;
 	case DECODE_ITEM_INSN:
 		show_space(l, item);
 		insn(l, item);
-		return true;
+		break;
 	case DECODE_ITEM_BLOCK:
 		show_space(l, item);
 		block(l, item);
-		return true;
+		break;
 	case DECODE_ITEM_EVENT:
-		/* A PSB+ repeats the known state. */
-		if (item->status)
-			return false;
 		if (item->event != DECODE_FLOW_PAGING)
 			show_space(l, item);
 		event(l, item);
-		return true;
-	case DECODE_ITEM_ERROR:
-		error(l, item);
-		return true;
+		break;
 	default:
-		return false;
+		error(l, item);
+		break;
 	}
+	return true;
 }

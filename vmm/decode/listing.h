@@ -29,8 +29,17 @@ struct decode_listing {
 /* Free the allocations of a listing. Initialise a listing with zeros. */
 void decode_listing_fini(struct decode_listing *l);
 
+/* Returns true if an item is printed. */
+bool decode_listing_shows(const struct decode_item *item);
 /* Print an item. Returns false if the item is not printed. */
 bool decode_listing_item(struct decode_listing *l, const struct decode_item *item);
+
+/*
+ * Follow an item that is not printed because it comes before a part. Then print where the part
+ * begins: the vCPU, its clock and the space. JSON needs no such lines.
+ */
+void decode_listing_skip(struct decode_listing *l, const struct decode_item *item);
+void decode_listing_begin(struct decode_listing *l, uint64_t clock);
 
 /*
  * Print an instruction as text: address, symbol, disassembly, without a newline. The instruction

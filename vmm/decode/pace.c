@@ -45,7 +45,7 @@ static void take_tsc(struct decode_pace *p, const struct decode_item *item)
 /* Take the clocks up to this item. They only count if the time before the item was traced. */
 static void take_cycles(struct decode_pace *p, const struct decode_item *item, bool counts)
 {
-	if (counts && item->when.cycles > p->at_cycles)
+	if (counts && !p->paused && item->when.cycles > p->at_cycles)
 		p->cycles += item->when.cycles - p->at_cycles;
 	p->at_cycles = item->when.cycles;
 }
@@ -80,7 +80,8 @@ void decode_pace_item(struct decode_pace *p, const struct decode_item *item)
 	case DECODE_ITEM_BLOCK:
 		take_cycles(p, item, p->running);
 		p->running = true;
-		p->insns += item->insns;
+		if (!p->paused)
+			p->insns += item->insns;
 		break;
 	case DECODE_ITEM_EVENT:
 		/* Time before this item may be untraced or lost. */

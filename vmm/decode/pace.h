@@ -14,6 +14,7 @@ struct decode_pace {
 	bool is_virtual;
 	/* The instructions and core clocks while tracing is on and CYC packets count. */
 	uint64_t insns, cycles;
+	bool paused; /* follow the time, and count neither */
 	/* The sum over all spans between two known times, traced or not (timeline.h). */
 	struct decode_timeline_sum sum;
 

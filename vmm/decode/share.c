@@ -32,8 +32,10 @@ static struct decode_space_share *find(struct decode_shares *s, const struct tra
 	struct decode_space_share *share;
 	size_t i;
 
-	if (s->in && same(&s->spaces.at[s->now], space))
+	if (s->in && same(&s->spaces.at[s->now], space)) {
+		s->spaces.at[s->now].seen |= !s->paused;
 		return &s->spaces.at[s->now];
+	}
 	for (i = 0; i < s->spaces.n && !same(&s->spaces.at[i], space); i++)
 		;
 	if (i == s->spaces.n) {
@@ -45,6 +47,7 @@ static struct decode_space_share *find(struct decode_shares *s, const struct tra
 			s->spaces.at[i].space = *space;
 	}
 	share = &s->spaces.at[i];
+	share->seen |= !s->paused;
 	return share;
 }
 
@@ -53,7 +56,7 @@ static void take_time(struct decode_shares *s, const struct decode_item *item)
 {
 	if (!item->has_tsc)
 		return;
-	if (s->has_tsc && s->in && item->tsc > s->tsc) {
+	if (s->has_tsc && s->in && item->tsc > s->tsc && !s->paused) {
 		s->spaces.at[s->now].time += item->tsc - s->tsc;
 		s->time += item->tsc - s->tsc;
 	}
@@ -67,7 +70,8 @@ static void cross(struct decode_shares *s, struct decode_space_share *to)
 {
 	struct decode_space_share *from = &s->spaces.at[s->now];
 
-	if (!s->in || !from->known || !to->known || non_root(&from->space) == non_root(&to->space))
+	if (s->paused || !s->in || !from->known || !to->known ||
+	    non_root(&from->space) == non_root(&to->space))
 		return;
 	if (non_root(&to->space))
 		to->entries++;
@@ -81,7 +85,7 @@ static bool take_event(struct decode_shares *s, const struct decode_item *item)
 
 	take_time(s, item);
 	/* A PIP would have counted this entry already. */
-	if (item->vm_entry && s->in && !non_root(&s->spaces.at[s->now].space))
+	if (item->vm_entry && s->in && !s->paused && !non_root(&s->spaces.at[s->now].space))
 		s->spaces.at[s->now].entries++;
 	if (item->event != DECODE_FLOW_PAGING && item->event != DECODE_FLOW_ENABLED)
 		return true;
@@ -107,8 +111,10 @@ bool decode_shares_item(struct decode_shares *s, const struct decode_item *item)
 			return false;
 		s->now = (size_t)(share - s->spaces.at);
 		s->in = true;
-		share->insns += item->insns;
-		share->blocks++;
+		if (!s->paused) {
+			share->insns += item->insns;
+			share->blocks += !item->rest;
+		}
 		return true;
 	case DECODE_ITEM_EVENT:
 		return take_event(s, item);
@@ -133,6 +139,15 @@ static int by_insns(const void *a, const void *b)
 
 void decode_shares_sort(struct decode_shares *s)
 {
+	size_t i, kept = 0;
+
+	for (i = 0; i < s->spaces.n; i++) {
+		const struct decode_space_share *share = &s->spaces.at[i];
+
+		if (share->seen || share->entries || share->exits || share->time)
+			s->spaces.at[kept++] = *share;
+	}
+	s->spaces.n = kept;
 	if (s->spaces.n)
 		qsort(s->spaces.at, s->spaces.n, sizeof(*s->spaces.at), by_insns);
 	s->in = false;

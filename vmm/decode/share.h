@@ -16,6 +16,7 @@ struct decode_space_share {
 	 */
 	uint64_t entries, exits;
 	uint64_t time; /* the time in host TSC ticks */
+	bool seen;     /* an item came while nothing was paused */
 };
 
 /* Initialise with zeros. */
@@ -25,6 +26,7 @@ struct decode_shares {
 		size_t n, room;
 	} spaces;
 	uint64_t time; /* the total time, including that of unknown spaces */
+	bool paused;   /* follow the flow, and count nothing */
 
 	/* The state of the current vCPU. */
 	size_t now; /* the index of the current space, if `in` is set */
@@ -37,7 +39,10 @@ struct decode_shares {
 void decode_shares_begin(struct decode_shares *s);
 /* Add an item. Returns false if there is no memory. */
 bool decode_shares_item(struct decode_shares *s, const struct decode_item *item);
-/* Sort by the number of instructions, in descending order. */
+/*
+ * Sort by the number of instructions, in descending order. Spaces that only had items while @paused
+ * was set are removed.
+ */
 void decode_shares_sort(struct decode_shares *s);
 void decode_shares_free(struct decode_shares *s);
 

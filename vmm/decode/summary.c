@@ -19,7 +19,7 @@ void decode_summary_item(struct decode_summary *s, unsigned int vcpu,
 	case DECODE_ITEM_INSN:
 	case DECODE_ITEM_BLOCK:
 		s->insns += item->insns;
-		s->blocks++;
+		s->blocks += !item->rest;
 		break;
 	case DECODE_ITEM_EVENT:
 		if (!item->status)
