@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# vpt report: the data in the page are the stacks of --to folded, and names of guests are escaped.
+# vpt report: the data in the page are the stacks of --to folded and the instructions of a listing, and
+# names of guests are escaped.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/cli.sh
@@ -23,16 +24,36 @@ compare() { # NAME [OPTION...]
 		"$dir/folded"
 }
 
+# The decoder counts a whole trace, and the walk counts a part, so --from=0 is the same by other means.
+code() { # NAME WHAT...: the instructions of the last page, which must have each WHAT
+	name=$1
+	shift
+	"$VPT" decode -i -j "$dir/t.vpt" >"$dir/listing"
+	tap_run "$name: its instructions are the listing's" env PYTHONPATH=tests/cli/formats python3 \
+		tests/cli/formats/report_code.py "$dir/page" "$dir/listing" "$@"
+	"$VPT" report -q --from=0 -o "$dir/again" "$dir/t.vpt"
+	tap_run "$name: counted by the walk, too" cmp "$dir/page" "$dir/again"
+}
+
 page demo "$GUEST/demo.elf"
+code demo insns ways targets more cold lines
 compare "a part" --from=100 --until=400
 tap_run "a call that the part cuts is marked" grep -qE '\[[0-9]+,[0-9]+,[0-9]+,[0-9]+,[123]\]' "$dir/page"
 tap_run "standard output" sh -c '"$0" report -q -o - --from=100 --until=400 "$1" | cmp - "$2"' \
 	"$VPT" "$dir/t.vpt" "$dir/page"
 page "six lanes" "$GUEST/processes.elf"
 page "two vCPUs" "$GUEST/smp.elf" --cpus=2
+code "two vCPUs" insns ways targets cold lines
+page "code of 16 and 32 bits" "$GUEST/compat.elf"
+code "code of 16 and 32 bits" insns ways targets
+page "code that changes" "$GUEST/selfmod.elf"
+code "code that changes" insns other
+page RTIT "$GUEST/calls.elf" --model=silvermont
+code RTIT insns ways targets
 objcopy --redefine-sym 'fibonacci=<script>alert(1)</script>&' "$GUEST/calls.elf" "$dir/hostile.elf"
 page "a hostile name" "$dir/hostile.elf"
 tap_run "it is there" grep -q 'u003cscript\\u003ealert(1)\\u003c/script\\u003e\\u0026' "$dir/page"
+code "a hostile name" insns ways
 tap_run "as text" test "$(grep -c 'script>alert' "$dir/page")" -eq 0
 tap_run "the program's part of the page has less than 150 KB" test \
 	"$(cat vmm/report/* | wc -c)" -lt 150000

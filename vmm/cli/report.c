@@ -53,7 +53,8 @@ const struct cli_verb cli_verb_report = {
 	.usage = "[OPTION]... FILE -o OUT",
 	.about = "Writes OUT, a page of HTML that shows a .vpt trace in a browser. The page has a "
 		 "timeline of calls and events, a flame graph, the tree of calls, a table of "
-		 "functions, the facts of the run, its losses and a search. It needs no network.",
+		 "functions, the instructions of the hottest functions, the facts of the run, its "
+		 "losses and a search. It needs no network.",
 	.notes = "The exit status is 0 if everything is in the page, and 1 if parts of the trace "
 		 "cannot be decoded. It is 2 for a wrong command line, 3 if FILE cannot be read or "
 		 "is incomplete, and 4 if OUT cannot be written.",

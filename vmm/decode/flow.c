@@ -46,6 +46,16 @@ int decode_flow_counts(struct decode_flow *flow, struct decode_tally *tally,
 	return flow->ops->counts ? flow->ops->counts(flow, tally, sum) : 0;
 }
 
+bool decode_flow_count_branches(struct decode_flow *flow)
+{
+	return flow->ops->branches && flow->ops->branches(flow);
+}
+
+int decode_flow_visit_counts(struct decode_flow *flow, const struct decode_flow_visitor *visitor)
+{
+	return flow->ops->visit ? flow->ops->visit(flow, visitor) : 0;
+}
+
 int decode_flow_next(struct decode_flow *flow, struct decode_item *item)
 {
 	return flow->ops->next(flow, item);

@@ -50,6 +50,31 @@ struct decode_flow_sum {
 int decode_flow_counts(struct decode_flow *flow, struct decode_tally *tally,
 		       struct decode_flow_sum *sum);
 
+/*
+ * Count the outcomes and targets of branches too. Call this function before the first item of a
+ * flow of COUNTS. Returns false if the flow does not count, and all its instructions are items.
+ */
+bool decode_flow_count_branches(struct decode_flow *flow);
+
+/* How execution left a branch. TARGET is a RET, an indirect branch or a far transfer. */
+enum decode_flow_way { DECODE_WAY_NOT_TAKEN, DECODE_WAY_TAKEN, DECODE_WAY_TARGET };
+
+/* Callbacks return 0, or -errno to end the visit. */
+struct decode_flow_visitor {
+	/* Instructions that ran in sequence. Blocks at one address can occur more than once. */
+	int (*block)(void *context, const struct decode_block_count *block, unsigned int mode);
+	/* @count times the branch at @ip led to @to. */
+	int (*branch)(void *context, uint64_t ip, uint64_t to, enum decode_flow_way way,
+		      uint64_t count);
+	void *context;
+};
+
+/*
+ * Visit all counts once, in place of decode_flow_counts(), after decode_flow_count_branches(). Call
+ * this function after END. Returns 0 or -errno.
+ */
+int decode_flow_visit_counts(struct decode_flow *flow, const struct decode_flow_visitor *visitor);
+
 /* Get the next item. Returns 0 or -errno. After END, every further item is END. */
 int decode_flow_next(struct decode_flow *flow, struct decode_item *item);
 

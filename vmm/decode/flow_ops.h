@@ -22,6 +22,9 @@ struct decode_flow_ops {
 	/* NULL if the flow does not count. */
 	int (*counts)(struct decode_flow *flow, struct decode_tally *tally,
 		      struct decode_flow_sum *sum);
+	/* NULL, like visit(), if the flow does not count branches. */
+	bool (*branches)(struct decode_flow *flow);
+	int (*visit)(struct decode_flow *flow, const struct decode_flow_visitor *visitor);
 	int (*next)(struct decode_flow *flow, struct decode_item *item);
 	/* NULL if the flow does not offer runs. */
 	int (*runs)(struct decode_flow *flow, const struct decode_flow_takers *takers,

@@ -33,9 +33,17 @@ static bool add_part(struct decode_pt_flow *f, const struct dec_block *block, un
 		     unsigned int count)
 {
 	const struct dec_code *code = f->ahead.code;
+	const uint64_t ip = dec_code_ip(code, block, first);
+	struct trace_pair *mode = NULL;
 
-	return decode_tally_add(&f->counts.parts, dec_code_ip(code, block, first),
-				dec_code_ip(code, block, first + count - 1), count);
+	if (f->counts.branches) {
+		mode = trace_pairs_add(&f->counts.modes, ip, 0);
+		if (!mode)
+			return false;
+		mode->value = block->mode;
+	}
+	return decode_tally_add(&f->counts.parts, ip, dec_code_ip(code, block, first + count - 1),
+				count);
 }
 
 static void on_run(void *context, const struct dec_block *block, unsigned int first,
@@ -87,6 +95,8 @@ void decode_pt_counts_close(struct decode_pt_flow *f)
 	dec_tracelets_free(f->ahead.flow.tracelets);
 	free(f->counts.runs.at);
 	decode_tally_free(&f->counts.parts);
+	dec_edges_free(&f->counts.edges);
+	trace_pairs_free(&f->counts.modes);
 }
 
 static bool add_block(struct decode_pt_counts *c, struct dec_block *block,

@@ -13,12 +13,14 @@
 #include "decode/code.h"
 #include "decode/flow_ops.h"
 #include "decode/item.h"
+#include "libdecode/edges.h"
 #include "libdecode/pt.h"
 #include "libdecode/pt_time.h"
 #include "libdecode/atom.h"
 #include "decode/segment.h"
 #include "decode/spaces.h"
 #include "decode/cfe.h"
+#include "trace/pairs.h"
 
 enum decode_told_kind {
 	DECODE_TOLD_RUN,   /* `count` instructions of `block`, from number `first` on */
@@ -87,6 +89,10 @@ struct decode_pt_counts {
 	} runs; /* counts of whole blocks outside of tracelets, by id */
 	struct decode_tally parts;
 	uint64_t blocks; /* the number of blocks outside of tracelets */
+	/* Only used if branches are counted (pt_branches.c). */
+	bool branches;
+	struct dec_edges edges;	  /* the targets of RETs, indirect branches and far transfers */
+	struct trace_pairs modes; /* (address of a part, 0) to its mode */
 };
 
 /* An array of parts. The last part may be open, so that the next block can continue it. */
@@ -317,6 +323,10 @@ void decode_pt_counts_close(struct decode_pt_flow *f);
 void decode_pt_counts_break(struct decode_pt_flow *f);
 int decode_pt_counts_sum(struct decode_pt_flow *f, struct decode_tally *tally,
 			 struct decode_flow_sum *sum);
+
+/* pt_branches.c: the outcomes and targets of branches, too. See flow.h. */
+bool decode_pt_count_branches(struct decode_flow *flow);
+int decode_pt_visit_counts(struct decode_flow *flow, const struct decode_flow_visitor *visitor);
 
 /* pt_merge.c: blocks that are reported together. */
 int decode_pt_merge(struct decode_flow *flow, decode_flow_function *function, void *context);

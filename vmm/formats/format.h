@@ -45,7 +45,8 @@ struct format_run {
 	const struct trace_reader *reader;
 	const struct debug_symbols *symbols;
 	const struct format_type *type;
-	void *own; /* of the format */
+	const struct format_walk *walk; /* for a format that walks a second time */
+	void *own;			/* of the format; before begin(), that of @walk */
 	struct {
 		struct format_lane **at;
 		size_t n, room;
@@ -65,6 +66,7 @@ struct format_block {
 	uint64_t ip, last; /* the first and the last instruction */
 	uint32_t insns;
 	uint8_t size; /* the size of the last instruction; 0 if not known */
+	uint8_t mode; /* 16, 32 or 64 bits */
 };
 
 /* FORMAT_EDGE(enumerator, text) */

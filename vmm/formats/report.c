@@ -203,6 +203,7 @@ static void close(struct format_run *run)
 
 const struct format_type format_type_report = {
 	.name = "report",
+	.lines = true,
 	.begin = begin,
 	.lane = new_lane,
 	.span_begin = span_begin,

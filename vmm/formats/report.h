@@ -42,6 +42,13 @@ struct format_report_series {
 	} kept;
 };
 
+enum format_report_total {
+	FORMAT_REPORT_OWN,
+	FORMAT_REPORT_ALL,
+	FORMAT_REPORT_CALLS,
+	FORMAT_REPORT_TOTALS
+};
+
 struct format_report {
 	struct {
 		struct format_report_series *at;
@@ -49,7 +56,7 @@ struct format_report {
 	} series;
 	uint64_t spans, shortest;  /* the number of kept calls, and the least length of one */
 	struct trace_pairs funcs;  /* (function, 0) to its number */
-	struct trace_pairs totals; /* (number of a function, enum total) */
+	struct trace_pairs totals; /* (number of a function, enum format_report_total) */
 };
 
 extern const struct format_type format_type_report;
@@ -63,6 +70,10 @@ extern const char format_page_script[], format_page_script_end[];
 void format_report_string(FILE *out, const char *text);
 /* Write what the file says of itself, as two members of an object. */
 void format_report_facts(const struct format_run *run);
+/* Return the first address of the next function behind @start, or UINT64_MAX. */
+uint64_t format_report_limit(const struct format_report *r, uint64_t start);
+/* Write the instructions of the hottest functions. Returns 0 or -errno. */
+int format_report_hottest(struct format_run *run);
 /* Write the page. Returns 0 or -ENOMEM. */
 int format_report_write(struct format_run *run);
 

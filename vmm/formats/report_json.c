@@ -101,9 +101,7 @@ static uint64_t least(const struct node *tree, uint32_t n, uint32_t max)
 	return at;
 }
 
-enum total { OWN, ALL, CALLS, TOTALS };
-
-static int add(struct format_report *r, uint64_t func, enum total which, uint64_t n)
+static int add(struct format_report *r, uint64_t func, enum format_report_total which, uint64_t n)
 {
 	struct trace_pair *pair = trace_pairs_add(&r->totals, func, which);
 
@@ -117,14 +115,14 @@ static int add(struct format_report *r, uint64_t func, enum total which, uint64_
 static int add_totals(struct format_report *r, const struct node *tree, uint32_t i, uint64_t func)
 {
 	uint32_t above = i;
-	int err = add(r, func, OWN, tree[i].of.own);
+	int err = add(r, func, FORMAT_REPORT_OWN, tree[i].of.own);
 
 	do {
 		above = tree[above].of.parent;
 	} while (above < i && tree[above].of.depth && tree[above].of.func != tree[i].of.func);
 	if (!err && (above >= i || !tree[above].of.depth))
-		err = add(r, func, ALL, tree[i].insns);
-	return err ? err : add(r, func, CALLS, tree[i].of.count);
+		err = add(r, func, FORMAT_REPORT_ALL, tree[i].insns);
+	return err ? err : add(r, func, FORMAT_REPORT_CALLS, tree[i].of.count);
 }
 
 /* A function of a node that is left out is found in the page nevertheless. */
@@ -195,7 +193,7 @@ static void write_functions(struct format_run *run)
 	for (i = 0; i < r->funcs.n; i++) {
 		unsigned int k;
 
-		for (k = OWN; k < TOTALS; k++) {
+		for (k = FORMAT_REPORT_OWN; k < FORMAT_REPORT_TOTALS; k++) {
 			const struct trace_pair *pair = trace_pairs_find(&r->totals, i, k);
 
 			fprintf(run->out, "%s%" PRIu64,
@@ -272,6 +270,8 @@ int format_report_write(struct format_run *run)
 	fprintf(run->out, ",\"insns\":%" PRIu64 ",\"shortest\":%" PRIu64, run->insns, r->shortest);
 	err = write_lanes(run);
 	write_functions(run);
+	if (!err)
+		err = format_report_hottest(run);
 	write_events(run);
 	fputs("}\n</script>\n<script>\n", run->out);
 	write_part(run->out, format_page_script, format_page_script_end);

@@ -174,6 +174,7 @@ static int take_whole_block(struct walk *w, const struct decode_item *item)
 		.last = item->last,
 		.insns = item->insns,
 		.size = item->size,
+		.mode = item->mode,
 	};
 	uint64_t left = item->insns, n;
 	int err = check_cut(w);
@@ -396,7 +397,9 @@ int format_walk(const struct format_walk *of, struct format_sum *sum)
 			.symbols = of->symbols,
 			.base = of->base,
 			.only = of->only,
-			.type = of->type},
+			.type = of->type,
+			.walk = of,
+			.own = of->own},
 	};
 	const unsigned int vcpus = trace_reader_info(of->reader)->vcpus;
 	int err = of->type->begin ? of->type->begin(&w.run) : 0;

@@ -23,6 +23,7 @@ struct format_walk {
 	/* Returns true if an item is to be exported; NULL for all. */
 	bool (*wants)(void *context, const struct decode_item *item);
 	void *context; /* of wants() */
+	void *own;     /* the first value of run->own, see format.h */
 };
 
 /* The result of a walk. */

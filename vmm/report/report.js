@@ -344,6 +344,60 @@ for (const i of order)
 id('lane').onchange = () => { root = 0; flame(); };
 id('reset').onclick = () => { root = 0; flame(); };
 
+// The instructions of a function: counts, source lines, outcomes and targets of branches.
+const codes = new Map(data.code.map((c) => [c.function, c]));
+const share = (n, all) => all ? `${(n * 100 / all).toFixed(n * 100 / all < 10 ? 1 : 0)} %` : '';
+
+function branchText(r) {
+	if (r.not !== undefined)
+		return `taken ${plural(r.taken)} (${share(r.taken, r.taken + r.not)}), not taken ${plural(r.not)}`;
+	if (!r.to)
+		return '';
+	const list = r.to.map(([name, n]) => `${name} ${plural(n)}`);
+	if (r.more)
+		list.push(`${plural(r.more[0])} others ${plural(r.more[1])}`);
+	return `to ${list.join(', ')}`;
+}
+
+function showCode(c) {
+	const body = element(null, 'tbody'), t = element(null, 'table');
+	const most = c.rows.reduce((m, r) => Math.max(m, r.n || 0), 1);
+	const head = element(element(t, 'thead'), 'tr'), lines = c.rows.some((r) => r.line);
+	let file = '';
+	for (const [title, cls] of [['offset', 'n'], ['runs', 'n'], ...lines ? [['source', '']] : [], ['instruction', ''], ['branch', '']])
+		element(head, 'th', title, cls).scope = 'col';
+	for (const r of c.rows) {
+		const tr = element(body, 'tr', undefined, r.cold || !r.n ? 'cold' : '');
+		file = r.file || file;
+		if (r.line)
+			tr.classList.add('line');
+		element(tr, 'td', `+0x${r.at.toString(16)}`, 'n soft');
+		const runs = element(tr, 'td', r.cold ? '' : plural(r.n), 'n heat');
+		runs.style.setProperty('--part', `${(r.n || 0) * 100 / most}%`);
+		if (lines)
+			element(tr, 'td', r.line ? `${file}:${r.line}` : '', 'soft');
+		element(tr, 'td', r.cold ? `${plural(r.cold)} instructions that did not run` : r.text);
+		element(tr, 'td', branchText(r));
+	}
+	t.append(body);
+	id('code').replaceChildren(t);
+	const sum = c.rows.reduce((n, r) => n + (r.n || 0), 0);
+	id('codenote').textContent = `${data.functions[c.function]} at ${c.start}: ${plural(sum)} instructions ran in it.` +
+		(c.whole ? '' : ' The end of the function is not in the page.') +
+		(c.other ? ' Other code was at these addresses at other times or in other address spaces. Where its instructions have the same bounds, they are counted here.' : '');
+}
+
+function goCode(f) {
+	id('which').value = f;
+	showCode(codes.get(f));
+	id('h-code').scrollIntoView();
+	id('h-code').focus({preventScroll: true});
+}
+
+for (const [f] of codes)
+	element(id('which'), 'option', data.functions[f]).value = f;
+id('which').onchange = () => showCode(codes.get(Number(id('which').value)));
+
 // The table of functions, which can be sorted. It has the first ones, and one that was searched for.
 const MOST_FUNCTIONS = 3000;
 let functionRows = [], sortKey = 'own', wanted = -1;
@@ -354,7 +408,16 @@ function functions(key) {
 	sortKey = key;
 	functionRows = [];
 	const t = table(id('functions'), [['own', 1], ['with callees', 1], ['calls', 1], ['function', 0]],
-		list.map(([f]) => [f.own, f.all, f.calls, f.name]), (tr, i) => { functionRows[list[i][1]] = tr; });
+		list.map(([f]) => [f.own, f.all, f.calls, f.name]), (tr, i) => {
+			const f = list[i][1], cell = tr.cells[3];
+			functionRows[f] = tr;
+			if (!codes.has(f))
+				return;
+			const b = element(null, 'button', cell.textContent);
+			b.title = 'show its instructions';
+			b.onclick = () => goCode(f);
+			cell.replaceChildren(b);
+		});
 	['own', 'all', 'calls', 'name'].forEach((k, i) => {
 		const th = t.tHead.rows[0].cells[i], b = element(null, 'button', th.textContent);
 		b.onclick = () => functions(k);
@@ -434,5 +497,7 @@ table(id('lost'), [['what', 0], ['why', 0]], data.lost);
 table(id('events'), [['vCPU', 1], ['event', 0], ['count', 1], ['kept in this page: one of', 1]],
 	data.events.map((s) => [s.vcpu, s.label, s.total, s.stride]));
 functions('own');
+if (data.code.length)
+	showCode(data.code[0]);
 draw();
 flame();
