@@ -53,6 +53,34 @@ outputs() {
 	if [ -z "$bad" ]; then tap_ok "outputs of $1"; else tap_fail "outputs of $1" "$bad"; fi
 }
 
+# formats NAME FILE: each export, and the page of vpt report, is that of one thread.
+formats() {
+	bad=
+	made=0
+	for to in perfetto chrome speedscope folded svg callgrind drcov edges bitmap lcov bolt autofdo report; do
+		for jobs in 1 2 7; do
+			if [ $to = report ]; then
+				"$VPT" report -q --jobs=$jobs -o "$dir/out.$jobs" "$2"
+			else
+				"$VPT" export -q --to=$to --jobs=$jobs "$2" "$dir/out.$jobs"
+			fi 2>"$dir/err.$jobs"
+			echo $? >>"$dir/err.$jobs"
+			if [ $jobs = 1 ]; then
+				made=$((made + $(grep -cx 0 "$dir/err.1")))
+				continue
+			fi
+			cmp -s "$dir/err.1" "$dir/err.$jobs" && { cmp -s "$dir/out.1" "$dir/out.$jobs" ||
+				! grep -qx 0 "$dir/err.1"; } || bad="$bad $to by $jobs"
+		done
+		rm -f "$dir"/out.*
+	done
+	if [ -z "$bad" ] && [ $made -ge 11 ]; then
+		tap_ok "formats of $1: $made"
+	else
+		tap_fail "formats of $1: $made" "$bad"
+	fi
+}
+
 failed=0
 cuts 0 100 quicksort --psb=0
 cuts 0 100 quicksort --psb=0 --no-retc
@@ -80,6 +108,7 @@ record quicksort --psb=0
 outputs quicksort "$dir/t.vpt"
 record processes --psb=0 --tsc --mtc
 outputs processes "$dir/t.vpt"
+formats processes "$dir/t.vpt"
 # Where bytes were changed, one thread had to decode the rest.
 if [ "$failed" -ge 5 ]; then
 	tap_ok "proofs failed in $failed plans"

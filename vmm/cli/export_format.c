@@ -176,6 +176,7 @@ int cli_export_format(struct cli_export_format *f, struct trace_reader *reader)
 	if (f->function)
 		w.only = debug_symbols_shown(symbols, f->function);
 	w.vcpu = (unsigned int)f->vcpu;
+	w.jobs = (unsigned int)f->jobs;
 	if (cli_decode_side_part(&f->side)) {
 		w.wants = wants;
 		w.context = &f->side;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "decode/flow.h"
+#include "decode/shards.h"
 #include "decode/spaces.h"
 #include "formats/lanes.h"
 #include "text/text.h"
@@ -353,18 +354,28 @@ static int pass_pieces(struct walk *w, struct decode_item *item)
 	return err;
 }
 
+/* A flow with times depends on all earlier packets, and has no shards. */
+static int open_flow(const struct walk *w, struct decode_flow **flow)
+{
+	const struct decode_shards_how how = {
+		.jobs = decode_window_is_timed(&w->cutter.cut) ? 1 : w->of->jobs};
+
+	return decode_shards_open(w->of->reader, w->run.vcpu, DECODE_FLOW_BLOCKS, &how, flow);
+}
+
 static int walk_vcpu(struct walk *w)
 {
 	struct decode_item item = {.kind = DECODE_ITEM_SEGMENT};
 	struct decode_flow *flow;
-	int err = decode_flow_open(w->of->reader, w->run.vcpu, DECODE_FLOW_BLOCKS, &flow);
+	int err;
 
+	decode_cutter_begin(&w->cutter, w->of->cut ? &w->of->cut[w->run.vcpu] : NULL);
+	err = open_flow(w, &flow);
 	if (err)
 		return err;
 	w->lane = NULL;
 	w->run.clock = 0;
 	w->run.inside = false;
-	decode_cutter_begin(&w->cutter, w->of->cut ? &w->of->cut[w->run.vcpu] : NULL);
 	w->marks = trace_reader_marks(w->of->reader, w->run.vcpu, &w->nmarks);
 	if (w->of->by_cr3)
 		decode_by_cr3_begin(w->of->by_cr3, w->run.vcpu);

@@ -14,6 +14,7 @@ struct format_walk {
 	const struct format_type *type;
 	FILE *out;
 	struct decode_by_cr3 *by_cr3; /* NULL if the file describes address spaces */
+	unsigned int jobs;	      /* the number of threads that decode; 0 or 1: none */
 	bool one_vcpu;
 	unsigned int vcpu; /* valid only if @one_vcpu is set */
 	uint64_t base;	   /* of struct format_run */
