@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# usage: perfetto.py CALLS TEXT    Compares TrackEvents with the calls of a trace. TEXT is what protoc
-# decodes of the export. Unknown fields appear there as numbers, and are errors.
+# usage: perfetto.py CALLS TEXT [EXITS]    Compares TrackEvents with the calls of a trace. TEXT is what protoc
+# decodes of the export. Unknown fields appear there as numbers, and are errors. There are as many
+# flows as the trace has VM exits.
 import re
 import sys
 
@@ -42,6 +43,9 @@ with open(sys.argv[2], encoding="ascii") as f:
 spans = Spans()
 names = {}
 tracks = {}
+machines = {}
+flows = {}
+ended = set()
 instants = 0
 for i, (key, packet) in enumerate(packets):
     assert key == "packet" and not [k for k, _ in packet if k.isdigit()]
@@ -53,6 +57,15 @@ for i, (key, packet) in enumerate(packets):
         uuid, parent = one(track, "uuid"), one(track, "parent_uuid")
         assert uuid not in tracks and (parent is None or parent in tracks)
         tracks[uuid] = one(track, "name")
+        machines[uuid] = machines.get(parent)
+        process = one(track, "process")
+        if process:
+            # A machine is a process of its own, and the tracks of its vCPUs are below it.
+            assert parent is None and tracks[uuid] is None
+            machines[uuid] = one(process, "process_name")
+            assert int(one(process, "pid")) == len(set(machines.values()) - {None})
+        elif machines[uuid] and " vCPU " in tracks[uuid] or ": host" in tracks[uuid]:
+            assert ": " + machines[uuid] in tracks[uuid], (machines[uuid], tracks[uuid])
         continue
     for key, name in one(packet, "interned_data") or []:
         assert key == "event_names" and one(name, "iid") not in names
@@ -62,6 +75,17 @@ for i, (key, packet) in enumerate(packets):
     clock = int(one(packet, "timestamp"))
     assert lane in tracks
     kind = one(event, "type")
+    begins, ends = one(event, "flow_ids"), one(event, "terminating_flow_ids")
+    if begins:
+        assert begins not in flows and one(event, "name") == "VM exit"
+        assert machines[lane].startswith("VM ")
+        flows[begins] = clock
+    if ends:
+        assert flows[ends] == clock and ends not in ended and machines[lane] == "host"
+        assert kind == "TYPE_SLICE_BEGIN" or one(event, "name") == "VM exit handler"
+        if kind == "TYPE_INSTANT":
+            assert spans.stacks[lane], "a handler outside of all functions"
+        ended.add(ends)
     if kind == "TYPE_SLICE_BEGIN":
         spans.begin(lane, clock, names[one(event, "name_iid")], mark(event, "begin"))
     elif kind == "TYPE_SLICE_END":
@@ -70,5 +94,9 @@ for i, (key, packet) in enumerate(packets):
         assert kind == "TYPE_INSTANT" and one(event, "name")
         spans.at(lane, clock)
         instants += 1
-print("tracks: %d, instants: %d" % (len(tracks), instants))
+print("tracks: %d, machines: %d, instants: %d, flows: %d" %
+      (len(tracks), len(set(machines.values()) - {None}), instants, len(flows)))
+exits = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+assert len(flows) == len(ended) == exits, (len(flows), len(ended), exits)
+assert not exits or set(machines.values()) == {"host", "VM 0"}, machines
 sys.exit(spans.check(sys.argv[1]) or (0 if instants and tracks else 1))

@@ -42,7 +42,7 @@ struct format_lane {
 /* The state of one export, which the walk and the format share. */
 struct format_run {
 	FILE *out;
-	const struct trace_reader *reader;
+	struct trace_reader *reader;
 	const struct debug_symbols *symbols;
 	const struct format_type *type;
 	const struct format_walk *walk; /* for a format that walks a second time */
@@ -96,6 +96,8 @@ struct format_instant {
 	uint64_t tsc, from, to, value;
 };
 
+enum format_exit { FORMAT_EXIT_LEFT, FORMAT_EXIT_HANDLED };
+
 /* All functions return 0 or -errno, and may be NULL. Errors of @out need no check. */
 struct format_type {
 	const char *name;
@@ -123,6 +125,12 @@ struct format_type {
 			enum decode_span_edge edge);
 	int (*instant)(struct format_run *run, struct format_lane *lane,
 		       const struct format_instant *instant);
+	/*
+	 * A VM exit from @guest led to the instruction at @ip of @host. With FORMAT_EXIT_LEFT the
+	 * host's spans are those before, and with FORMAT_EXIT_HANDLED those of the handler.
+	 */
+	int (*vm_exit)(struct format_run *run, struct format_lane *guest, struct format_lane *host,
+		       uint64_t ip, enum format_exit exit);
 	/* The walk is complete. run->lanes have their trees of calls. */
 	int (*end)(struct format_run *run);
 	/* Free run->own. It is called once if begin() was, also after an error. */

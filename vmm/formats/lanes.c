@@ -16,6 +16,13 @@ static bool is_of(const struct format_lane *lane, unsigned int vcpu,
 	return space ? lane->known && decode_space_is(&lane->space, space) : !lane->known;
 }
 
+enum format_side format_lane_side(const struct format_lane *lane)
+{
+	if (!lane->known || lane->space.flags & DECODE_SPACE_ALONE)
+		return FORMAT_NO_SIDE;
+	return lane->space.flags & TRACE_SPACE_NON_ROOT ? FORMAT_GUEST : FORMAT_HOST;
+}
+
 static bool span_begin(void *context, uint64_t func, enum decode_span_edge edge)
 {
 	struct format_lane *lane = context;

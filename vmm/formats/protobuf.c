@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
+enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
 #define VARINT_MAX 10
 
@@ -31,6 +31,16 @@ void format_pb_number(struct format_pb *pb, unsigned int field, uint64_t value)
 {
 	if (begin(pb, field, WIRE_VARINT, VARINT_MAX))
 		put_varint(pb, value);
+}
+
+void format_pb_fixed64(struct format_pb *pb, unsigned int field, uint64_t value)
+{
+	size_t i;
+
+	if (!begin(pb, field, WIRE_FIXED64, sizeof(value)))
+		return;
+	for (i = 0; i < sizeof(value); i++)
+		pb->bytes[pb->n++] = (uint8_t)(value >> 8 * i);
 }
 
 static uint8_t *put_bytes(struct format_pb *pb, unsigned int field, const void *bytes, size_t n)

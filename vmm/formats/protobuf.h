@@ -21,6 +21,7 @@ struct format_pb {
 };
 
 void format_pb_number(struct format_pb *pb, unsigned int field, uint64_t value);
+void format_pb_fixed64(struct format_pb *pb, unsigned int field, uint64_t value);
 /* @text is made ASCII, because a string must be UTF-8. */
 void format_pb_string(struct format_pb *pb, unsigned int field, const char *text);
 void format_pb_message(struct format_pb *pb, unsigned int field, const struct format_pb *message);

@@ -15,8 +15,9 @@
 struct walk {
 	const struct format_walk *of;
 	struct format_run run;
-	struct format_lane *lane;	       /* the lane of the last item, or NULL */
-	struct decode_cutter cutter;	       /* of the current vCPU */
+	struct format_lane *lane;    /* the lane of the last item, or NULL */
+	struct format_lane *left;    /* the guest of a VM exit without host code yet, or NULL */
+	struct decode_cutter cutter; /* of the current vCPU */
 	const struct trace_reader_mark *marks; /* those that are still to come */
 	size_t nmarks;
 };
@@ -38,9 +39,26 @@ static int enter(struct walk *w, const struct decode_item *item)
 				 : !lane->known))
 		return 0;
 	err = format_lanes_find(&w->run, item->space, &w->lane);
-	if (!err)
-		w->lane->from.known = false;
-	return err;
+	if (err)
+		return err;
+	w->lane->from.known = false;
+	if (format_lane_side(w->lane) != FORMAT_HOST)
+		w->left = NULL;
+	else if (lane && format_lane_side(lane) == FORMAT_GUEST)
+		w->left = lane;
+	return 0;
+}
+
+/* Report a VM exit whose handler begins at @ip. */
+static int take_exit(struct walk *w, uint64_t ip, enum format_exit exit)
+{
+	struct format_lane *guest = w->left;
+
+	if (exit == FORMAT_EXIT_HANDLED)
+		w->left = NULL;
+	if (!guest || !w->run.inside || !w->run.type->vm_exit)
+		return 0;
+	return w->run.type->vm_exit(&w->run, guest, w->lane, ip, exit);
 }
 
 /* Start or end the cut for the lanes of the current vCPU. Returns 0 or -ENOMEM. */
@@ -114,13 +132,17 @@ static int take_part(struct walk *w, const struct decode_part *part)
 	uint32_t left = part->insns;
 	int err = check_cut(w);
 
+	if (!err)
+		err = take_exit(w, part->ip, FORMAT_EXIT_LEFT);
 	while (!err && left) {
 		piece.insns = (uint32_t)decode_cutter_room(&w->cutter, w->run.clock, left);
 		left -= piece.insns;
 		piece.class = left ? DECODE_INSN_OTHER : part->class;
 		if (!decode_calls_part(w->lane->calls, &piece))
 			return -ENOMEM;
-		err = advance(w, piece.insns);
+		err = take_exit(w, part->ip, FORMAT_EXIT_HANDLED);
+		if (!err)
+			err = advance(w, piece.insns);
 		if (!err && left)
 			err = check_cut(w);
 	}
@@ -270,6 +292,7 @@ static int interrupt(struct walk *w, const struct decode_item *item)
 {
 	size_t i;
 
+	w->left = NULL;
 	for (i = 0; i < w->run.lanes.n; i++) {
 		struct format_lane *lane = w->run.lanes.at[i];
 
@@ -373,7 +396,7 @@ static int walk_vcpu(struct walk *w)
 	err = open_flow(w, &flow);
 	if (err)
 		return err;
-	w->lane = NULL;
+	w->lane = w->left = NULL;
 	w->run.clock = 0;
 	w->run.inside = false;
 	w->marks = trace_reader_marks(w->of->reader, w->run.vcpu, &w->nmarks);
