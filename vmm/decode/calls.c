@@ -280,12 +280,24 @@ static bool resume(struct decode_calls *c, uint64_t func)
 	return enter(c, ROOT, func);
 }
 
+/*
+ * Returns true for a CALL of the next instruction, or of the one behind an INT3, where no function
+ * begins. It reads RIP, or fills the return stack buffer, as the kernel does 32 times at each
+ * change of its task.
+ */
+static bool calls_nothing(const struct decode_calls *c, uint64_t ip, uint64_t func)
+{
+	return c->arrival == BY_CALL && ip - c->ret <= 1 && ip != func;
+}
+
 /* Move to @ip, in the function @func or DECODE_NO_FUNCTION. */
 static bool move(struct decode_calls *c, uint64_t ip, uint64_t func)
 {
 	const bool known = func != DECODE_NO_FUNCTION;
 	uint64_t here = c->now == ROOT ? ip : c->nodes.at[c->now].func;
 
+	if (calls_nothing(c, ip, func))
+		return jump(c, known ? func : here);
 	switch (c->arrival) {
 	case BY_CALL:
 	case BY_EVENT:

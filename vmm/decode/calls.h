@@ -4,7 +4,7 @@
  * are chains of callers.
  *
  * A RET returns to the CALL that it matches by address, and can skip any number of CALLs. A jump
- * into another function replaces the function that jumped. Interrupts and exceptions are calls of
+ * into another function replaces the function that jumped, and so does a CALL of the next instruction. Interrupts and exceptions are calls of
  * their handlers.
  */
 #ifndef VMM_DECODE_CALLS_H
