@@ -76,6 +76,15 @@ tap_run "the last command runs last and is counted" grep -qx '3 passed, 1 failed
 tap_run "a suite that passed keeps its proofs" grep -qx FACT "$dir/out/test_good.proofs"
 tap_run "a suite that failed loses its proofs" test ! -e "$dir/out/test_bad.proofs"
 
+# A python3 that is a script, as of a version manager.
+mkdir "$dir/shims"
+python=$(python3 -c 'import sys; print(sys.executable)')
+printf '#!/bin/sh\nexec %s "$@"\n' "$python" >"$dir/shims/python3"
+printf '#!/bin/sh\n[ "$(command -v python3)" = %s ] && echo "ok 1 - a"; echo 1..1\n' "$python" >"$dir/finds"
+chmod +x "$dir/shims/python3" "$dir/finds"
+PATH=$dir/shims:$PATH tests/lib/run.sh -d "$dir/out" "$dir/finds" >"$dir/log"
+tap_run "commands run the interpreter itself, not a script" grep -qx '1 passed, 0 failed' "$dir/log"
+
 mkdir -p "$dir/lib"
 cp tests/lib/run.sh "$dir/lib/"
 printf 't1: b\ta reason\n' >"$dir/expected-skips"

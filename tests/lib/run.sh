@@ -162,6 +162,12 @@ export CK_TIMEOUT_MULTIPLIER="${CK_TIMEOUT_MULTIPLIER:-10}"
 case ${MODE:-rel} in
 asan | ubsan | san | cov) export CK_FORK="${CK_FORK:-no}" ;;
 esac
+# The python3 of a version manager is a script. It looks for the interpreter at each start, which
+# takes several times as long as the interpreter itself.
+if python=$(command -v python3) && [ "$(head -c 2 "$python")" = '#!' ] &&
+	python=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))'); then
+	PATH=$python:$PATH
+fi
 export LC_ALL=C
 printf '%s\n' "$@" | xargs -d '\n' -P "$jobs" -I '{}' \
 	sh "$0" -d "$dir" -t "$limit" -1 '{}' 9>&-
