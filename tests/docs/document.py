@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Find the examples of documents, compare their output, and write the output anew.
 
-usage: document.py extract FORMAT NAME PREFIX DIR <DOCUMENT >INDEX
+usage: document.py extract DIR <DOCUMENTS >INDEX
        document.py match [--part] WANT GOT
+       document.py judge DIR <EXAMPLES
        document.py renew LINE GOT DOCUMENT >NEW
 
-extract: FORMAT is md (Markdown), man (a manual page) or help (what vpt VERB --help prints). A line
+extract: a line of DOCUMENTS is FORMAT, NAME, PREFIX and FILE, separated by tabs. FORMAT is md (Markdown), man (a manual page) or help (what vpt VERB --help prints). A line
 of INDEX describes one example: ID, KIND, NAME:LINE and KEY, separated by tabs. KEY is the first
 line of the example without its comment, with single blanks. KIND is
   run      a shell command; DIR/ID.cmd holds it, DIR/ID.want its output if one is shown
@@ -20,6 +21,9 @@ text. Seconds, sizes of files and empty lines at the end are not compared: secon
 to run, and files have ELF files with names of folders. With --part, GOT must have each line of WANT
 in this order, with any lines between them, and numbers are not compared. Prints the first line of
 WANT that GOT does not have, and exits with 1.
+
+judge: a line of EXAMPLES is ID, or ID and --part. Matches DIR/ID.want and DIR/ID.got of each, and
+writes what match prints to DIR/ID.wrong. The file is empty if they match.
 
 renew: LINE is that of the example's command, and GOT holds the command's output. If the document
 shows "..." lines, each line of the document is replaced by the next one of GOT that differs in
@@ -197,11 +201,14 @@ class Document:
             self.shown.append(re.sub("(?<![^ ])[A-Z](?![^ ])", "...", text))
 
 
-def extract(form, name, prefix, folder):
-    document = Document(name, prefix, folder)
-    for document.line, text in enumerate(read(sys.stdin.buffer), 1):
-        getattr(document, form)(text)
-    document.finish()
+def extract(folder):
+    for row in sys.stdin.read().splitlines():
+        form, name, prefix, path = row.split("\t")
+        document = Document(name, prefix, folder)
+        with open(path, "rb") as file:
+            for document.line, text in enumerate(read(file), 1):
+                getattr(document, form)(text)
+        document.finish()
 
 
 def comparable(text, part):
@@ -242,20 +249,30 @@ def match_all(want, got):
     return f"printed, and not shown: {got[at]}" if at < len(got) and not free else ""
 
 
-def match(*args):
-    part = args[0] == "--part"
+def difference(want, got, part):
     texts = []
-    for path in args[-2:]:
+    for path in (want, got):
         with open(path, "rb") as file:
             texts.append([comparable(line, part) for line in read(file)])
         while not part and texts[-1] and not texts[-1][-1]:
             texts[-1].pop()
         if part and texts[-1] == [""]:
             texts[-1] = []
-    wrong = (match_part if part else match_all)(*texts)
+    return (match_part if part else match_all)(*texts)
+
+
+def match(*args):
+    wrong = difference(*args[-2:], args[0] == "--part")
     if wrong:
         write(wrong + "\n")
         sys.exit(1)
+
+
+def judge(folder):
+    for row in sys.stdin.read().splitlines():
+        name, *part = row.split()
+        wrong = difference(f"{folder}/{name}.want", f"{folder}/{name}.got", part == ["--part"])
+        write(wrong + "\n" if wrong else "", f"{folder}/{name}.wrong")
 
 
 def skeleton(text):
@@ -290,4 +307,4 @@ def renew(line, got, document):
                   lines[:begin] + renewed(lines[begin:end], new) + lines[end:]))
 
 
-{"extract": extract, "match": match, "renew": renew}[sys.argv[1]](*sys.argv[2:])
+{"extract": extract, "match": match, "judge": judge, "renew": renew}[sys.argv[1]](*sys.argv[2:])

@@ -62,7 +62,7 @@ list() { # given|samples|elsewhere
 
 # Writes the index of all examples, and their parts below $work/parts.
 extract() {
-	local file verb format number=0
+	local file verb format text number=0
 	mkdir "$work/parts"
 	{
 		# shellcheck disable=SC2086 # a list of globs
@@ -78,9 +78,13 @@ extract() {
 		docs/man/*) format="man" ;;
 		*) format=help ;;
 		esac
-		if [ $format = help ]; then $file; else cat "$file"; fi |
-			"$here/document.py" extract $format "$file" "$(printf '%02d.' $number)" "$work/parts"
-	done <"$work/documents" >"$work/index"
+		text=$file
+		if [ $format = help ]; then
+			text=$work/parts/$number.help
+			$file >"$text"
+		fi
+		printf '%s\t%s\t%02d.\t%s\n' $format "$file" $number "$text"
+	done <"$work/documents" | "$here/document.py" extract "$work/parts" >"$work/index"
 }
 
 # What runs an example: check (this), make, sample, a line of elsewhere, or nothing.
@@ -176,26 +180,44 @@ run_samples() { # NUMBER DIR
 	done < <(awk -F '\t' -v number="$1." 'index($1, number) == 1 && $4 == "sample"' "$work/classes")
 }
 
-# The status that an example must end with.
-wanted_status() { # ID
-	sed -n 's/.*# .*exit status \([0-9]*\).*/\1/p' "$work/parts/$1.cmd" | grep . ||
-		if grep -qs '^error: ' "$work/parts/$1.want"; then echo 1; else echo 0; fi
+# Compares the output of all examples in one process. ID.wrong is empty where it is right.
+compare() {
+	awk -F '\t' -v by="${target:-check}" '
+	$4 == by && $2 == "run" { print $1 }
+	by == "check" && $4 == "sample" && $2 != "code" { print $1, "--part" }' "$work/classes" |
+		while read -r id part; do
+			[ ! -e "$work/parts/$id.want" ] || [ ! -e "$work/parts/$id.got" ] || echo "$id $part"
+		done | "$here/document.py" judge "$work/parts"
+}
+
+# The status that an example must end with, as $wanted.
+want_status() { # ID
+	local command shown=''
+	command=$(<"$work/parts/$1.cmd")
+	[ ! -e "$work/parts/$1.want" ] || shown=$(<"$work/parts/$1.want")
+	wanted=0
+	if [[ $command =~ '# '[^$'\n']*'exit status '([0-9]+) ]]; then
+		wanted=${BASH_REMATCH[1]}
+	elif [[ $'\n'$shown == *$'\nerror: '* ]]; then
+		wanted=1
+	fi
 }
 
 judge_run() { # ID NAME KIND
-	local got=$work/parts/$1.got want=$work/parts/$1.want status wrong
-	status=$(cat "$work/parts/$1.status" 2>/dev/null || echo none)
+	local got=$work/parts/$1.got want=$work/parts/$1.want wrong=$work/parts/$1.wrong status=none wanted
+	[ ! -e "$work/parts/$1.status" ] || status=$(<"$work/parts/$1.status")
 	# A reader such as head may leave the rest unread.
 	[ "$status" != 141 ] || status=0
 	if [ "$target" = check-docs ] && [ "$status" = 4 ] && ! { [ -r /dev/kvm ] && [ -w /dev/kvm ]; }; then
 		tap_skip "$2" "/dev/kvm is missing, or not to be opened by $(id -un)"
 		return
 	fi
-	if [ "$status" != "$(wanted_status "$1")" ]; then
+	want_status "$1"
+	if [ "$status" != "$wanted" ]; then
 		tap_fail "$2" "exit status $status
 $(tail -n 5 "$got" 2>/dev/null)"
-	elif [ -e "$want" ] && [ "$3" = run ] && ! wrong=$("$here/document.py" match "$want" "$got"); then
-		tap_fail "$2" "$wrong
+	elif [ -e "$want" ] && [ "$3" = run ] && ! { [ -e "$wrong" ] && [ ! -s "$wrong" ]; }; then
+		tap_fail "$2" "$(cat "$wrong" 2>&1)
 make figures writes the output shown anew"
 	else
 		tap_ok "$2"
@@ -203,7 +225,7 @@ make figures writes the output shown anew"
 }
 
 judge() { # ID KIND AT BY KEY
-	local name="$3: $5" wrong
+	local name="$3: $5"
 	case $4,$2 in
 	check-qemu,code) [ "$target" != check-qemu ] || tap_run "$name" test -s "${CODE_RAN-}" ;;
 	"${target:-check}",*) judge_run "$1" "$name" "$2" ;;
@@ -212,8 +234,7 @@ judge() { # ID KIND AT BY KEY
 		if [ "$2" = code ]; then
 			judge_run "$1" "$name" code
 		else
-			wrong=$("$here/document.py" match --part "$work/parts/$1.want" "$work/parts/$1.got")
-			tap_empty "$name" "$wrong"
+			tap_empty "$name" "$(cat "$work/parts/$1.wrong" 2>&1)"
 		fi
 		;;
 	make,*)
@@ -228,10 +249,17 @@ judge() { # ID KIND AT BY KEY
 	esac
 }
 
+# The targets that make help lists, each between blanks.
+targets=" $(sed -n 's/^#?   make \([^ ]*\).*/\1/p' Makefile ./*/build.mk patches/*/build.mk | tr '\n' ' ')"
+
 make_target_exists() { # COMMAND
-	local word
-	word=$(awk '{ for (i = 2; i <= NF; i++) if ($i !~ /=/) { print $i; exit } }' <<<"$1")
-	[ -z "$word" ] || grep -qE "^#\?   make $word( |$)" Makefile ./*/build.mk patches/*/build.mk
+	local word words
+	read -ra words <<<"$1"
+	for word in "${words[@]:1}"; do
+		[[ $word != *=* ]] || continue
+		[[ $targets == *" $word "* ]]
+		return
+	done
 }
 
 # Every line of elsewhere names a target, and says why.
@@ -268,9 +296,13 @@ if [ "$mode" = list ]; then
 	awk -F '\t' '{ printf "%-14s %-40s %s\n", $4, $3, $5 }' "$work/classes"
 	exit
 fi
+# Documents without an example to be run need no folder.
+busy=$(awk -F '\t' -v by="${target:-check}" '
+	$4 == by || by == "check" && $4 == "sample" { sub(/[.].*/, "", $1); print $1 }' "$work/classes" | sort -u)
 count=0
 while IFS= read -r document; do
 	count=$((count + 1))
+	[[ $'\n'$busy$'\n' == *$'\n'$(printf '%02d' $count)$'\n'* ]] || continue
 	run_document "$(printf '%02d' $count)" "$document"
 done <"$work/documents"
 [ -n "$target" ] || {
@@ -284,6 +316,7 @@ if [ "$mode" = update ]; then
 fi
 # The picture in README.md is drawn from the trace that its examples leave.
 [ -n "$target" ] || tap_run "docs/demo.svg: make figures draws it anew" cmp "$work/demo.svg" docs/demo.svg
+compare
 while IFS=$'\t' read -r id kind at by key; do
 	judge "$id" "$kind" "$at" "$by" "$key"
 done <"$work/classes"
