@@ -57,7 +57,7 @@ code "a hostile name" insns ways
 tap_run "as text" test "$(grep -c 'script>alert' "$dir/page")" -eq 0
 tap_run "the program's part of the page has less than 150 KB" test \
 	"$(cat vmm/report/* | wc -c)" -lt 150000
-refuses "no output" "$USAGE" "--output is required" report "$dir/t.vpt"
+refuses "no output" "$USAGE" "--output or --serve is required" report "$dir/t.vpt"
 refuses "a vCPU that is not there" "$USAGE" "has vCPUs 0 to 0" report -o "$dir/none" --vcpu=9 "$dir/t.vpt"
 tap_run "which leaves no file" test ! -e "$dir/none"
 refuses "the trace as output" "$USAGE" "report: " report -o "$dir/t.vpt" "$dir/t.vpt"

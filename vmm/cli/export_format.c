@@ -66,16 +66,11 @@ static int export(struct cli_export_format *f, struct format_walk *w, struct for
 	return cli_fail(CLI_EXIT_HOST, "%s: %s: %s", f->verb, f->out, cli_reason(-err));
 }
 
-/* Report what was exported, and the parts of the trace that were not. Returns an exit status. */
-static int report(const struct cli_export_format *f, const struct format_walk *w,
-		  const struct format_sum *sum)
+int cli_export_whole(const struct cli_export_format *f, const struct format_walk *w,
+		     const struct format_sum *sum)
 {
-	int status;
+	int status = cli_whole(f->verb, f->path, w->reader);
 
-	if (!f->quiet && strcmp(f->out, "/dev/stdout"))
-		printf("%s: instructions: %" PRIu64 ", address spaces of vCPUs: %" PRIu64 "\n",
-		       f->out, sum->insns, sum->lanes);
-	status = cli_whole(f->verb, f->path, w->reader);
 	if (!status)
 		status = cli_memory_whole(f->memory, f->verb, f->path);
 	if (!status && sum->errors)
@@ -144,49 +139,66 @@ static int find_cut(const struct cli_export_format *f, const struct format_walk 
 	return cli_cut_find(&f->cut, &of, cut);
 }
 
-int cli_export_format(struct cli_export_format *f, struct trace_reader *reader)
+int cli_export_prepare(struct cli_export_format *f, struct trace_reader *reader,
+		       struct cli_export_walk *all)
 {
-	struct format_walk w = {.reader = reader, .type = f->type, .one_vcpu = f->one_vcpu};
-	struct debug_symbols *symbols = NULL;
-	struct decode_window *cut = NULL;
-	struct format_sum sum;
+	struct format_walk *w = &all->walk;
 	size_t spaces;
 	int status;
 
+	*all = (struct cli_export_walk){
+		.walk = {.reader = reader, .type = f->type, .one_vcpu = f->one_vcpu}};
 	trace_reader_spaces(reader, &spaces);
 	status = check(f, reader, spaces);
 	if (!status)
-		status = find_base(f, reader, &w.base);
+		status = find_base(f, reader, &w->base);
 	if (!status)
 		status = cli_memory_open(f->memory, f->verb, reader);
 	if (!status && !spaces) {
-		w.by_cr3 = decode_by_cr3_new(f->pti);
-		if (!w.by_cr3 || decode_by_cr3_tasks(w.by_cr3, reader))
+		w->by_cr3 = decode_by_cr3_new(f->pti);
+		if (!w->by_cr3 || decode_by_cr3_tasks(w->by_cr3, reader))
 			status = cli_fail(CLI_EXIT_HOST, "%s: %s", f->verb, strerror(ENOMEM));
 	}
 	f->symbols.lines = f->type->lines;
 	if (!status)
-		status = cli_symbols_open(&f->symbols, f->verb, reader, &symbols);
-	if (!status && f->type->lines && debug_symbols_read_lines(symbols))
+		status = cli_symbols_open(&f->symbols, f->verb, reader, &all->symbols);
+	if (!status && f->type->lines && debug_symbols_read_lines(all->symbols))
 		status = cli_fail(CLI_EXIT_HOST, "%s: %s: %s", f->verb, f->path, strerror(ENOMEM));
-	w.symbols = symbols;
+	w->symbols = all->symbols;
 	if (!status)
-		status = find_cut(f, &w, &cut);
-	w.cut = cut;
+		status = find_cut(f, w, &all->cut);
+	w->cut = all->cut;
 	if (f->function)
-		w.only = debug_symbols_shown(symbols, f->function);
-	w.vcpu = (unsigned int)f->vcpu;
-	w.jobs = (unsigned int)f->jobs;
+		w->only = debug_symbols_shown(all->symbols, f->function);
+	w->vcpu = (unsigned int)f->vcpu;
+	w->jobs = (unsigned int)f->jobs;
 	if (cli_decode_side_part(&f->side)) {
-		w.wants = wants;
-		w.context = &f->side;
+		w->wants = wants;
+		w->context = &f->side;
 	}
+	return status;
+}
+
+void cli_export_release(struct cli_export_walk *all)
+{
+	decode_by_cr3_free(all->walk.by_cr3);
+	debug_symbols_close(all->symbols);
+	free(all->cut);
+}
+
+int cli_export_format(struct cli_export_format *f, struct trace_reader *reader)
+{
+	struct cli_export_walk all;
+	struct format_sum sum;
+	int status = cli_export_prepare(f, reader, &all);
+
 	if (!status)
-		status = export(f, &w, &sum);
+		status = export(f, &all.walk, &sum);
+	if (!status && !f->quiet && strcmp(f->out, "/dev/stdout"))
+		printf("%s: instructions: %" PRIu64 ", address spaces of vCPUs: %" PRIu64 "\n",
+		       f->out, sum.insns, sum.lanes);
 	if (!status)
-		status = report(f, &w, &sum);
-	decode_by_cr3_free(w.by_cr3);
-	debug_symbols_close(symbols);
-	free(cut);
+		status = cli_export_whole(f, &all.walk, &sum);
+	cli_export_release(&all);
 	return status;
 }

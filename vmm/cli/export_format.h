@@ -8,6 +8,7 @@
 #include "cli/memory.h"
 #include "cli/symbols.h"
 #include "formats/format.h"
+#include "formats/walk.h"
 
 struct cli_export_format {
 	const char *verb; /* for messages */
@@ -27,6 +28,24 @@ struct cli_export_format {
 	struct cli_symbols symbols;
 	struct cli_memory *memory;
 };
+
+/* A walk and what it needs. The output is not set. */
+struct cli_export_walk {
+	struct format_walk walk;
+	struct debug_symbols *symbols;
+	struct decode_window *cut;
+};
+
+/*
+ * Check the options, and prepare a walk over a trace. Returns an exit status, after one line.
+ * Release the walk also after an error.
+ */
+int cli_export_prepare(struct cli_export_format *f, struct trace_reader *reader,
+		       struct cli_export_walk *w);
+void cli_export_release(struct cli_export_walk *w);
+/* Report the parts of the trace that were not exported. Returns an exit status. */
+int cli_export_whole(const struct cli_export_format *f, const struct format_walk *w,
+		     const struct format_sum *sum);
 
 /* Export a trace. Returns an exit status. */
 int cli_export_format(struct cli_export_format *f, struct trace_reader *reader);

@@ -2,7 +2,9 @@
 /* vpt report: writes a page that shows a trace in a browser. */
 #include "formats/report.h"
 
+#include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/confine.h"
@@ -13,9 +15,13 @@
 #include "cli/memory.h"
 #include "cli/open.h"
 #include "cli/option.h"
+#include "cli/report_listen.h"
+#include "cli/report_serve.h"
 
 struct options {
 	const char *path;
+	bool serve;
+	uint64_t port; /* of --serve; 0: any that is free */
 	struct cli_export_format of;
 	struct cli_memory memory;
 	uint32_t signature; /* value of --cpu; 0 if absent */
@@ -24,9 +30,19 @@ struct options {
 #define AT(member)    .field = offsetof(struct options, member)
 #define GIVEN(member) .given = offsetof(struct options, member)
 
+static int take_port(const struct cli_given *g)
+{
+	return g->value ? cli_take_number(g) : CLI_EXIT_OK;
+}
+
 static const struct cli_option rows[] = {
-	{'o', "output", "=OUT", "the page; required; - is standard output", cli_take_text,
-	 AT(of.out)},
+	{'o', "output", "=OUT", "the page; - is standard output; required without --serve",
+	 cli_take_text, AT(of.out)},
+	{0, "serve", "[=PORT]",
+	 "serve the page at a port of 127.0.0.1 until SIGINT, and print its address; the default "
+	 "is "
+	 "a free port",
+	 take_port, AT(port), GIVEN(serve), .most = UINT16_MAX},
 	{'c', "vcpu", "=N", "only vCPU N", cli_take_number, AT(of.vcpu), GIVEN(of.one_vcpu)},
 	{'p', "process", "=NAME[,NAME...]",
 	 "only these processes or other address spaces, by name, number or CR3 (0x...)",
@@ -53,20 +69,20 @@ const struct cli_verb cli_verb_report = {
 	.name = "report",
 	.run = cli_cmd_report,
 	.summary = "show a trace in a browser",
-	.usage = "[OPTION]... FILE -o OUT",
+	.usage = "[OPTION]... FILE -o OUT\n--serve[=PORT] [OPTION]... FILE",
 	.about = "Writes OUT, a page of HTML that shows a .vpt trace in a browser. The page has a "
 		 "timeline of calls and events, a flame graph, the tree of calls, a table of "
 		 "functions, the instructions of the hottest functions, the facts of the run, its "
 		 "losses and a search. It needs no network.",
 	.notes = "The exit status is 0 if everything is in the page, and 1 if parts of the trace "
 		 "cannot be decoded. It is 2 for a wrong command line, 3 if FILE cannot be read or "
-		 "is incomplete, and 4 if OUT cannot be written.",
+		 "is incomplete, and 4 if OUT cannot be written or the port cannot be used.",
 	.options = rows,
 	.column = 23,
 	.operands = {{"FILE", AT(path)}},
 };
 
-static int run(struct options *o)
+static int run(struct options *o, int listener, const struct cli_http_server *server)
 {
 	struct trace_reader *reader;
 	int status = cli_open("report", o->path, TRACE_READER_NO_ORACLE, &reader);
@@ -78,9 +94,44 @@ static int run(struct options *o)
 	o->of.type = &format_type_report;
 	o->of.path = o->path;
 	o->of.memory = &o->memory;
-	status = cli_export_format(&o->of, reader);
+	status = o->serve ? cli_report_serve(&o->of, reader, listener, server)
+			  : cli_export_format(&o->of, reader);
 	trace_reader_close(reader);
 	cli_memory_close(&o->memory);
+	return status;
+}
+
+/* Write the page to a file. */
+static int write_page(struct options *o)
+{
+	int status;
+
+	if (!strcmp(o->of.out, "-"))
+		o->of.out = "/dev/stdout";
+	status = cli_files_check("report",
+				 (const struct cli_file[]){
+					 {CLI_INPUT, "FILE", o->path},
+					 {CLI_OUTPUT, "--output", o->of.out},
+				 },
+				 2);
+	if (!status)
+		status = cli_confine("report", &(struct sandbox_want){.output = {o->of.out}});
+	return status ? status : run(o, -1, NULL);
+}
+
+static int serve(struct options *o)
+{
+	struct cli_http_server server;
+	const int listener = cli_http_listen((uint16_t)o->port, &server);
+	int status;
+
+	if (listener < 0)
+		return cli_fail(CLI_EXIT_HOST, "report: --serve: port %" PRIu64 " of 127.0.0.1: %s",
+				o->port, cli_reason(-listener));
+	status = cli_confine("report", &(struct sandbox_want){.listener = true});
+	if (!status)
+		status = run(o, listener, &server);
+	close(listener);
 	return status;
 }
 
@@ -91,18 +142,12 @@ int cli_cmd_report(int argc, char **argv)
 
 	if (!status)
 		status = cli_jobs("report", &o.of.jobs);
-	if (!status && !o.of.out)
-		status = cli_fail(CLI_EXIT_USAGE, "report: --output is required: -o report.html");
-	if (!status && !strcmp(o.of.out, "-"))
-		o.of.out = "/dev/stdout";
-	if (!status)
-		status = cli_files_check("report",
-					 (const struct cli_file[]){
-						 {CLI_INPUT, "FILE", o.path},
-						 {CLI_OUTPUT, "--output", o.of.out},
-					 },
-					 2);
-	if (!status)
-		status = cli_confine("report", &(struct sandbox_want){.output = {o.of.out}});
-	return status ? status : run(&o);
+	if (status)
+		return status;
+	if (!o.of.out && !o.serve)
+		return cli_fail(CLI_EXIT_USAGE,
+				"report: --output or --serve is required: -o report.html");
+	if (o.of.out && o.serve)
+		return cli_fail(CLI_EXIT_USAGE, "report: --serve: not with --output");
+	return o.serve ? serve(&o) : write_page(&o);
 }

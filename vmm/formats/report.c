@@ -17,8 +17,22 @@
 
 static int begin(struct format_run *run)
 {
-	run->own = calloc(1, sizeof(struct format_report));
-	return run->own ? 0 : -ENOMEM;
+	struct format_report *r = calloc(1, sizeof(*r));
+
+	if (r)
+		r->served = run->own;
+	run->own = r;
+	return r ? 0 : -ENOMEM;
+}
+
+static int begin_window(struct format_run *run)
+{
+	struct format_report *r = calloc(1, sizeof(*r));
+
+	if (r)
+		r->window = run->own;
+	run->own = r;
+	return r ? 0 : -ENOMEM;
 }
 
 static int new_lane(struct format_run *run, struct format_lane *lane)
@@ -57,15 +71,21 @@ static void thin_spans(struct format_run *run)
 static int span_begin(struct format_run *run, struct format_lane *lane, uint64_t func,
 		      enum decode_span_edge edge)
 {
+	const struct format_report_window *window = ((struct format_report *)run->own)->window;
 	struct format_report_lane *l = lane->own;
+	bool before;
 
 	if (!trace_vec_room(&l->open))
 		return -ENOMEM;
+	/* A lane reports the calls that are active at the begin of a window once it runs. */
+	before = window && window->from && !window->cuts_from && !l->ran &&
+		 edge == DECODE_SPAN_RESUMED;
+	l->ran |= !before;
 	l->open.at[l->open.n] = (struct format_report_span){
 		.func = func,
-		.begin = run->clock,
+		.begin = before ? window->from : run->clock,
 		.depth = (uint16_t)l->open.n,
-		.cut = edge != DECODE_SPAN_WHOLE,
+		.cut = !before && edge != DECODE_SPAN_WHOLE,
 	};
 	l->open.n++;
 	return 0;
@@ -79,9 +99,11 @@ static int span_end(struct format_run *run, struct format_lane *lane, enum decod
 
 	if (!l->open.n)
 		return 0;
+	l->ran = true;
 	s = &l->open.at[--l->open.n];
 	s->end = run->clock;
-	if (edge == DECODE_SPAN_CUT)
+	if (edge == DECODE_SPAN_CUT &&
+	    (!r->window || r->window->cuts_to || run->clock != r->window->to))
 		s->cut |= 2;
 	if (s->end - s->begin < r->shortest) {
 		l->omitted++;
@@ -210,5 +232,16 @@ const struct format_type format_type_report = {
 	.span_end = span_end,
 	.instant = instant,
 	.end = end,
+	.close = close,
+};
+
+const struct format_type format_type_window = {
+	.name = "window",
+	.begin = begin_window,
+	.lane = new_lane,
+	.span_begin = span_begin,
+	.span_end = span_end,
+	.instant = instant,
+	.end = format_report_write_window,
 	.close = close,
 };

@@ -21,6 +21,7 @@ struct format_report_lane {
 		struct format_report_span *at;
 		size_t n, room;
 	} open, kept;
+	bool ran;	  /* a call of it has begun or ended in the window */
 	uint64_t omitted; /* the number of shorter calls that were not kept */
 };
 
@@ -57,9 +58,25 @@ struct format_report {
 	uint64_t spans, shortest;  /* the number of kept calls, and the least length of one */
 	struct trace_pairs funcs;  /* (function, 0) to its number */
 	struct trace_pairs totals; /* (number of a function, enum format_report_total) */
+	struct format_report_served *served;	   /* NULL: the page is a file */
+	const struct format_report_window *window; /* NULL: the page */
 };
 
-extern const struct format_type format_type_report;
+/* run->own of format_type_report before begin(), or NULL: what a server of the page keeps. */
+struct format_report_served {
+	struct format_report_code *code; /* the caller closes it */
+	uint64_t *starts;		 /* all functions, sorted; the caller frees it */
+	size_t nstarts;
+};
+
+/* run->own of format_type_window before begin(): the instructions that the walk's cut has. */
+struct format_report_window {
+	uint64_t from, to;
+	bool cuts_from, cuts_to; /* an edge is one of the page, where calls are cut */
+};
+
+/* The page, and the calls and events of a part of one vCPU as JSON. */
+extern const struct format_type format_type_report, format_type_window;
 
 /* The parts of the page, which are files of vmm/report, with their ends. */
 extern const char format_page_head[], format_page_head_end[];
@@ -74,7 +91,9 @@ void format_report_facts(const struct format_run *run);
 uint64_t format_report_limit(const struct format_report *r, uint64_t start);
 /* Write the instructions of the hottest functions. Returns 0 or -errno. */
 int format_report_hottest(struct format_run *run);
-/* Write the page. Returns 0 or -ENOMEM. */
+/* Write the page. Returns 0 or -errno. */
 int format_report_write(struct format_run *run);
+/* Write what a window has. Returns 0 or -ENOMEM. */
+int format_report_write_window(struct format_run *run);
 
 #endif /* VMM_FORMATS_REPORT_H */

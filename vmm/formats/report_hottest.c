@@ -71,7 +71,10 @@ int format_report_hottest(struct format_run *run)
 		left -= err ? 0 : wrote;
 	}
 	putc(']', run->out);
-	format_report_code_close(code);
+	if (r->served)
+		r->served->code = code;
+	else
+		format_report_code_close(code);
 	free(hot);
 	return err;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/report.h"
 #include "text/text.h"
@@ -177,7 +178,7 @@ static int write_lanes(struct format_run *run)
 	return err;
 }
 
-static void write_functions(struct format_run *run)
+static void write_names(struct format_run *run)
 {
 	const struct format_report *r = run->own;
 	char text[256];
@@ -189,7 +190,16 @@ static void write_functions(struct format_run *run)
 		fputs(i ? "," : "", run->out);
 		format_report_string(run->out, text);
 	}
-	fputs("],\"totals\":[", run->out);
+	putc(']', run->out);
+}
+
+static void write_functions(struct format_run *run)
+{
+	const struct format_report *r = run->own;
+	size_t i;
+
+	write_names(run);
+	fputs(",\"totals\":[", run->out);
 	for (i = 0; i < r->funcs.n; i++) {
 		unsigned int k;
 
@@ -252,6 +262,47 @@ static void write_events(const struct format_run *run)
 	putc(']', run->out);
 }
 
+static int by_start(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Write the addresses of the functions, and keep them. Returns 0 or -ENOMEM. */
+static int write_starts(struct format_run *run)
+{
+	const struct format_report *r = run->own;
+	uint64_t *starts = calloc(r->funcs.n + 1, sizeof(*starts));
+	size_t i;
+
+	if (!starts)
+		return -ENOMEM;
+	fputs(",\"starts\":[", run->out);
+	for (i = 0; i < r->funcs.n; i++) {
+		starts[i] = r->funcs.at[i].a;
+		fprintf(run->out, "%s\"0x%" PRIx64 "\"", i ? "," : "", starts[i]);
+	}
+	putc(']', run->out);
+	qsort(starts, r->funcs.n, sizeof(*starts), by_start);
+	r->served->starts = starts;
+	r->served->nstarts = r->funcs.n;
+	return 0;
+}
+
+/* Write the head of the page. A page that is served may ask its server for more. */
+static void write_head(FILE *out, bool served)
+{
+	static const char policy[] = "default-src 'none'";
+	const char *at = memmem(format_page_head, (size_t)(format_page_head_end - format_page_head),
+				policy, sizeof(policy) - 1);
+
+	fwrite(format_page_head, 1, (size_t)(at - format_page_head), out);
+	if (served)
+		fputs("connect-src 'self'; ", out);
+	fwrite(at, 1, (size_t)(format_page_head_end - at), out);
+}
+
 static void write_part(FILE *out, const char *part, const char *end)
 {
 	fwrite(part, 1, (size_t)(end - part), out);
@@ -262,7 +313,7 @@ int format_report_write(struct format_run *run)
 	const struct format_report *r = run->own;
 	int err;
 
-	write_part(run->out, format_page_head, format_page_head_end);
+	write_head(run->out, r->served);
 	fputs("<style>\n", run->out);
 	write_part(run->out, format_page_style, format_page_style_end);
 	fputs("</style>\n<script type=\"application/json\" id=\"data\">\n{", run->out);
@@ -272,9 +323,35 @@ int format_report_write(struct format_run *run)
 	write_functions(run);
 	if (!err)
 		err = format_report_hottest(run);
+	if (!err && r->served)
+		err = write_starts(run);
 	write_events(run);
 	fputs("}\n</script>\n<script>\n", run->out);
 	write_part(run->out, format_page_script, format_page_script_end);
 	fputs("</script>\n</body>\n</html>\n", run->out);
+	return err;
+}
+
+int format_report_write_window(struct format_run *run)
+{
+	const struct format_report *r = run->own;
+	size_t i;
+	int err = 0;
+
+	fprintf(run->out, "{\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"shortest\":%" PRIu64,
+		r->window->from, r->window->to, r->shortest);
+	fputs(",\"lanes\":[", run->out);
+	for (i = 0; !err && i < run->lanes.n; i++) {
+		const struct format_lane *lane = run->lanes.at[i];
+
+		fprintf(run->out, "%s{\"vcpu\":%u,\"name\":", i ? "," : "", lane->vcpu);
+		format_report_string(run->out, lane->name);
+		err = write_spans(run, lane->own);
+		putc('}', run->out);
+	}
+	putc(']', run->out);
+	write_names(run);
+	write_events(run);
+	putc('}', run->out);
 	return err;
 }

@@ -40,6 +40,9 @@ for (const lane of data.lanes) {
 		if (parent >= 0)
 			lane.children[parent].push(i);
 	});
+	prepare(lane);
+}
+function prepare(lane) {
 	lane.spans.sort((a, b) => a[1] - b[1] || a[3] - b[3]);
 	lane.depth = 1 + lane.spans.reduce((d, s) => Math.max(d, s[3]), 0);
 }
@@ -81,8 +84,12 @@ function rows() {
 	return list;
 }
 // Browsers do not draw taller pictures.
-let tall = AXIS;
-const lines = rows().filter((r) => tall + r.height < 16000 && (tall += r.height));
+let tall, lines;
+function layOut() {
+	tall = AXIS;
+	lines = rows().filter((r) => tall + r.height < 16000 && (tall += r.height));
+}
+layOut();
 
 function drawSpans(c, lane, y, x, width) {
 	const last = [];
@@ -344,8 +351,72 @@ for (const i of order)
 id('lane').onchange = () => { root = 0; flame(); };
 id('reset').onclick = () => { root = 0; flame(); };
 
+// Ask the server of a served page. Where a note is shown in the meantime, an error stays.
+async function ask(what, note) {
+	id(note).textContent = 'The server decodes the trace …';
+	try {
+		const answer = await fetch(what), text = await answer.text();
+		if (answer.ok) {
+			id(note).textContent = '\u00a0';
+			return JSON.parse(text);
+		}
+		id(note).textContent = text;
+	} catch {
+		id(note).textContent = 'The server does not answer.';
+	}
+	return null;
+}
+
+// Add the calls and events of a part of a vCPU. A call that reaches its edges may be in the page as a whole.
+const numbers = new Map(data.functions.map((name, i) => [name, i]));
+function merge(part) {
+	const number = (name) => {
+		if (!numbers.has(name)) {
+			numbers.set(name, data.functions.push(name) - 1);
+			data.totals.push([0, 0, 0]);
+		}
+		return numbers.get(name);
+	};
+	const of = part.functions.map(number);
+	for (const p of part.lanes) {
+		const lane = data.lanes.find((l) => l.name === p.name);
+		if (!lane)
+			continue;
+		const near = lane.spans.filter((s) => s[1] <= part.to && s[1] + s[2] >= part.from);
+		const inside = new Set(near.map((s) => s.slice(0, 4).join()));
+		for (const s of p.spans) {
+			s[0] = of[s[0]];
+			const edge = s[1] === part.from || s[1] + s[2] === part.to;
+			if (edge ? !near.some((n) => n[0] === s[0] && n[3] === s[3] && n[1] <= s[1] && n[1] + n[2] >= s[1] + s[2])
+				: !inside.has(s.slice(0, 4).join()))
+				lane.spans.push(s);
+		}
+		prepare(lane);
+	}
+	for (const p of part.events) {
+		const s = data.events.find((e) => e.vcpu === p.vcpu && e.name === p.name);
+		if (s)
+			s.list = s.list.filter((e) => e.at < part.from || e.at >= part.to).concat(p.list);
+	}
+}
+
+id('more').hidden = !data.starts;
+id('more').onclick = async () => {
+	const from = Math.floor(view.from), to = Math.ceil(view.to);
+	for (const v of vcpus) {
+		const part = await ask(`calls?vcpu=${v}&from=${from}&to=${to}`, 'tip');
+		if (!part)
+			return;
+		merge(part);
+		if (part.shortest)
+			id('tip').textContent = `Calls of fewer than ${plural(part.shortest)} instructions are omitted in this range: zoom in.`;
+	}
+	layOut();
+	draw();
+};
+
 // The instructions of a function: counts, source lines, outcomes and targets of branches.
-const codes = new Map(data.code.map((c) => [c.function, c]));
+const codes = new Map();
 const share = (n, all) => all ? `${(n * 100 / all).toFixed(n * 100 / all < 10 ? 1 : 0)} %` : '';
 
 function branchText(r) {
@@ -387,15 +458,26 @@ function showCode(c) {
 		(c.other ? ' Other code was at these addresses at other times or in other address spaces. Where its instructions have the same bounds, they are counted here.' : '');
 }
 
-function goCode(f) {
+function addCode(c) {
+	codes.set(c.function, c);
+	element(id('which'), 'option', data.functions[c.function]).value = c.function;
+}
+
+// A served page gets the instructions of other functions from its server.
+async function goCode(f) {
+	if (!codes.has(f)) {
+		const answer = await ask(`code?at=${data.starts[f]}`, 'codenote');
+		if (!answer)
+			return;
+		addCode({function: f, ...answer});
+	}
 	id('which').value = f;
 	showCode(codes.get(f));
 	id('h-code').scrollIntoView();
 	id('h-code').focus({preventScroll: true});
 }
 
-for (const [f] of codes)
-	element(id('which'), 'option', data.functions[f]).value = f;
+data.code.forEach(addCode);
 id('which').onchange = () => showCode(codes.get(Number(id('which').value)));
 
 // The table of functions, which can be sorted. It has the first ones, and one that was searched for.
@@ -411,7 +493,7 @@ function functions(key) {
 		list.map(([f]) => [f.own, f.all, f.calls, f.name]), (tr, i) => {
 			const f = list[i][1], cell = tr.cells[3];
 			functionRows[f] = tr;
-			if (!codes.has(f))
+			if (!codes.has(f) && !data.starts)
 				return;
 			const b = element(null, 'button', cell.textContent);
 			b.title = 'show its instructions';

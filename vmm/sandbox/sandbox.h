@@ -29,6 +29,7 @@ struct sandbox_want {
 	const char *output[SANDBOX_OUTPUTS];
 	const char *share;  /* a folder in which files may be written and made, or NULL */
 	const char *socket; /* a socket with a listener, to accept clients and to remove, or NULL */
+	bool listener;	    /* accept and answer clients of a socket that is open already */
 	bool network;	    /* make and use sockets */
 	bool kvm;	    /* open /dev/kvm; its ioctls are always allowed */
 	bool code;	    /* map executable memory */

@@ -333,7 +333,7 @@ static size_t find_ranges(const struct sandbox_want *want, struct range *ranges)
 	SET(actions, deadly, SECCOMP_RET_KILL_PROCESS);
 	if (!want->watch)
 		SET(actions, allowed, SECCOMP_RET_ALLOW);
-	if (want->socket)
+	if (want->socket || want->listener)
 		SET(actions, of_socket, SECCOMP_RET_ALLOW);
 	if (want->network)
 		SET(actions, of_network, SECCOMP_RET_ALLOW);
