@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "formats/report.h"
+#include "formats/walk.h"
 #include "text/text.h"
 #include "trace/session_end.h"
 
@@ -25,6 +26,44 @@ static void number_row(FILE *out, unsigned int *n, const char *key, uint64_t val
 
 	snprintf(text, sizeof(text), "%" PRIu64, value);
 	row(out, n, key, text);
+}
+
+/* Write an edge of a cut. Returns the end of the text. */
+static size_t put_edge(char *text, size_t size, const char *before, uint64_t clock, uint64_t ticks)
+{
+	return (size_t)(ticks != 0 && ticks != UINT64_MAX
+				? snprintf(text, size,
+					   "%s %" PRIu64 " TSC ticks after the first known time",
+					   before, ticks)
+				: snprintf(text, size, "%s instruction %" PRIu64, before, clock));
+}
+
+/* Write which part of the trace the page has, if it has a part. */
+static void write_part(const struct format_run *run, unsigned int *n)
+{
+	const struct format_walk *walk = run->walk;
+	char key[32], text[160];
+	unsigned int i;
+	size_t len;
+
+	if (walk->one_vcpu)
+		number_row(run->out, n, "only vCPU", walk->vcpu);
+	if (walk->wants)
+		row(run->out, n, "only address spaces", "those of --process");
+	for (i = 0; walk->cut && i < trace_reader_info(run->reader)->vcpus; i++) {
+		const struct decode_window *c = &walk->cut[i];
+
+		/* A vCPU without the place of --from has no part. */
+		if ((walk->one_vcpu && i != walk->vcpu) ||
+		    (c->from == DECODE_CUT_NEVER && !c->from_ticks))
+			continue;
+		snprintf(key, sizeof(key), "part of vCPU %u", i);
+		len = put_edge(text, sizeof(text), "from", c->from, c->from_ticks);
+		if (c->until != UINT64_MAX || c->until_ticks != UINT64_MAX)
+			put_edge(text + len, sizeof(text) - len, " until", c->until,
+				 c->until_ticks);
+		row(run->out, n, key, text);
+	}
 }
 
 static void write_facts(const struct format_run *run)
@@ -52,6 +91,7 @@ static void write_facts(const struct format_run *run)
 	row(run->out, &n, "file", extent->why ? extent->why : "whole");
 	number_row(run->out, &n, "instructions", run->insns);
 	number_row(run->out, &n, "address spaces of vCPUs", run->lanes.n);
+	write_part(run, &n);
 }
 
 static void write_sessions(const struct format_run *run, unsigned int vcpu, unsigned int *n)

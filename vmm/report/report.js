@@ -53,7 +53,10 @@ for (const s of data.events)
 const vcpus = [...new Set(data.lanes.map((l) => l.vcpu))];
 const end = Math.max(data.lanes.reduce((d, l) => l.spans.reduce((m, s) => Math.max(m, s[1] + s[2]), d), 1),
 	data.events.reduce((d, s) => s.list.reduce((m, e) => Math.max(m, e.at + 1), d), 1));
-const view = {from: 0, to: end, picked: null};
+// A part of a trace does not begin at 0.
+const begin = Math.min(data.lanes.reduce((d, l) => l.spans.reduce((m, s) => Math.min(m, s[1]), d), end - 1),
+	data.events.reduce((d, s) => s.list.reduce((m, e) => Math.min(m, e.at), d), end - 1));
+const view = {from: begin, to: end, picked: null};
 const canvas = id('time');
 let hits = [];
 
@@ -185,8 +188,8 @@ function draw() {
 }
 
 function show(from, to) {
-	const size = Math.min(Math.max(to - from, 4), end);
-	view.from = Math.min(Math.max(from, 0), end - size);
+	const size = Math.min(Math.max(to - from, 4), end - begin);
+	view.from = Math.min(Math.max(from, begin), end - size);
 	view.to = view.from + size;
 	draw();
 }
@@ -253,7 +256,7 @@ canvas.addEventListener('pointermove', (e) => {
 });
 canvas.addEventListener('dblclick', (e) => zoom(0.5, e.offsetX / canvas.clientWidth));
 canvas.addEventListener('keydown', (e) => {
-	const act = {'+': () => zoom(0.5), '=': () => zoom(0.5), '-': () => zoom(2), '0': () => show(0, end),
+	const act = {'+': () => zoom(0.5), '=': () => zoom(0.5), '-': () => zoom(2), '0': () => show(begin, end),
 		ArrowLeft: () => pan(-0.25), ArrowRight: () => pan(0.25)}[e.key];
 	if (act) {
 		e.preventDefault();
@@ -264,7 +267,7 @@ id('in').onclick = () => zoom(0.5);
 id('out').onclick = () => zoom(2);
 id('left').onclick = () => pan(-0.25);
 id('right').onclick = () => pan(0.25);
-id('all').onclick = () => show(0, end);
+id('all').onclick = () => show(begin, end);
 id('calls').parentElement.addEventListener('toggle', draw);
 window.addEventListener('resize', () => { draw(); flame(); });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
