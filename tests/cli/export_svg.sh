@@ -39,4 +39,10 @@ objcopy --redefine-sym 'fibonacci=<script>alert(1)</script>&' "$GUEST/calls.elf"
 picture "a hostile name" "$dir/hostile.elf"
 tap_run "it is there" grep -q '&lt;script&gt;alert(1)&lt;/script&gt;&amp;' "$dir/svg"
 tap_run "as text" test "$(grep -c '<script' "$dir/svg")" -eq 0
+
+# The picture of the gallery, behind the line with its licence.
+"$VPT" run -q --pt=host --engine=soft -o "$dir/t.vpt" "$GUEST/calls.elf" >/dev/null
+"$VPT" export -q --to=svg "$dir/t.vpt" "$dir/svg"
+sed 1d docs/gallery/calls.svg >"$dir/want"
+tap_run "docs/gallery/calls.svg is this picture" cmp "$dir/want" "$dir/svg"
 tap_end
