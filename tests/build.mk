@@ -15,6 +15,8 @@ $(TEST_UNIT): $(O)/tests/%: $(O)/tests/unit/%.o $(O)/tests/lib/main.o $(TEST_LIB
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(TEST_LIB) $(LIBVMM) $(LIBVPT) \
 		$(VMM_LIBS) $(CHECK_LIBS)
+# tests/lib/mark.c
+$(TEST_UNIT): private LDFLAGS += -Wl,--wrap=_mark_point
 
 # Its allocations fail one by one.
 $(O)/tests/test_vptdecode_memory: private LDFLAGS += \
