@@ -51,18 +51,6 @@ cuts() { # NAME OPTIONS WHAT...
 		"$dir/chrome" "$@"
 }
 
-clock() { # NAME VCPUS LEAST [OPTION...]: the times of a page of the last trace
-	name=$1
-	vcpus=$2
-	least=$3
-	shift 3
-	hz=$("$VPT" info "$dir/t.vpt" | sed -n 's/^TSC *\([0-9]*\) Hz.*/\1/p')
-	"$VPT" decode -i -j --time "$dir/t.vpt" >"$dir/listing"
-	"$VPT" report -q "$@" -o "$dir/page" "$dir/t.vpt"
-	tap_run "$name: the times of $vcpus vCPUs" python3 tests/cli/formats/report_times.py "$dir/page" \
-		"$dir/listing" "${hz:-0}" "$vcpus" "$least"
-}
-
 # The fact of a part that the page reports.
 fact() { # NAME TEXT
 	tap_run "$1: the page has it as a fact" grep -qF "$2" "$dir/page"
@@ -90,15 +78,7 @@ fact "one vCPU" '["only vCPU","1"]'
 page times "$GUEST/calls.elf" --tsc --mtc=0 --cyc
 cuts times "--from=5us --until=20us" begin end
 fact times 'TSC ticks after the first known time until '
-clock times 1 20
-clock "times, block by block" 1 20 --from=0us
-page "two vCPUs with time" "$GUEST/smp.elf" --cpus=2 --tsc --mtc=3 --cyc
-clock "two vCPUs with time" 2 20
-page "time without TSC" "$GUEST/calls.elf" --cyc
-clock "time without TSC" 0 0
-page "RTIT with time" "$GUEST/calls.elf" --model=silvermont --tsc
-clock "RTIT with time" 0 0
-page "two vCPUs" "$GUEST/smp.elf" --cpus=2
+compare "two vCPUs"
 code "two vCPUs" insns ways targets cold lines
 page "code of 16 and 32 bits" "$GUEST/compat.elf"
 code "code of 16 and 32 bits" insns ways targets

@@ -85,7 +85,7 @@ struct decode_item {
 	uint8_t size;	 /* INSN; BLOCK: the size of its last instruction, 0 if not known */
 	uint8_t raw[16]; /* INSN: its bytes, at most 15 */
 	bool has_to;	 /* EVENT; INSN, if the decoder knows the target at once */
-	bool has_tsc;	 /* EVENT, PARTS */
+	bool has_tsc;	 /* EVENT */
 	bool status;	 /* EVENT: repeats the current state, in a PSB+ */
 	bool vm_entry;	 /* EVENT, DISABLED: by a VM entry */
 	bool shown;	 /* EVENT: the instruction at `ip` has run, and was an earlier item */
@@ -101,11 +101,7 @@ struct decode_item {
 	uint64_t last; /* BLOCK: IP of its last instruction */
 	uint64_t to;   /* EVENT, INSN */
 	uint64_t value; /* EVENT */
-	/*
-	 * EVENT: the host's TSC, if the file has the guest's offset and multiplier. PARTS: the same
-	 * as of the last packet before the end of the parts.
-	 */
-	uint64_t tsc;
+	uint64_t tsc; /* EVENT: the host's TSC, if the file has the guest's offset and multiplier */
 	uint64_t cr3; /* the address space or the id of a space; ~0 if not known */
 	/* The space as far as it is known, even if `cr3` is not known. NULL if nothing is known. */
 	const struct trace_space *space;

@@ -234,8 +234,6 @@ static void parts(struct decode_pt_flow *f, const struct decode_told *told,
 	item->parts = f->merge.parts.at + told->first;
 	item->insns = told->count;
 	item->offset = told->offset;
-	item->has_tsc = told->has_tsc;
-	item->tsc = told->tsc;
 	place(f, told, item);
 }
 
@@ -276,11 +274,7 @@ static int push(struct decode_pt_flow *f)
 	if (!f->quiet)
 		trace_reader_progress(f->reader, f->vcpu, f->ahead.at);
 	more = f->ahead.system->push(f);
-	/* The time of parts is that of their end, so an open part has none. */
-	if (f->ahead.timing.now.known)
-		decode_pt_merge_flush(f);
-	else
-		decode_pt_merge_queue(f);
+	decode_pt_merge_queue(f);
 	return more;
 }
 

@@ -44,7 +44,7 @@ struct decode_told {
 	uint64_t code;	 /* the position of the code before the entry, see decode/code.h */
 	uint64_t offset; /* the stream offset after the last packet that was read */
 	uint64_t to;	 /* RUN: the next IP after the run */
-	uint64_t tsc;	 /* EVENT, PARTS */
+	uint64_t tsc;	 /* EVENT */
 	uint64_t cr3;	 /* SPACE */
 	const struct trace_space *space;
 	struct vptd_event event;
@@ -247,9 +247,6 @@ int decode_pt_drop_told(struct decode_pt_flow *f);
 #define DECODE_AHEAD_PIECE   256u
 #define DECODE_AHEAD_COUNTED 16384u
 #define DECODE_AHEAD_MERGED  1024u
-/* Each piece has a time, so those of a short stream are short. */
-#define DECODE_AHEAD_MERGED_SHORT 64u
-#define DECODE_SHORT_STREAM	  (1u << 20)
 /* The same if runs are offered. Runs after an event are queued up to the end of the piece. */
 #define DECODE_AHEAD_OFFERED 32u
 

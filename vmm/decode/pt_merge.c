@@ -189,7 +189,6 @@ void decode_pt_merge_queue(struct decode_pt_flow *f)
 	struct decode_pt_merge *m = &f->merge;
 	const size_t n = m->parts.n - m->parts.open;
 	struct decode_told *told;
-	struct dec_point point;
 
 	if (n == m->told)
 		return;
@@ -197,9 +196,6 @@ void decode_pt_merge_queue(struct decode_pt_flow *f)
 	if (told) {
 		told->first = (uint32_t)m->told;
 		told->count = (uint32_t)(n - m->told);
-		dec_timing_point(&f->ahead.timing, &point);
-		told->has_tsc = point.known && f->ahead.pt.timing;
-		told->tsc = point.tsc;
 	}
 	m->told = n;
 }
@@ -232,8 +228,7 @@ int decode_pt_merge(struct decode_flow *flow, decode_flow_function *function, vo
 	f->merge.ops.walk = on_walk;
 	f->ahead.flow.ops = &f->merge.ops;
 	f->merge.tracelets = f->ahead.flow.tracelets = dec_tracelets_new(DECODE_PT_CACHE, true);
-	f->ahead.piece =
-		f->len < DECODE_SHORT_STREAM ? DECODE_AHEAD_MERGED_SHORT : DECODE_AHEAD_MERGED;
+	f->ahead.piece = DECODE_AHEAD_MERGED;
 	return f->merge.tracelets ? 0 : -ENOMEM;
 }
 

@@ -131,11 +131,6 @@ struct format_type {
 	 */
 	int (*vm_exit)(struct format_run *run, struct format_lane *guest, struct format_lane *host,
 		       uint64_t ip, enum format_exit exit);
-	/*
-	 * The TSC at the clock is known, or was at a packet shortly before. Times of a vCPU can
-	 * repeat. Not called for a relative time.
-	 */
-	int (*time)(struct format_run *run, uint64_t tsc);
 	/* The walk is complete. run->lanes have their trees of calls. */
 	int (*end)(struct format_run *run);
 	/* Free run->own. It is called once if begin() was, also after an error. */

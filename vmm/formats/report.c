@@ -216,7 +216,6 @@ static void close(struct format_run *run)
 		free(r->series.at[i].kept.at);
 	}
 	if (r) {
-		format_report_times_free(r);
 		free(r->series.at);
 		trace_pairs_free(&r->funcs);
 		trace_pairs_free(&r->totals);
@@ -232,7 +231,6 @@ const struct format_type format_type_report = {
 	.span_begin = span_begin,
 	.span_end = span_end,
 	.instant = instant,
-	.time = format_report_time,
 	.end = end,
 	.close = close,
 };

@@ -50,26 +50,7 @@ enum format_report_total {
 	FORMAT_REPORT_TOTALS
 };
 
-#define FORMAT_REPORT_TIMES 4096u
-
-/* The times of a vCPU, or every @stride-th of them. */
-struct format_report_times {
-	unsigned int vcpu;
-	uint64_t total, stride;
-	struct format_report_time {
-		uint64_t clock, tsc;
-	} last;
-	struct {
-		struct format_report_time *at;
-		size_t n, room;
-	} kept;
-};
-
 struct format_report {
-	struct {
-		struct format_report_times *at;
-		size_t n, room;
-	} times;
 	struct {
 		struct format_report_series *at;
 		size_t n, room;
@@ -110,11 +91,6 @@ void format_report_facts(const struct format_run *run);
 uint64_t format_report_limit(const struct format_report *r, uint64_t start);
 /* Write the instructions of the hottest functions. Returns 0 or -errno. */
 int format_report_hottest(struct format_run *run);
-/* Keep a time. Returns 0 or -ENOMEM. */
-int format_report_time(struct format_run *run, uint64_t tsc);
-void format_report_times_free(struct format_report *r);
-/* Write the times of all vCPUs as a member of an object. */
-void format_report_write_times(const struct format_run *run);
 /* Write the page. Returns 0 or -errno. */
 int format_report_write(struct format_run *run);
 /* Write what a window has. Returns 0 or -ENOMEM. */

@@ -326,7 +326,6 @@ int format_report_write(struct format_run *run)
 	if (!err && r->served)
 		err = write_starts(run);
 	write_events(run);
-	format_report_write_times(run);
 	fputs("}\n</script>\n<script>\n", run->out);
 	write_part(run->out, format_page_script, format_page_script_end);
 	fputs("</script>\n</body>\n</html>\n", run->out);

@@ -344,19 +344,6 @@ static void skip(struct walk *w, const struct decode_item *item)
 		w->lane->from.known = false;
 }
 
-/* Report the time of an item, after which the clock is. */
-static int take_tsc(struct walk *w, const struct decode_item *item)
-{
-	const bool of_block = item->kind == DECODE_ITEM_BLOCK && decode_pace_knows(&item->when) &&
-			      !item->when.relative;
-	const bool has_tsc = item->has_tsc &&
-			     (item->kind == DECODE_ITEM_EVENT || item->kind == DECODE_ITEM_PARTS);
-
-	if (!w->run.type->time || !w->run.inside || (!has_tsc && !of_block))
-		return 0;
-	return w->run.type->time(&w->run, of_block ? item->when.tsc : item->tsc);
-}
-
 static int pass(struct walk *w, const struct decode_item *item)
 {
 	const struct format_walk *of = w->of;
@@ -427,8 +414,6 @@ static int walk_vcpu(struct walk *w)
 			decode_cutter_time(&w->cutter, w->run.clock, &item);
 		if (!err)
 			err = pass_pieces(w, &item);
-		if (!err)
-			err = take_tsc(w, &item);
 		/* A full disk must not be found out after hours. */
 		if (!err && ferror(w->run.out))
 			err = -EIO;

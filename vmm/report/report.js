@@ -56,45 +56,9 @@ const end = Math.max(data.lanes.reduce((d, l) => l.spans.reduce((m, s) => Math.m
 // A part of a trace does not begin at 0.
 const begin = Math.min(data.lanes.reduce((d, l) => l.spans.reduce((m, s) => Math.min(m, s[1]), d), end - 1),
 	data.events.reduce((d, s) => s.list.reduce((m, e) => Math.min(m, e.at), d), end - 1));
-const view = {from: begin, to: end, picked: null, axis: ''};
+const view = {from: begin, to: end, picked: null};
 const canvas = id('time');
 let hits = [];
-
-// The x-axis has instructions of each vCPU, or time. Time is interpolated between known times.
-const clocks = new Map(data.times.filter((t) => t.points.length > 1).map((t) => [t.vcpu, t.points]));
-const timed = () => view.axis === 'time';
-function interpolate(points, by, n) {
-	let lo = 1, hi = points.length - 1;
-	while (lo < hi) {
-		const mid = lo + hi >> 1;
-		if (points[mid][by] <= n)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	const a = points[lo - 1], b = points[lo], width = b[by] - a[by];
-	return width ? a[1 - by] + (n - a[by]) * (b[1 - by] - a[1 - by]) / width : b[1 - by];
-}
-const place = (vcpu, clock) => timed() ? interpolate(clocks.get(vcpu), 0, clock) : clock;
-const clockAt = (vcpu, at) => timed() ? Math.max(interpolate(clocks.get(vcpu), 1, at), 0) : at;
-const shown = (vcpu) => !timed() || clocks.has(vcpu);
-
-// The ends of the axis.
-function bounds() {
-	if (!timed())
-		return [begin, end];
-	const all = [...clocks.values()];
-	return [Math.min(...all.map((p) => p[0][1])), Math.max(...all.map((p) => p[p.length - 1][1]))];
-}
-
-// The text of a place on the axis, with as many digits as a step of it needs.
-function tick(n, step) {
-	if (!timed() || !data.hz)
-		return plural(Math.round(n));
-	const s = step / data.hz, [unit, name] = s >= 1 ? [1, 's'] : s >= 1e-3 ? [1e3, 'ms'] : s >= 1e-6 ? [1e6, 'µs'] : [1e9, 'ns'];
-	const digits = Math.min(Math.max(Math.ceil(-Math.log10(s * unit)), 0), 3);
-	return `${(n / data.hz * unit).toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits})} ${name}`;
-}
 
 function hue(text) {
 	let h = 7;
@@ -112,8 +76,6 @@ function css(name) {
 function rows() {
 	const list = [];
 	for (const v of [...new Set([...vcpus, ...data.events.map((s) => s.vcpu)])].sort((a, b) => a - b)) {
-		if (!shown(v))
-			continue;
 		for (const s of data.events)
 			if (s.vcpu === v)
 				list.push({series: s, height: ROW, title: `vCPU ${v}: ${s.label} (${plural(s.total)})`});
@@ -170,7 +132,7 @@ function drawSeries(c, s, y, x, width) {
 	if (s.stride > 1)
 		s.buckets.forEach((n, i) => {
 			if (n)
-				c.fillRect(x(i * wide), y + ROW - 2 - n / max * 12, Math.max(x((i + 1) * wide) - x(i * wide), 1), n / max * 12);
+				c.fillRect(x(i * wide), y + ROW - 2 - n / max * 12, Math.max(x(wide) - x(0), 1), n / max * 12);
 		});
 	c.fillStyle = css('--mark');
 	for (const e of s.list) {
@@ -183,8 +145,7 @@ function drawSeries(c, s, y, x, width) {
 }
 
 function drawAxis(c, x, width) {
-	const wide = (view.to - view.from) / 4, unit = timed() && data.hz ? data.hz / 1e9 : 1;
-	const step = unit * 10 ** Math.floor(Math.log10(Math.max(wide / unit, 1)));
+	const step = 10 ** Math.floor(Math.log10(Math.max((view.to - view.from) / 4, 1)));
 	c.fillStyle = css('--soft');
 	for (let n = Math.ceil(view.from / step) * step, seen = -200; n <= view.to; n += step) {
 		if (x(n) - seen < 110)
@@ -192,7 +153,7 @@ function drawAxis(c, x, width) {
 		seen = x(n);
 		c.fillRect(seen, 0, 1, 5);
 		if (seen < width - 80)
-			c.fillText(tick(n, step), seen + 3, 13);
+			c.fillText(plural(Math.round(n)), seen + 3, 13);
 	}
 }
 
@@ -205,13 +166,12 @@ function draw() {
 	c.scale(scale, scale);
 	c.font = '11px monospace';
 	hits = [];
-	const scaled = width / (view.to - view.from), of = (n) => (n - view.from) * scaled;
-	drawAxis(c, of, width);
+	const x = (n) => (n - view.from) * width / (view.to - view.from);
+	drawAxis(c, x, width);
 	let y = AXIS;
 	for (const r of lines) {
 		c.fillStyle = css('--line');
 		c.fillRect(0, y - 1, width, 1);
-		const v = (r.lane || r.series).vcpu, x = (n) => of(place(v, n));
 		if (r.lane)
 			drawSpans(c, r.lane, y, x, width);
 		else
@@ -222,16 +182,14 @@ function draw() {
 		c.font = '11px monospace';
 		y += r.height;
 	}
-	const step = (view.to - view.from) / 100;
-	id('range').textContent = timed() ? `${tick(view.from, step)} to ${tick(view.to, step)}${data.hz ? '' : ' ticks'} after the first known time, vCPUs aligned by TSC`
-		: `instructions ${plural(Math.round(view.from))} to ${plural(Math.round(view.to))} of each vCPU`;
+	id('range').textContent = `instructions ${plural(Math.round(view.from))} to ${plural(Math.round(view.to))} of each vCPU`;
 	if (id('calls').parentElement.open)
 		listCalls();
 }
 
 function show(from, to) {
-	const [first, last] = bounds(), size = Math.min(Math.max(to - from, 4), last - first);
-	view.from = Math.min(Math.max(from, first), last - size);
+	const size = Math.min(Math.max(to - from, 4), end - begin);
+	view.from = Math.min(Math.max(from, begin), end - size);
 	view.to = view.from + size;
 	draw();
 }
@@ -263,11 +221,11 @@ function listCalls() {
 	const list = [];
 	for (const s of data.events)
 		for (const e of s.list)
-			if (shown(s.vcpu) && place(s.vcpu, e.at) >= view.from && place(s.vcpu, e.at) <= view.to)
+			if (e.at >= view.from && e.at <= view.to)
 				list.push([e.at, 0, `vCPU ${s.vcpu}`, eventText(s, e)]);
 	for (const lane of data.lanes)
 		for (const s of lane.spans)
-			if (shown(lane.vcpu) && place(lane.vcpu, s[1] + s[2]) >= view.from && place(lane.vcpu, s[1]) <= view.to)
+			if (s[1] + s[2] >= view.from && s[1] <= view.to)
 				list.push([s[1], s[2], lane.name, spanText(s)]);
 	list.sort((a, b) => b[1] - a[1]);
 	list.length = Math.min(list.length, 500);
@@ -298,7 +256,7 @@ canvas.addEventListener('pointermove', (e) => {
 });
 canvas.addEventListener('dblclick', (e) => zoom(0.5, e.offsetX / canvas.clientWidth));
 canvas.addEventListener('keydown', (e) => {
-	const act = {'+': () => zoom(0.5), '=': () => zoom(0.5), '-': () => zoom(2), '0': () => show(...bounds()),
+	const act = {'+': () => zoom(0.5), '=': () => zoom(0.5), '-': () => zoom(2), '0': () => show(begin, end),
 		ArrowLeft: () => pan(-0.25), ArrowRight: () => pan(0.25)}[e.key];
 	if (act) {
 		e.preventDefault();
@@ -309,13 +267,7 @@ id('in').onclick = () => zoom(0.5);
 id('out').onclick = () => zoom(2);
 id('left').onclick = () => pan(-0.25);
 id('right').onclick = () => pan(0.25);
-id('all').onclick = () => show(...bounds());
-id('axes').hidden = !clocks.size;
-id('axis').onchange = () => {
-	view.axis = id('axis').value;
-	layOut();
-	show(...bounds());
-};
+id('all').onclick = () => show(begin, end);
 id('calls').parentElement.addEventListener('toggle', draw);
 window.addEventListener('resize', () => { draw(); flame(); });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
@@ -453,8 +405,8 @@ function merge(part) {
 
 id('more').hidden = !data.starts;
 id('more').onclick = async () => {
-	for (const v of vcpus.filter(shown)) {
-		const from = Math.floor(clockAt(v, view.from)), to = Math.ceil(clockAt(v, view.to)) + 1;
+	const from = Math.floor(view.from), to = Math.ceil(view.to);
+	for (const v of vcpus) {
 		const part = await ask(`calls?vcpu=${v}&from=${from}&to=${to}`, 'tip');
 		if (!part)
 			return;
@@ -567,16 +519,14 @@ function goFunction(f) {
 		functions(sortKey);
 	}
 	functionRows[f].classList.add('hit');
-	let best = null, v = 0;
+	let best = null;
 	for (const lane of data.lanes)
 		for (const s of lane.spans)
-			if (s[0] === f && shown(lane.vcpu) && (!best || s[2] > best[2]))
-				[best, v] = [s, lane.vcpu];
+			if (s[0] === f && (!best || s[2] > best[2]))
+				best = s;
 	view.picked = best;
-	if (best) {
-		const a = place(v, best[1]), b = place(v, best[1] + best[2]);
-		show(2 * a - b, 2 * b - a);
-	}
+	if (best)
+		show(best[1] - best[2], best[1] + 2 * best[2]);
 	functionRows[f].scrollIntoView({block: 'center'});
 }
 
@@ -585,12 +535,6 @@ function goLane(i) {
 	root = 0;
 	flame();
 	id('lane').focus();
-}
-
-function goEvent(s, e) {
-	if (shown(s.vcpu))
-		show(place(s.vcpu, e.at - 500), place(s.vcpu, e.at + 500));
-	canvas.focus();
 }
 
 function* results(q) {
@@ -604,7 +548,7 @@ function* results(q) {
 		for (const e of s.list) {
 			const text = eventText(s, e);
 			if (text.toLowerCase().includes(q))
-				yield [text, () => goEvent(s, e)];
+				yield [text, () => { show(e.at - 500, e.at + 500); canvas.focus(); }];
 		}
 }
 
