@@ -6,7 +6,7 @@ void decode_cutter_begin(struct decode_cutter *c, const struct decode_window *cu
 {
 	static const struct decode_window all = {0, DECODE_CUT_NEVER, 0, DECODE_CUT_NEVER};
 
-	c->cut = cut ? *cut : all;
+	*c = (struct decode_cutter){.cut = cut ? *cut : all};
 	decode_pace_begin(&c->pace);
 }
 
