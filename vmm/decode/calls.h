@@ -4,8 +4,9 @@
  * are chains of callers.
  *
  * A RET returns to the CALL that it matches by address, and can skip any number of CALLs. A jump
- * into another function replaces the function that jumped, and so does a CALL of the next instruction. Interrupts and exceptions are calls of
- * their handlers.
+ * into another function replaces the function that jumped. So does a RET to the begin of a
+ * function, and a CALL of the next instruction. Interrupts and exceptions are calls of their
+ * handlers.
  */
 #ifndef VMM_DECODE_CALLS_H
 #define VMM_DECODE_CALLS_H
@@ -89,6 +90,28 @@ void decode_calls_watch(struct decode_calls *calls, const struct decode_calls_wa
 			void *context);
 /* End all spans with DECODE_SPAN_CUT, as at the end of the trace. */
 bool decode_calls_cut(struct decode_calls *calls);
+
+/*
+ * An open tree is of a part of a vCPU's trace whose callers are not known. Time, selection, spans
+ * and divided counts are not for open trees, nor decode_calls_forget(), _node() and _print().
+ */
+struct decode_calls *decode_calls_new_open(const struct debug_symbols *symbols);
+
+/*
+ * End an open tree, to which no item can be added afterwards. Its pieces are valid as long as the
+ * tree. Returns NULL if there is no memory.
+ */
+struct decode_calls_pieces;
+const struct decode_calls_pieces *decode_calls_close_open(struct decode_calls *calls);
+
+/*
+ * Add the pieces of the part of the trace that follows. The tree then equals that of all items, down
+ * to the order of its nodes. It may be open, too. Returns false if there is no memory.
+ */
+bool decode_calls_join(struct decode_calls *calls, const struct decode_calls_pieces *pieces);
+
+/* Returns true if pieces that were read from a file can be joined: all indices are valid. */
+bool decode_calls_pieces_check(const struct decode_calls_pieces *pieces);
 
 /* A node of the tree. */
 struct decode_calls_node {
