@@ -13,17 +13,16 @@
 #include "cli/cpu.h"
 #include "cli/cut.h"
 #include "cli/decode_calls.h"
+#include "cli/decode_show.h"
 #include "cli/decode_side.h"
 #include "cli/decode_stop.h"
 #include "cli/jobs.h"
-#include "cli/marks.h"
 #include "cli/memory.h"
 #include "cli/open.h"
 #include "cli/option.h"
 #include "cli/progress.h"
 #include "cli/symbols.h"
 #include "decode/by_cr3.h"
-#include "decode/coverage.h"
 #include "decode/flow.h"
 #include "decode/listing.h"
 #include "decode/pace.h"
@@ -31,8 +30,6 @@
 #include "decode/summary.h"
 #include "decode/tally.h"
 #include "text/text.h"
-
-#define HOT_MAX 10
 
 enum mode { SUMMARY, INSN, BLOCKS, CALLS, COVERAGE };
 
@@ -440,209 +437,33 @@ static int decode_vcpu(struct decode *d, unsigned int vcpu)
 	return err;
 }
 
-static void text_pace(const struct decode_pace *p)
+/* Collect what the summary and the coverage show. */
+static struct cli_decode_show shown(struct decode *d)
 {
-	if (p->sum.ticks && p->hz)
-		printf("core clock     %.1f MHz\n",
-		       (double)decode_pace_core_hz(p, p->sum.cycles, p->sum.ticks) / 1e6);
-	else if (p->sum.ticks)
-		printf("core clock     %.4f of the TSC's\n",
-		       (double)p->sum.cycles / (double)p->sum.ticks);
-	if (p->cycles)
-		printf("core clocks    %" PRIu64 " while traced, %.3f instructions each%s\n",
-		       p->cycles, (double)p->insns / (double)p->cycles,
-		       p->is_virtual ? "; virtual: an instruction is a core clock by definition"
-				     : "");
-	else
-		puts("core clocks    not counted: there are no CYC packets");
-}
-
-static void json_pace(const struct decode_pace *p)
-{
-	printf(",\"virtual_time\":%s", p->is_virtual ? "true" : "false");
-	if (p->cycles)
-		printf(",\"cycles\":%" PRIu64 ",\"insns_per_cycle\":%.6f", p->cycles,
-		       (double)p->insns / (double)p->cycles);
-	if (p->sum.ticks && p->hz)
-		printf(",\"core_hz\":%" PRIu64,
-		       decode_pace_core_hz(p, p->sum.cycles, p->sum.ticks));
-}
-
-/* Return the marks of the part of a vCPU. */
-static struct cli_marks marks_of(const struct decode *d, unsigned int vcpu)
-{
-	struct cli_marks marks = {vcpu, 0, UINT64_MAX, d->o->limit};
-
-	if (d->cuts) {
-		marks.from = d->cuts[vcpu].from;
-		marks.until = d->cuts[vcpu].until;
-	}
-	return marks;
-}
-
-/* Print the marks of the selected vCPUs. */
-static void show_marks(const struct decode *d)
-{
-	const unsigned int vcpus = trace_reader_info(d->reader)->vcpus;
-	struct cli_marks marks;
-	bool first = true;
-	unsigned int i;
-
-	if (d->o->json)
-		fputs(",\"marks\":[", stdout);
-	for (i = 0; i < vcpus; i++) {
-		if (!wanted(d->o, i))
-			continue;
-		marks = marks_of(d, i);
-		if (d->o->json)
-			cli_marks_json(d->reader, &marks, &first);
-		else
-			cli_marks_text(d->reader, &marks);
-	}
-	if (d->o->json)
-		putchar(']');
-}
-
-/* Print the clocks of the part of each vCPU. */
-static void show_parts(const struct decode *d)
-{
-	const unsigned int vcpus = trace_reader_info(d->reader)->vcpus;
-	const char *comma = "";
-	unsigned int i;
-
-	if (!d->cuts)
-		return;
-	if (d->o->json)
-		fputs(",\"parts\":[", stdout);
-	for (i = 0; i < vcpus; i++) {
-		const struct decode_window *part = &d->cuts[i];
-
-		if (!wanted(d->o, i))
-			continue;
-		if (part->from >= part->until) {
-			if (!d->o->json)
-				printf("part           nothing of vCPU %u\n", i);
-			continue;
-		}
-		if (d->o->json)
-			printf("%s{\"vcpu\":%u,\"from\":%" PRIu64 ",\"until\":%" PRIu64 "}", comma,
-			       i, part->from, part->until);
-		else
-			printf("part           instructions %" PRIu64 " to %" PRIu64
-			       " of vCPU %u\n",
-			       part->from, part->until - 1, i);
-		comma = ",";
-	}
-	if (d->o->json)
-		putchar(']');
-}
-
-static void json_summary(struct decode *d, const struct decode_hot *hot, size_t nhot,
-			 uint64_t bytes, uint64_t sessions)
-{
-	char name[128];
-	size_t i;
-
-	printf("{\"bytes\":%" PRIu64 ",\"sessions\":%" PRIu64 ",\"insns\":%" PRIu64
-	       ",\"blocks\":%" PRIu64 ",\"errors\":%" PRIu64 ",\"skipped\":%" PRIu64
-	       ",\"events\":{",
-	       bytes, sessions, d->sum.insns, d->sum.blocks, d->sum.errors, d->sum.skipped);
-	for (i = 0; i < DECODE_FLOW_COUNT; i++)
-		printf("%s\"%s\":%" PRIu64, i ? "," : "",
-		       decode_flow_event_text((enum decode_flow_event)i), d->sum.events[i]);
-	printf("},\"functions\":[");
-	for (i = 0; i < nhot; i++) {
-		debug_symbols_format(d->symbols, hot[i].start, name, sizeof(name));
-		printf("%s{\"function\":", i ? "," : "");
-		text_json_string(stdout, name);
-		printf(",\"insns\":%" PRIu64 "}", hot[i].insns);
-	}
-	putchar(']');
-	if (d->o->time)
-		json_pace(&d->pace);
-	if (d->has_spaces)
-		cli_decode_side_json(&d->shares);
-	show_parts(d);
-	show_marks(d);
-	cli_decode_stop_json(&d->stop, &d->names);
-	puts("}");
-}
-
-static void text_summary(struct decode *d, const struct decode_hot *hot, size_t nhot,
-			 uint64_t bytes, uint64_t sessions)
-{
-	char name[128];
-	size_t i;
-
-	printf("trace          %" PRIu64 " bytes, sessions: %" PRIu64 "\n", bytes, sessions);
-	show_parts(d);
-	printf("instructions   %" PRIu64, d->sum.insns);
-	if (d->sum.insns && !d->cuts)
-		printf(", %.2f bits each", 8.0 * (double)bytes / (double)d->sum.insns);
-	printf("\nblocks         %" PRIu64 "\n", d->sum.blocks);
-	for (i = 0; i < DECODE_FLOW_COUNT; i++) {
-		if (d->sum.events[i])
-			printf("%-14s %" PRIu64 "\n",
-			       decode_flow_event_text((enum decode_flow_event)i), d->sum.events[i]);
-	}
-	if (d->sum.skipped)
-		printf("skipped        %" PRIu64 " bytes before a PSB\n", d->sum.skipped);
-	printf("errors         %" PRIu64 "\n", d->sum.errors);
-	if (d->o->time)
-		text_pace(&d->pace);
-	if (d->has_spaces)
-		cli_decode_side_table(&d->shares, !d->by_cr3);
-	for (i = 0; i < nhot; i++) {
-		if (!i)
-			puts("\n   share  instructions  function");
-		debug_symbols_format(d->symbols, hot[i].start, name, sizeof(name));
-		printf("%7.2f%%  %12" PRIu64 "  %s\n",
-		       100 * (double)hot[i].insns / (double)d->sum.insns, hot[i].insns, name);
-	}
-	show_marks(d);
-	if (cli_empty(d->reader))
-		puts(cli_empty(d->reader));
-	cli_decode_stop_text(&d->stop, &d->names);
-}
-
-static void show_summary(struct decode *d)
-{
-	unsigned int vcpus = trace_reader_info(d->reader)->vcpus, i;
-	struct decode_hot hot[HOT_MAX];
-	uint64_t bytes = 0, sessions = 0;
-	size_t n;
-
-	for (i = 0; i < vcpus; i++) {
-		if (!wanted(d->o, i))
-			continue;
-		trace_reader_sessions(d->reader, i, &n);
-		sessions += n;
-		bytes += trace_reader_stream_bytes(d->reader, i);
-	}
-	decode_tally_sort(&d->tally);
-	n = decode_summary_hot(d->symbols, &d->tally, hot,
-			       d->o->limit < HOT_MAX ? (size_t)d->o->limit : HOT_MAX);
-	(d->o->json ? json_summary : text_summary)(d, hot, n, bytes, sessions);
-}
-
-static int show_coverage(struct decode *d)
-{
-	struct decode_coverage sum = {0};
-	int err;
-
-	decode_tally_sort(&d->tally);
-	err = debug_symbols_read_lines(d->symbols);
-	if (!err)
-		err = decode_coverage_write(d->symbols, &d->tally, NULL, stdout, &sum);
-	d->no_lines = !err && !sum.files;
-	return err;
+	return (struct cli_decode_show){
+		.reader = d->reader,
+		.symbols = d->symbols,
+		.names = &d->names,
+		.vcpu = d->o->one_vcpu ? (int)d->o->vcpu : -1,
+		.json = d->o->json,
+		.limit = d->o->limit,
+		.sum = &d->sum,
+		.tally = &d->tally,
+		.pace = d->o->time ? &d->pace : NULL,
+		.shares = d->has_spaces ? &d->shares : NULL,
+		.told = !d->by_cr3,
+		.cuts = d->cuts,
+		.stop = &d->stop,
+	};
 }
 
 static int show(struct decode *d)
 {
+	const struct cli_decode_show what = shown(d);
+
 	switch (d->o->mode) {
 	case SUMMARY:
-		show_summary(d);
+		cli_decode_show_summary(&what);
 		return 0;
 	case CALLS:
 		if (!cli_decode_calls_forget(&d->calls))
@@ -651,7 +472,7 @@ static int show(struct decode *d)
 			d->no_calls = d->o->function && d->o->limit;
 		return 0;
 	case COVERAGE:
-		return show_coverage(d);
+		return cli_decode_show_coverage(&what, &d->no_lines);
 	default:
 		if (wants_more(d))
 			cli_decode_stop_line(&d->stop, &d->names, d->o->json);
