@@ -9,7 +9,7 @@
 #include "decode/pace.h"
 #include "decode/summary.h"
 
-/* What is shown. The caller owns everything. */
+/* The output. The caller owns everything. */
 struct cli_decode_show {
 	struct trace_reader *reader;
 	struct debug_symbols *symbols;

@@ -201,6 +201,8 @@ static int take_operands(const struct cli_verb *verb, int argc, char **argv, voi
 	const char *extra;
 
 	for (; o->name; o++) {
+		if (optind >= argc && o->optional)
+			return CLI_EXIT_OK;
 		if (optind >= argc)
 			return cli_fail(CLI_EXIT_USAGE, "%s: %s is missing: see vpt %s --help",
 					verb->name, o->name, verb->name);

@@ -153,44 +153,81 @@ void decode_pt_shard_state(const struct decode_pt_flow *f, struct decode_pt_stat
 	get_time(a->pt.timing, state);
 }
 
-static bool same_flow(const struct decode_pt_state *a, const struct decode_pt_state *b)
+VPT_STATIC_ASSERT(4 + 16 + 11 + 22 == DECODE_STATE_WORDS, "all words have a place");
+#define FLOW_WORDS   16
+#define ANCHOR_WORDS 22
+#define TIME_WORDS   11
+
+static void flow_words(const struct decode_pt_state *s, uint64_t *to)
 {
-	return a->enabled == b->enabled && a->blind == b->blind && a->nr == b->nr &&
-	       a->pip == b->pip && a->mode_exec == b->mode_exec && a->block_type == b->block_type &&
-	       a->waits == b->waits && a->last_ip == b->last_ip && a->pip_cr3 == b->pip_cr3 &&
-	       a->vmcs == b->vmcs && a->cr3 == b->cr3 && a->ip == b->ip && a->last == b->last &&
-	       a->function == b->function && a->session == b->session &&
-	       a->next_switch == b->next_switch;
+	const uint64_t words[FLOW_WORDS] = {
+		s->enabled, s->blind,	 s->nr,	     s->pip,	     s->mode_exec, s->block_type,
+		s->waits,   s->last_ip,	 s->pip_cr3, s->vmcs,	     s->cr3,	   s->ip,
+		s->last,    s->function, s->session, s->next_switch,
+	};
+
+	memcpy(to, words, sizeof(words));
 }
 
 /* The part of the time that an anchor sets anew. Without an anchor it is not used. */
-static bool same_anchor(const struct dec_time *a, const struct dec_time *b)
+static void anchor_words(const struct dec_time *t, uint64_t *to)
 {
-	return a->at_anchor == b->at_anchor && a->lo == b->lo && a->hi == b->hi &&
-	       a->next == b->next && a->clocks == b->clocks && a->told_clocks == b->told_clocks &&
-	       a->drop == b->drop && a->parts == b->parts && a->least == b->least &&
-	       a->most == b->most && a->told_least == b->told_least && a->no_most == b->no_most &&
-	       a->span == b->span && a->spans == b->spans && a->has_base == b->has_base &&
-	       a->vague == b->vague && a->lost == b->lost && a->has_tsc == b->has_tsc &&
-	       a->ctc == b->ctc && a->ctc_bits == b->ctc_bits && a->base == b->base &&
-	       a->width == b->width && a->ticks == b->ticks;
+	const uint64_t words[ANCHOR_WORDS] = {
+		t->at_anchor,  t->lo,
+		t->hi,	       t->next,
+		t->clocks,     t->told_clocks,
+		t->drop,       t->parts,
+		t->least,      t->most,
+		t->told_least, t->no_most,
+		t->span,       t->spans,
+		t->has_base,   t->vague,
+		t->lost,       t->has_tsc,
+		t->ctc,	       t->base,
+		t->width,      (uint64_t)t->ticks,
+	};
+
+	memcpy(to, words, sizeof(words));
 }
 
-static bool same_time(const struct decode_pt_state *x, const struct decode_pt_state *y)
+static void time_words(const struct dec_time *t, uint64_t *to)
 {
-	const struct dec_time *a = &x->time, *b = &y->time;
+	const uint64_t words[TIME_WORDS] = {
+		t->known,
+		t->in_cycs,
+		t->cbr,
+		t->cbr_guess,
+		t->cbr_min,
+		t->cbr_max,
+		t->in_psb,
+		t->cal_clocks,
+		t->cal_ticks,
+		t->psb_tsc,
+		t->known ? t->ctc_bits : 0,
+	};
 
-	return a->known == b->known && (!a->known || same_anchor(a, b)) &&
-	       a->in_cycs == b->in_cycs && a->cbr == b->cbr && a->cbr_guess == b->cbr_guess &&
-	       a->cbr_min == b->cbr_min && a->cbr_max == b->cbr_max &&
-	       a->cal_clocks == b->cal_clocks && a->cal_ticks == b->cal_ticks &&
-	       a->in_psb == b->in_psb && a->psb_tsc == b->psb_tsc;
+	memcpy(to, words, sizeof(words));
+}
+
+void decode_pt_state_words(const struct decode_pt_state *s, uint64_t *words)
+{
+	memset(words, 0, DECODE_STATE_WORDS * sizeof(*words));
+	words[0] = s->between;
+	words[1] = s->mode;
+	words[2] = s->next_cr3;
+	words[3] = s->next_resumed;
+	if (s->between || s->unfit)
+		return;
+	flow_words(s, words + 4);
+	time_words(&s->time, words + 4 + FLOW_WORDS);
+	if (s->time.known)
+		anchor_words(&s->time, words + 4 + FLOW_WORDS + TIME_WORDS);
 }
 
 bool decode_pt_state_same(const struct decode_pt_state *a, const struct decode_pt_state *b)
 {
-	if (a->between != b->between || a->unfit || b->unfit || a->mode != b->mode ||
-	    a->next_cr3 != b->next_cr3 || a->next_resumed != b->next_resumed)
-		return false;
-	return a->between || (same_flow(a, b) && same_time(a, b));
+	uint64_t x[DECODE_STATE_WORDS], y[DECODE_STATE_WORDS];
+
+	decode_pt_state_words(a, x);
+	decode_pt_state_words(b, y);
+	return !a->unfit && !b->unfit && !memcmp(x, y, sizeof(x));
 }

@@ -42,6 +42,10 @@ int decode_pt_shard_start(struct decode_pt_flow *f, const struct decode_shard *s
 
 /* Get the state of the flow after END. */
 void decode_pt_shard_state(const struct decode_pt_flow *f, struct decode_pt_state *state);
+
+/* All that decode_pt_state_same() compares, but for `unfit`, for a file. */
+#define DECODE_STATE_WORDS 53
+void decode_pt_state_words(const struct decode_pt_state *state, uint64_t *words);
 bool decode_pt_state_same(const struct decode_pt_state *a, const struct decode_pt_state *b);
 
 #endif /* VMM_DECODE_PT_SHARD_H */

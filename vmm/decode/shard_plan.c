@@ -212,3 +212,19 @@ int decode_shard_plan(const struct decode_shard_input *in, struct decode_shard_p
 	*plan = (struct decode_shard_plan){shards.at, shards.n};
 	return 0;
 }
+
+bool decode_cut_is_right(const struct decode_shard_input *in, const struct decode_cut *cut)
+{
+	struct decode_cut found;
+
+	if (cut->segment > in->nsegments || (cut->segment == in->nsegments && !cut->begins))
+		return false;
+	found = at_segment(in, cut->segment);
+	if (!cut->begins) {
+		if (cut->psb < found.psb || cut->psb >= in->segments[cut->segment].end ||
+		    !find_in_segment(in, cut->psb, &found))
+			return false;
+	}
+	return found.begins == cut->begins && found.psb == cut->psb && found.end == cut->end &&
+	       found.session == cut->session;
+}

@@ -27,6 +27,8 @@ enum decode_shard_counter {
 	DECODE_SHARD_KNOWN,  /* the file has it: `insns` */
 	DECODE_SHARD_FREE,   /* not known, but no code should change in the shard */
 	DECODE_SHARD_AFTER,  /* not known before all earlier shards were decoded */
+	DECODE_SHARD_EXACT,  /* `insns`, if the plan is right */
+	DECODE_SHARD_COUNTERS
 };
 
 struct decode_shard {
@@ -56,5 +58,8 @@ struct decode_shard_input {
 
 /* Make a plan. The list is from malloc(). Returns 0 or -ENOMEM. */
 int decode_shard_plan(const struct decode_shard_input *in, struct decode_shard_plan *plan);
+
+/* Returns true if @cut, from a file, is a place that decode_shard_plan() could choose. */
+bool decode_cut_is_right(const struct decode_shard_input *in, const struct decode_cut *cut);
 
 #endif /* VMM_DECODE_SHARD_PLAN_H */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode/shard_input.h"
 #include "decode/shard_work.h"
 
 /*
@@ -15,11 +16,6 @@
 #define BYTES_MIN    2048u
 #define BYTES_COUNTS 65536u
 #define BYTES_BLOCKS 16384u
-/*
- * A CODE block lies in the file near the packets of its first execution. The recorder may write
- * either of them first.
- */
-#define NEAR 16384u
 /* The least number of shards for each thread, so that no thread waits long for another. */
 #define SHARDS_EACH 8u
 /* The number of shards for each thread whose items are kept. */
@@ -225,30 +221,6 @@ static const struct decode_flow_ops ops = {
 	.code = code,
 };
 
-/* Returns true if shards of the flow do not depend on each other but by what a plan knows. */
-/* Code that changes at offsets depends on errors before, and a shard does not know them. */
-static bool can_cut(const struct decode_pt_flow *f, enum decode_flow_unit unit)
-{
-	const struct decode_code_store *code = f->ahead.store;
-	size_t vmcs;
-
-	if (decode_code_by_offset(code) && decode_code_changes(code))
-		return false;
-
-	trace_reader_vmcs(f->reader, f->vcpu, &vmcs);
-	return unit != DECODE_FLOW_INSNS && !decode_pt_is_atom(f) && !f->spaces && !vmcs &&
-	       f->nsegments && !trace_reader_source(f->reader);
-}
-
-static bool resumes(const struct decode_pt_flow *f)
-{
-	size_t i;
-
-	for (i = 0; i < f->ncr3s && !(f->cr3s[i].cr3 & TRACE_CR3_RESUMED); i++)
-		;
-	return i < f->ncr3s;
-}
-
 static uint64_t bytes_of_shard(const struct decode_pt_flow *f, unsigned int jobs)
 {
 	const uint64_t most = f->counts.wanted ? BYTES_COUNTS : BYTES_BLOCKS;
@@ -260,20 +232,11 @@ static uint64_t bytes_of_shard(const struct decode_pt_flow *f, unsigned int jobs
 static int make_plan(const struct decode_pt_flow *f, const struct decode_shards_how *how,
 		     struct decode_shard_plan *plan)
 {
-	struct decode_shard_input in = {
-		.segments = f->segments,
-		.nsegments = f->nsegments,
-		.periods = f->periods,
-		.stream = f->stream,
-		.code = f->ahead.store,
-		.switches = f->nswitches,
-		.cr3s = f->ncr3s,
-		.resumes = resumes(f),
-		.bytes = how->bytes ? how->bytes : bytes_of_shard(f, how->jobs),
-		.near = how->eager ? 0 : NEAR,
-		.random = how->random,
-	};
+	struct decode_shard_input in = decode_shard_input_of(f);
 
+	in.bytes = how->bytes ? how->bytes : bytes_of_shard(f, how->jobs);
+	in.near = how->eager ? 0 : DECODE_SHARD_NEAR;
+	in.random = how->random;
 	return decode_shard_plan(&in, plan);
 }
 
@@ -343,7 +306,7 @@ int decode_shards_open(struct trace_reader *reader, unsigned int vcpu, enum deco
 	if (err || how->jobs < 2)
 		return err;
 	f = (struct decode_pt_flow *)*flow;
-	if (!can_cut(f, unit))
+	if (!decode_shard_can_cut(f, unit))
 		return 0;
 	err = make_plan(f, how, &plan);
 	if (!err && plan.n > 1)
@@ -363,4 +326,76 @@ bool decode_shards_done(const struct decode_flow *flow, struct decode_shards_don
 		return false;
 	*done = (struct decode_shards_done){s->work.plan.n, s->work.proved};
 	return true;
+}
+
+/* Take over the counters that were proved. From the first unknown counter on there is one shard. */
+static void take_counters(const struct decode_shard_work *w, struct decode_shard_plan *plan)
+{
+	size_t i;
+
+	for (i = 1; i < plan->n; i++) {
+		if (plan->at[i].counter != DECODE_SHARD_AFTER)
+			continue;
+		if (i > w->proved)
+			break;
+		plan->at[i].counter = DECODE_SHARD_EXACT;
+		plan->at[i].insns = w->runs[i - 1].carry.insns;
+	}
+	if (i < plan->n) {
+		plan->at[i - 1].to = plan->at[plan->n - 1].to;
+		plan->n = i;
+	}
+}
+
+static bool needs_counters(const struct decode_shard_plan *plan)
+{
+	size_t i;
+
+	for (i = 0; i < plan->n && plan->at[i].counter != DECODE_SHARD_AFTER; i++)
+		;
+	return i < plan->n;
+}
+
+/* Decode all shards of a plan, whose @flow counts, and set its counters. */
+static int find_counters(struct decode_flow *flow, struct decode_shard_plan *plan)
+{
+	struct shards_flow *s = of(flow);
+	struct decode_item item = {.kind = DECODE_ITEM_SEGMENT};
+	int err = 0;
+
+	while (!err && !s->rest && item.kind != DECODE_ITEM_END)
+		err = next(flow, &item);
+	decode_shard_work_end(&s->work);
+	if (!err)
+		take_counters(&s->work, plan);
+	return err;
+}
+
+int decode_shards_plan(struct trace_reader *reader, unsigned int vcpu,
+		       const struct decode_shards_how *how, struct decode_shard_plan *plan)
+{
+	struct decode_shard_plan copy = {NULL, 0};
+	struct decode_flow *flow;
+	int err = decode_pt_flow_open(reader, vcpu, DECODE_FLOW_COUNTS, &flow);
+
+	*plan = copy;
+	if (err)
+		return err;
+	if (decode_shard_can_cut((struct decode_pt_flow *)flow, DECODE_FLOW_COUNTS))
+		err = make_plan((struct decode_pt_flow *)flow, how, plan);
+	if (err || !needs_counters(plan)) {
+		decode_pt_flow_close(flow);
+		return err;
+	}
+	err = make_plan((struct decode_pt_flow *)flow, how, &copy);
+	if (err) {
+		decode_pt_flow_close(flow);
+		return err;
+	}
+	err = make((struct decode_pt_flow *)flow, DECODE_FLOW_COUNTS, copy, how->jobs, &flow);
+	if (err)
+		return err;
+	err = find_counters(flow, plan);
+	close_flow(flow);
+	return err;
 }

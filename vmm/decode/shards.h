@@ -11,6 +11,7 @@
 #define VMM_DECODE_SHARDS_H
 
 #include "decode/flow.h"
+#include "decode/shard_plan.h"
 
 struct decode_shards_how {
 	unsigned int jobs; /* the number of threads; 0 or 1: none */
@@ -36,5 +37,13 @@ int decode_shards_open(struct trace_reader *reader, unsigned int vcpu, enum deco
 
 /* Returns false if the flow has no threads. Call this function after END. */
 bool decode_shards_done(const struct decode_flow *flow, struct decode_shards_done *done);
+
+/*
+ * Make a plan of the shards of a vCPU, each of at least @how->bytes. Where code changes, the counters
+ * at the begins of shards are found by @how->jobs threads that decode the vCPU. @plan has no shard if
+ * the stream cannot be cut. The list is from malloc(). Returns 0 or -errno.
+ */
+int decode_shards_plan(struct trace_reader *reader, unsigned int vcpu,
+		       const struct decode_shards_how *how, struct decode_shard_plan *plan);
 
 #endif /* VMM_DECODE_SHARDS_H */

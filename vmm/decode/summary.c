@@ -3,6 +3,7 @@
 #include "decode/summary.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static void note_error(struct decode_summary *s, unsigned int vcpu, const struct decode_item *item)
 {
@@ -74,4 +75,18 @@ size_t decode_summary_hot(const struct debug_symbols *symbols, const struct deco
 		one.insns += block->insns;
 	}
 	return insert(hot, n, max, one);
+}
+
+void decode_summary_add(struct decode_summary *s, const struct decode_summary *later)
+{
+	size_t i;
+
+	if (!s->errors)
+		memcpy(s->first_error, later->first_error, sizeof(s->first_error));
+	s->insns += later->insns;
+	s->blocks += later->blocks;
+	s->errors += later->errors;
+	s->skipped += later->skipped;
+	for (i = 0; i < DECODE_FLOW_COUNT; i++)
+		s->events[i] += later->events[i];
 }

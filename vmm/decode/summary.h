@@ -21,6 +21,9 @@ struct decode_summary {
 void decode_summary_item(struct decode_summary *s, unsigned int vcpu,
 			 const struct decode_item *item);
 
+/* Add the counts of a later part of the trace. */
+void decode_summary_add(struct decode_summary *s, const struct decode_summary *later);
+
 struct decode_hot {
 	uint64_t start; /* the address of the function, or of code without a function */
 	uint64_t insns;

@@ -2,6 +2,7 @@
 /* Count how often each block ran. */
 #include "decode/tally.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,19 @@ bool decode_tally_add_count(struct decode_tally *t, uint64_t ip, uint64_t last, 
 	slot->count += count;
 	slot->insns += insns;
 	return true;
+}
+
+int decode_tally_join(struct decode_tally *t, const struct decode_tally *from)
+{
+	size_t i;
+
+	for (i = 0; i < from->nslots; i++) {
+		const struct decode_block_count *c = &from->slots[i];
+
+		if (c->count && !decode_tally_add_count(t, c->ip, c->last, c->count, c->insns))
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 static int by_ip(const void *a, const void *b)

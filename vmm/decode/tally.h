@@ -32,6 +32,9 @@ static inline bool decode_tally_add(struct decode_tally *t, uint64_t ip, uint64_
 	return decode_tally_add_count(t, ip, last, 1, insns);
 }
 
+/* Add all counts of @from, which is not sorted. Returns 0 or -ENOMEM. */
+int decode_tally_join(struct decode_tally *t, const struct decode_tally *from);
+
 /* Pack the counts at the beginning of `slots`, sorted by IP. No count can be added afterwards. */
 void decode_tally_sort(struct decode_tally *t);
 

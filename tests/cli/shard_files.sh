@@ -1,0 +1,171 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# vpt shard: shards that are decoded by processes of their own give what one process gives.
+#
+# tests/partials joins results of random cuts in a random order, and compares counts, events and each
+# node of the tree of calls. The verb's plans run in a random order, and the merged output is compared
+# with that of vpt decode, as text.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/cli.sh
+PARTIALS=${O:-build/${MODE:-rel}}/tests/partials
+
+t=$dir/t.vpt
+plan=$t.plan
+
+# record PAYLOAD OPTION...
+record() {
+	payload=$1
+	shift
+	"$VPT" run -q --engine=soft --pt=host -o "$t" "$@" "$GUEST/$payload.elf" \
+		>/dev/null 2>"$dir/err" </dev/null
+}
+
+# Print the shards in a random order.
+shuffled() { # NUMBER
+	awk -v n="$1" 'BEGIN { srand(1); for (i = 0; i < n; i++) print rand(), i }' | sort | cut -d" " -f2
+}
+
+# run_shards: run all shards of the plan. Returns 1 if one fails.
+run_shards() {
+	number=$(($(wc -l <"$plan") - 1))
+	rm -rf "$plan.d"
+	for shard in $(shuffled "$number"); do
+		"$VPT" shard run -q "$plan" "$shard" 2>>"$dir/err" || return 1
+	done
+}
+
+# same KIND SHARDS OUTPUT...: a plan of KIND ("--calls" or "") gives each output of vpt decode.
+same() {
+	kind=$1 shards=$2
+	shift 2
+	bad=
+	# shellcheck disable=SC2086 # options
+	"$VPT" shard plan -q $kind --shards="$shards" "$t" 2>>"$dir/err" || bad=plan
+	[ -n "$bad" ] || run_shards || bad=run
+	for how in "$@"; do
+		[ -z "$bad" ] || break
+		# shellcheck disable=SC2086 # options
+		"$VPT" decode $kind $how "$t" >"$dir/want" 2>"$dir/want.err"
+		want=$?
+		# shellcheck disable=SC2086 # options
+		"$VPT" shard merge $how "$plan" >"$dir/got" 2>"$dir/got.err"
+		[ $? -eq $want ] && cmp -s "$dir/want" "$dir/got" || bad="$bad '$how'"
+		repaired=$(sed -n 's/.*decoded again with others: //p' "$dir/got.err")
+		repairs=$((repairs + ${repaired:-0}))
+	done
+	most=$((number > most ? number : most))
+	[ -z "$bad" ]
+}
+
+# all SHARDS LEAST NAME: the trace in SHARDS shards, of which at least LEAST were made.
+all() {
+	failed=
+	most=0
+	same "" "$1" "" --json --coverage || failed="$bad"
+	same --calls "$1" "" --json "--limit=9" || failed="$failed calls:$bad"
+	if [ -z "$failed" ] && [ $most -ge "$2" ]; then
+		tap_ok "$3: $most shards"
+	else
+		tap_fail "$3: $most shards" "$failed
+$(cat "$dir/err" "$dir/got.err")"
+	fi
+}
+
+# random LEAST NAME: random cuts, also of a damaged stream; at least LEAST were joined.
+random() {
+	for damage in 0 20; do
+		said=$("$PARTIALS" 300 "${PLANS:-4}" 1 $damage "$t" 2>&1)
+		status=$?
+		joined=${said##*joined } joined=${joined%%,*}
+		repaired=$((repaired + ${said##* }))
+		if [ $status -eq 0 ] && [ "$joined" -ge "$1" ]; then
+			tap_ok "$2, damage $damage: $said"
+		else
+			tap_fail "$2, damage $damage: at least $1 joined" "$said"
+		fi
+	done
+}
+
+repaired=0
+while read -r least how; do
+	# shellcheck disable=SC2086 # options
+	record $how
+	random "$least" "$how"
+done <<EOF
+60 quicksort --psb=0
+60 quicksort --psb=0 --no-retc
+60 bytecode --psb=0 --tsc --mtc --cyc
+4 calls --psb=0
+30 longjmp --psb=0
+4 exceptions --psb=0
+3 interrupts --psb=0 --tsc
+20 processes --psb=0
+20 processes --psb=0 --no-os
+60 kernelmix --psb=0 --tsc
+60 jit --psb=0 --arg=100
+60 legacy --psb=0 --model=spr --events --cyc --buffer=1024:60
+30 storm --psb=0 --tsc
+0 smp --cpus=3 --psb=0
+EOF
+if [ $repaired -ge 50 ]; then
+	tap_ok "results that did not fit: $repaired"
+else
+	tap_fail "results that did not fit: $repaired" "at least 50 are expected"
+fi
+
+record jit --psb=0 --arg=100
+all 7 6 "jit"
+record smp --cpus=3 --psb=0
+all 9 3 "3 vCPUs"
+record quicksort --psb=0
+all 64 14 "quicksort"
+
+# A result that is missing, damaged or of another plan is named, and nothing is printed.
+refused() { # NAME STATUS TEXT
+	"$VPT" shard merge "$plan" >"$dir/got" 2>"$dir/got.err"
+	status=$?
+	if [ $status -eq "$2" ] && [ ! -s "$dir/got" ] && grep -q "$3" "$dir/got.err" &&
+		[ "$(wc -l <"$dir/got.err")" -eq 1 ]; then
+		tap_ok "refused: $1"
+	else
+		tap_fail "refused: $1" "status $status
+$(cat "$dir/got.err")"
+	fi
+}
+
+part=$plan.d/000003-000003.part
+mv "$part" "$dir/part"
+refused "a missing result" 1 "shards without a result: 1: 3$"
+head -c 200 "$dir/part" >"$part"
+refused "a short result" 3 "000003-000003.part: not a partial result"
+printf x | dd of="$part" bs=1 seek=2000 conv=notrunc 2>/dev/null
+refused "a damaged result" 3 "000003-000003.part: damaged"
+echo text >"$part"
+refused "a text" 3 "not a partial result"
+cp "$plan.d/000004-000004.part" "$part"
+refused "another shard's result" 3 "not of this plan"
+mv "$dir/part" "$part"
+cp "$plan" "$dir/plan"
+sed -i '5s/"bytes":[0-9]*/"bytes":1/' "$plan"
+refused "a changed plan" 3 "its id does not fit"
+sed 3q "$dir/plan" >"$plan"
+refused "a short plan" 3 "shards are missing"
+echo '{"vpt_shard_plan":99}' >"$plan"
+refused "a plan of another version" 3 "another version"
+cp "$dir/plan" "$plan"
+
+# Neighbours can be one result, and a result of two takes the place of both.
+"$VPT" shard run -q "$plan" 2-4 && rm "$part"
+"$VPT" shard merge "$plan" >"$dir/got" 2>"$dir/got.err"
+"$VPT" decode --calls "$t" >"$dir/want"
+if cmp -s "$dir/got" "$dir/want"; then tap_ok "a range"; else
+	tap_fail "a range" "$(cat "$dir/got.err")"
+fi
+"$VPT" shard run -q "$plan" 3-99 2>"$dir/err"
+if [ $? -eq 2 ] && grep -q "has shards 0 to" "$dir/err"; then
+	tap_ok "a shard that is not there"
+else
+	tap_fail "a shard that is not there" "$(cat "$dir/err")"
+fi
+tap_end

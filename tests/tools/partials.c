@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Decodes a trace in shards, and joins the results in a random order. Compares counts, events, and
+ * each node of the tree of calls with those of one decoder.
+ *
+ * usage: partials BYTES PLANS SEED DAMAGE FILE
+ *
+ * Each vCPU is decoded PLANS times as counts and as calls, with other cuts each time. BYTES is the
+ * minimum size of a shard. DAMAGE places of the stream get other bytes in each plan. Each result is
+ * written to a file and read back. Two neighbours that do not fit are decoded again as one, and so
+ * is one pair of eight that fits.
+ *
+ * Prints "plans P, shards N, joined J, repaired R".
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "decode/calls_piece.h"
+#include "decode/partial_file.h"
+#include "decode/shard_part.h"
+#include "decode/shards.h"
+
+static struct {
+	uint64_t plans, shards, joined, repaired;
+} sum;
+
+static uint32_t state;
+
+static uint32_t below(size_t n)
+{
+	state ^= state << 13;
+	state ^= state >> 17;
+	state ^= state << 5;
+	return state % (uint32_t)n;
+}
+
+struct work {
+	struct trace_reader *reader;
+	struct debug_symbols *symbols;
+	unsigned int vcpu;
+	enum decode_partial_kind kind;
+	struct decode_shard_plan plan;
+	struct decode_partial *parts;
+	size_t n;
+};
+
+static void die(const char *why)
+{
+	fprintf(stderr, "partials: %s\n", why);
+	exit(1);
+}
+
+/* Write a result to a file, and read it back. */
+static void pass_file(struct decode_partial *p)
+{
+	char path[64], why[128];
+	int fd = memfd_create("partial", 0);
+
+	if (fd < 0 || decode_partial_write(p, fd))
+		die("cannot write");
+	decode_partial_free(p);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (decode_partial_read(path, p, why, sizeof(why)))
+		die(why);
+	close(fd);
+}
+
+static void decode(const struct work *w, uint32_t first, uint32_t end, struct decode_partial *to)
+{
+	struct decode_shard shard;
+	struct decode_shard_part part = {
+		.reader = w->reader, .symbols = w->symbols, .vcpu = w->vcpu, .kind = w->kind};
+
+	if (end) {
+		shard = w->plan.at[first];
+		shard.to = w->plan.at[end - 1].to;
+		part.shard = &shard;
+	}
+	if (decode_shard_part(&part, to))
+		die("cannot decode");
+	to->first = first;
+	to->end = end ? end : 1;
+	pass_file(to);
+}
+
+/* Join two neighbours. */
+static void join(struct work *w, size_t i)
+{
+	struct decode_partial *a = &w->parts[i], *b = a + 1;
+	const uint32_t first = a->first, end = b->end;
+
+	/* The states at PSBs hardly ever differ, even after errors. */
+	a->ends[1].unfit |= !below(8);
+	if (decode_partial_fits(a, b) == DECODE_PARTIAL_FITS) {
+		if (decode_partial_join(a, b))
+			die("no memory");
+		sum.joined++;
+	} else {
+		decode_partial_free(a);
+		decode_partial_free(b);
+		decode(w, first, end, a);
+		sum.repaired++;
+	}
+	if (!below(4))
+		pass_file(a);
+	w->n--;
+	memmove(b, b + 1, (w->n - i - 1) * sizeof(*b));
+}
+
+static bool same_counts(struct decode_partial *a, struct decode_partial *b)
+{
+	const struct decode_summary *x = &a->sum, *y = &b->sum;
+
+	decode_tally_sort(&a->tally);
+	decode_tally_sort(&b->tally);
+	return x->insns == y->insns && x->blocks == y->blocks && x->errors == y->errors &&
+	       x->skipped == y->skipped && !memcmp(x->events, y->events, sizeof(x->events)) &&
+	       !strcmp(x->first_error, y->first_error) && a->tally.used == b->tally.used &&
+	       (!a->tally.used ||
+		!memcmp(a->tally.slots, b->tally.slots, a->tally.used * sizeof(*a->tally.slots)));
+}
+
+/* Make the tree of a result. */
+static struct decode_calls *tree(struct decode_partial *p)
+{
+	struct decode_calls *c = decode_calls_new(NULL);
+	const struct decode_calls_pieces *pieces = decode_calls_close_open(p->calls);
+
+	if (!c || !pieces || !decode_calls_join(c, pieces))
+		die("no memory");
+	return c;
+}
+
+static bool same_trees(const struct decode_calls *a, const struct decode_calls *b)
+{
+	struct decode_calls_node x, y;
+	uint32_t i;
+
+	for (i = 0; decode_calls_node(a, i, &x); i++) {
+		if (!decode_calls_node(b, i, &y) || x.parent != y.parent || x.func != y.func ||
+		    x.count != y.count || x.own != y.own)
+			return false;
+	}
+	return !decode_calls_node(b, i, &y) && decode_calls_insns(a) == decode_calls_insns(b);
+}
+
+static uint64_t function_at(void *context, uint64_t ip)
+{
+	const struct debug_symbol *symbol = debug_symbols_find(context, ip);
+
+	return symbol ? symbol->start : DECODE_NO_FUNCTION;
+}
+
+/* Build the tree without open trees. */
+static struct decode_calls *plain_tree(const struct work *w)
+{
+	struct decode_calls *c = decode_calls_new(w->symbols);
+	struct decode_item item = {.kind = DECODE_ITEM_SEGMENT};
+	struct decode_flow *flow;
+
+	if (!c || decode_flow_open(w->reader, w->vcpu, DECODE_FLOW_BLOCKS, &flow) ||
+	    decode_flow_merge(flow, function_at, w->symbols))
+		die("cannot decode");
+	while (item.kind != DECODE_ITEM_END) {
+		if (decode_flow_next(flow, &item) || !decode_calls_item(c, &item))
+			die("cannot decode");
+	}
+	decode_flow_close(flow);
+	return c;
+}
+
+static bool same(const struct work *w, struct decode_partial *whole, struct decode_partial *joined)
+{
+	struct decode_calls *a, *b;
+	bool ok = same_counts(whole, joined);
+
+	if (w->kind != DECODE_PARTIAL_CALLS)
+		return ok;
+	a = plain_tree(w);
+	b = tree(joined);
+	ok &= same_trees(a, b);
+	decode_calls_free(a);
+	decode_calls_free(b);
+	return ok;
+}
+
+static bool run_plan(struct work *w)
+{
+	struct decode_partial whole;
+	bool ok;
+
+	w->n = w->plan.n;
+	w->parts = calloc(w->n, sizeof(*w->parts));
+	if (!w->parts)
+		die("no memory");
+	for (size_t i = 0; i < w->n; i++)
+		decode(w, (uint32_t)i, (uint32_t)i + 1, &w->parts[i]);
+	while (w->n > 1)
+		join(w, below(w->n - 1));
+	decode(w, 0, 0, &whole);
+	ok = same(w, &whole, &w->parts[0]);
+	decode_partial_free(&whole);
+	decode_partial_free(&w->parts[0]);
+	free(w->parts);
+	sum.plans++;
+	sum.shards += w->plan.n;
+	return ok;
+}
+
+static void damage(uint8_t *stream, size_t len, unsigned int n)
+{
+	size_t at;
+
+	for (; n && len > 128; n--) {
+		at = below(len - 64);
+		if (below(2))
+			stream[at] = (uint8_t)below(256);
+		else
+			memmove(stream + at, stream + below(len - 64), 64);
+	}
+}
+
+/* Make all plans of a vCPU. Returns false after the first difference. */
+static bool run_vcpu(struct work *w, uint64_t bytes, unsigned int plans, unsigned int places)
+{
+	struct decode_shards_how how = {.jobs = 1, .bytes = bytes};
+	bool ok = true;
+	size_t len;
+	uint8_t *stream = (uint8_t *)(uintptr_t)trace_reader_stream(w->reader, w->vcpu, &len);
+	uint8_t *copy = malloc(len + 1);
+
+	if (!copy)
+		die("no memory");
+	for (unsigned int i = 0; ok && i < plans; i++) {
+		how.random = 1 + below(1u << 30);
+		memcpy(copy, stream, len);
+		damage(stream, len, places);
+		if (decode_shards_plan(w->reader, w->vcpu, &how, &w->plan))
+			die("cannot plan");
+		for (w->kind = 0; ok && w->plan.n && w->kind < DECODE_PARTIAL_KINDS; w->kind++)
+			ok = run_plan(w);
+		free(w->plan.at);
+		memcpy(stream, copy, len);
+	}
+	free(copy);
+	return ok;
+}
+
+int main(int argc, char **argv)
+{
+	struct work w = {.vcpu = 0};
+	bool ok = true;
+	char why[256];
+
+	if (argc != 6)
+		return 2;
+	state = 2654435761u * (uint32_t)atoi(argv[3]) | 1;
+	if (trace_reader_open_as(argv[5], TRACE_READER_NO_ORACLE, &w.reader, why, sizeof(why)))
+		die(why);
+	if (debug_symbols_open(w.reader, &w.symbols))
+		die("no symbols");
+	for (; ok && w.vcpu < trace_reader_info(w.reader)->vcpus; w.vcpu++)
+		ok = run_vcpu(&w, (uint64_t)atoll(argv[1]), (unsigned int)atoi(argv[2]),
+			      (unsigned int)atoi(argv[4]));
+	printf("plans %llu, shards %llu, joined %llu, repaired %llu%s\n",
+	       (unsigned long long)sum.plans, (unsigned long long)sum.shards,
+	       (unsigned long long)sum.joined, (unsigned long long)sum.repaired,
+	       ok ? "" : ": they differ");
+	debug_symbols_close(w.symbols);
+	trace_reader_close(w.reader);
+	return ok ? 0 : 1;
+}

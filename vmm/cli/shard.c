@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt shard: decodes a trace in shards, on any number of machines. */
+#include "cli/shard.h"
+
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/confine.h"
+#include "cli/jobs.h"
+#include "cli/option.h"
+
+#define AT(member) .field = offsetof(struct cli_shard_options, member)
+
+static const char *const actions[] = {"plan", "run", "merge", NULL};
+
+static const struct cli_option rows[] = {
+	{'o', "output", "=OUT", "plan: the plan (default: FILE.plan)", cli_take_text, AT(out)},
+	{'n', "shards", "=N", "plan: about N shards in all (default: 8)", cli_take_number,
+	 AT(shards), .least = 1, .most = CLI_SHARDS_MAX},
+	{'b', "bytes", "=SIZE", "plan: shards of at least SIZE bytes, instead of --shards",
+	 cli_take_size, AT(bytes)},
+	{'t', "calls", NULL, "plan: for the tree of calls, not for the summary and the coverage",
+	 cli_take_flag, AT(calls)},
+	{'J', "jobs", "=N",
+	 "plan: threads that find the counters of shards, if code changes in the trace (default: "
+	 "0, "
+	 "one for each core)",
+	 cli_take_number, AT(jobs)},
+	{'S', "symbols", "=FILE[@BIAS]",
+	 "plan: also take symbols from an ELF file, System.map or a copy of /proc/kallsyms, and "
+	 "add BIAS to their addresses; can be repeated",
+	 cli_symbols_take, AT(symbols)},
+	{'d', "dir", "=DIR", "run, merge: the folder of results (default: PLAN.d)", cli_take_text,
+	 AT(dir)},
+	{0, "trace", "=FILE", "run, merge: the trace, if it is no longer where the plan was made",
+	 cli_take_text, AT(trace)},
+	{'g', "coverage", NULL, "merge: the executed lines and functions, as an lcov tracefile",
+	 cli_take_flag, AT(coverage)},
+	{'l', "limit", "=N", "merge: at most N lines of calls, or functions", cli_take_number,
+	 AT(limit)},
+	{'j', "json", NULL, "merge: one JSON object per line", cli_take_flag, AT(json)},
+	{'q', "quiet", NULL, "plan, run: say nothing", cli_take_flag, AT(quiet)},
+	CLI_OPTION_HELP,
+	CLI_OPTION_END,
+};
+
+const struct cli_verb cli_verb_shard = {
+	.name = "shard",
+	.run = cli_cmd_shard,
+	.summary = "decode a large trace in shards, on many machines",
+	.usage = "plan [OPTION]... FILE\nrun [OPTION]... PLAN SHARD\n"
+		 "merge [OPTION]... PLAN",
+	.about = "Cuts the streams of a .vpt trace at PSBs. plan writes the list of shards. run "
+		 "decodes one shard, and can run for all shards at once, on any machine that sees "
+		 "the files. merge joins the results, and prints what vpt decode prints of the "
+		 "whole "
+		 "trace.",
+	.notes =
+		"merge proves that each shard begins with the state in which the shard before "
+		"ends. "
+		"Where this fails, such as at damaged bytes, merge decodes both as one. It names "
+		"the "
+		"shards without a result. A shard that failed is run again alone.\n\n"
+		"The exit status is that of vpt decode. merge returns 1 if results are missing.\n\n"
+		"  vpt shard plan --shards=64 t.vpt                  writes t.vpt.plan\n"
+		"  seq 0 63 | xargs -P4 -n1 vpt shard run t.vpt.plan\n"
+		"  vpt shard merge t.vpt.plan                        as vpt decode t.vpt",
+	.options = rows,
+	.column = 23,
+	.operands = {{"ACTION", AT(action)},
+		     {"FILE or PLAN", AT(path)},
+		     {"SHARD", AT(which), .optional = true}},
+};
+
+int cli_cmd_shard(int argc, char **argv)
+{
+	struct cli_shard_options o = {.shards = 8, .limit = UINT64_MAX};
+	int status = cli_options_parse(&cli_verb_shard, argc, argv, &o);
+	unsigned int i;
+
+	if (!status)
+		status = cli_jobs("shard", &o.jobs);
+	if (status)
+		return status;
+	for (i = 0; actions[i] && strcmp(o.action, actions[i]); i++)
+		;
+	if (!actions[i])
+		return cli_fail(CLI_EXIT_USAGE, "shard: %s: no such action: plan, run or merge",
+				o.action);
+	if (!o.which == !strcmp(o.action, "run"))
+		return cli_fail(CLI_EXIT_USAGE,
+				o.which ? "shard: %s %s: %s: not wanted"
+					: "shard: %s %s: SHARD is missing%s",
+				o.action, o.path, o.which ? o.which : "");
+	switch (i) {
+	case 0:
+		return cli_shard_plan(&o);
+	case 1:
+		return cli_shard_run(&o);
+	default:
+		return cli_shard_merge(&o);
+	}
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The actions of vpt shard. Each returns an exit status, after one line if it is not 0. */
+#ifndef VMM_CLI_SHARD_H
+#define VMM_CLI_SHARD_H
+
+#include "cli/shard_plan.h"
+
+struct cli_shard_options {
+	const char *action, *path, *which; /* the operands */
+	const char *out;		   /* of plan */
+	const char *dir;		   /* the folder of results, or NULL: PLAN.d */
+	const char *trace;		   /* in place of the plan's trace file, or NULL */
+	uint64_t shards, bytes;
+	bool calls; /* plan: for trees of calls */
+	bool coverage, json, quiet;
+	uint64_t limit, jobs;
+	struct cli_symbols symbols;
+};
+
+/* A range of shards, from @first to before @end. */
+struct cli_shard_range {
+	uint32_t first, end;
+};
+
+/* Make the name of the folder of results, or of the result of a range. Returns false if too long. */
+bool cli_shard_dir(const struct cli_shard_options *o, char *text, size_t size);
+bool cli_shard_file(const struct cli_shard_options *o, const struct cli_shard_range *range,
+		    char *text, size_t size);
+/* Return the path of the trace file: --trace, or the plan's. */
+const char *cli_shard_trace(const struct cli_shard_options *o, const struct cli_plan *plan);
+/* Make the folder of results, and enter the sandbox in which only it is written. */
+int cli_shard_confine(const struct cli_shard_options *o);
+/* Open the trace and its symbols. Close both if they are not NULL, also after an error. */
+int cli_shard_open(const struct cli_shard_options *o, const struct cli_plan *plan,
+		   struct trace_reader **reader, struct debug_symbols **symbols);
+/* Decode a range, and write its result. */
+int cli_shard_decode(const struct cli_shard_options *o, const struct cli_plan *plan,
+		     struct trace_reader *reader, const struct debug_symbols *symbols,
+		     const struct cli_shard_range *range);
+/* Parse "K" or "K-L". */
+int cli_shard_parse(const struct cli_plan *plan, const char *text, struct cli_shard_range *range);
+
+int cli_shard_plan(struct cli_shard_options *o);
+int cli_shard_run(const struct cli_shard_options *o);
+int cli_shard_merge(const struct cli_shard_options *o);
+
+#endif /* VMM_CLI_SHARD_H */

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt shard merge: join the results of shards, and print them like vpt decode. */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/decode_show.h"
+#include "cli/open.h"
+#include "cli/shard.h"
+#include "decode/calls_piece.h"
+#include "decode/partial_file.h"
+
+struct merge {
+	const struct cli_shard_options *o;
+	struct cli_plan plan;
+	struct trace_reader *reader;
+	struct debug_symbols *symbols;
+	uint32_t *ends; /* of the longest result that begins at each shard; 0: none */
+	unsigned int repaired;
+	/* The result. */
+	struct decode_summary sum;
+	struct decode_tally tally;
+	struct decode_calls *calls;
+};
+
+/* Note a file of the folder, if its name is that of a result. */
+static void note(struct merge *m, const char *name)
+{
+	unsigned int first, last;
+	int len = 0;
+
+	if (sscanf(name, "%u-%u.part%n", &first, &last, &len) != 2 || !len || name[len] ||
+	    first > last || last >= m->plan.shards.n)
+		return;
+	if (m->ends[first] <= last)
+		m->ends[first] = last + 1;
+}
+
+static int find_results(struct merge *m)
+{
+	const struct dirent *entry;
+	char path[PATH_MAX];
+	DIR *dir;
+
+	m->ends = calloc(m->plan.shards.n + 1, sizeof(*m->ends));
+	if (!m->ends)
+		return cli_fail(CLI_EXIT_HOST, "shard: %s", strerror(ENOMEM));
+	if (!cli_shard_dir(m->o, path, sizeof(path)))
+		return cli_fail(CLI_EXIT_USAGE, "shard: %s: the name is too long", m->o->path);
+	dir = opendir(path);
+	if (!dir)
+		return cli_fail(CLI_EXIT_INPUT, "shard: %s: %s", path, cli_reason(errno));
+	while ((entry = readdir(dir)))
+		note(m, entry->d_name);
+	closedir(dir);
+	return CLI_EXIT_OK;
+}
+
+/* Print the shards without a result on one line. Returns an exit status. */
+static int check_missing(const struct merge *m)
+{
+	char text[256];
+	size_t at = 0, i, from, missing = 0;
+
+	for (i = 0; i < m->plan.shards.n;) {
+		if (m->ends[i]) {
+			i = m->ends[i];
+			continue;
+		}
+		for (from = i; i < m->plan.shards.n && !m->ends[i]; i++)
+			missing++;
+		if (at + 48 < sizeof(text))
+			at += (size_t)snprintf(text + at, sizeof(text) - at,
+					       i - from > 1 ? "%s%zu-%zu" : "%s%zu", at ? ", " : "",
+					       from, i - 1);
+	}
+	return missing ? cli_fail(CLI_EXIT_FAIL, "shard: %s: shards without a result: %zu: %s",
+				  m->o->path, missing, text)
+		       : CLI_EXIT_OK;
+}
+
+static int read_result(const struct merge *m, const struct cli_shard_range *range,
+		       struct decode_partial *p)
+{
+	char path[PATH_MAX], why[128];
+	int err;
+
+	if (!cli_shard_file(m->o, range, path, sizeof(path)))
+		return cli_fail(CLI_EXIT_USAGE, "shard: %s: the name is too long", m->o->path);
+	err = decode_partial_read(path, p, why, sizeof(why));
+	if (err)
+		return cli_fail(cli_input_status(-err), "shard: %s: %s", path, why);
+	if (p->plan != m->plan.id || p->first != range->first || p->end != range->end ||
+	    p->kind != m->plan.kind || p->vcpu != m->plan.shards.at[range->first].vcpu)
+		return cli_fail(CLI_EXIT_INPUT,
+				"shard: %s: it is not of this plan: remove it, and run the shard",
+				path);
+	return CLI_EXIT_OK;
+}
+
+/* Decode both results as one, with more shards behind them each time. */
+static int repair(struct merge *m, struct decode_partial *last, uint32_t until, uint32_t limit)
+{
+	struct cli_shard_range range = {last->first, until};
+	int status;
+
+	m->repaired++;
+	if (until - last->first > 2)
+		range.end += until - last->first;
+	if (range.end > limit)
+		range.end = limit;
+	decode_partial_free(last);
+	status = cli_shard_decode(m->o, &m->plan, m->reader, m->symbols, &range);
+	return status ? status : read_result(m, &range, last);
+}
+
+/* Append @last to @all, which is empty if @all->end is 0. */
+static int append(struct decode_partial *all, struct decode_partial *last)
+{
+	if (all->end)
+		return decode_partial_join(all, last);
+	*all = *last;
+	memset(last, 0, sizeof(*last));
+	return 0;
+}
+
+/*
+ * Join the results of a vCPU, from shard @from to before @to. @last is not joined yet, so that it can
+ * be decoded again with what follows.
+ */
+static int join_shards(struct merge *m, uint32_t from, uint32_t to, struct decode_partial *all,
+		       struct decode_partial *last)
+{
+	struct cli_shard_range range = {from, m->ends[from]};
+	struct decode_partial next = {.end = 0}, before;
+	int status = read_result(m, &range, last);
+
+	while (!status && last->end < to) {
+		/* A result may reach behind the begin of the next, which was decoded before. */
+		range = (struct cli_shard_range){last->end, m->ends[last->end]};
+		if (!range.end) {
+			status = repair(m, last, last->end + 1, to);
+			continue;
+		}
+		status = read_result(m, &range, &next);
+		before = *last;
+		before.counter = decode_partial_counter_after(all, last);
+		if (!status && decode_partial_fits(&before, &next) != DECODE_PARTIAL_FITS) {
+			decode_partial_free(&next);
+			status = repair(m, last, range.end, to);
+		} else if (!status) {
+			if (append(all, last))
+				status = cli_fail(CLI_EXIT_HOST, "shard: %s", strerror(ENOMEM));
+			*last = next;
+			memset(&next, 0, sizeof(next));
+		}
+	}
+	decode_partial_free(&next);
+	if (!status && append(all, last))
+		status = cli_fail(CLI_EXIT_HOST, "shard: %s", strerror(ENOMEM));
+	return status;
+}
+
+/* Add the result of a vCPU to that of the trace. */
+static int add_vcpu(struct merge *m, struct decode_partial *p)
+{
+	const struct decode_calls_pieces *pieces;
+
+	decode_summary_add(&m->sum, &p->sum);
+	if (decode_tally_join(&m->tally, &p->tally))
+		return -ENOMEM;
+	if (!p->calls)
+		return 0;
+	pieces = decode_calls_close_open(p->calls);
+	return pieces && decode_calls_forget(m->calls) && decode_calls_join(m->calls, pieces)
+		       ? 0
+		       : -ENOMEM;
+}
+
+static int join_vcpu(struct merge *m, uint32_t from, uint32_t to)
+{
+	struct decode_partial all = {.end = 0}, last = {.end = 0};
+	int status = join_shards(m, from, to, &all, &last);
+
+	if (!status && add_vcpu(m, &all))
+		status = cli_fail(CLI_EXIT_HOST, "shard: %s", strerror(ENOMEM));
+	decode_partial_free(&all);
+	decode_partial_free(&last);
+	return status;
+}
+
+static int join_all(struct merge *m)
+{
+	uint32_t from = 0, to;
+	int status = CLI_EXIT_OK;
+
+	while (!status && from < m->plan.shards.n) {
+		for (to = from; to < m->plan.shards.n &&
+				m->plan.shards.at[to].vcpu == m->plan.shards.at[from].vcpu;
+		     to++)
+			;
+		status = join_vcpu(m, from, to);
+		from = to;
+	}
+	return status;
+}
+
+/* Print the result. Returns 0 or -errno. */
+static int show(struct merge *m, bool *no_lines)
+{
+	struct cli_names names = {.symbols = m->symbols};
+	struct cli_decode_stop stop = {.pm = trace_reader_stop(m->reader)};
+	const struct cli_decode_show what = {
+		.reader = m->reader,
+		.symbols = m->symbols,
+		.names = &names,
+		.vcpu = -1,
+		.json = m->o->json,
+		.limit = m->o->limit,
+		.sum = &m->sum,
+		.tally = &m->tally,
+		.stop = &stop,
+	};
+	int err = 0;
+
+	*no_lines = false;
+	if (m->plan.kind == DECODE_PARTIAL_CALLS) {
+		if (!decode_calls_forget(m->calls))
+			return -ENOMEM;
+		decode_calls_print(m->calls, stdout, m->o->json, NULL, m->o->limit);
+		return 0;
+	}
+	if (m->o->coverage)
+		return cli_decode_show_coverage(&what, no_lines);
+	names.disasm = decode_disasm_new(m->symbols);
+	if (!names.disasm)
+		return -ENOMEM;
+	if (cli_decode_stop_names(&stop, m->o->json))
+		err = debug_symbols_read_lines(m->symbols);
+	if (!err)
+		cli_decode_show_summary(&what);
+	decode_disasm_free(names.disasm);
+	return err;
+}
+
+static int judge(const struct merge *m, bool no_lines)
+{
+	const char *path = cli_shard_trace(m->o, &m->plan);
+
+	if (fflush(stdout) || ferror(stdout))
+		return cli_fail(CLI_EXIT_HOST, "shard: cannot write: %s", cli_reason(errno));
+	if (m->repaired && !m->o->quiet)
+		fprintf(stderr, "vpt shard: shards that were decoded again with others: %u\n",
+			m->repaired);
+	if (m->sum.errors)
+		return cli_fail(CLI_EXIT_FAIL,
+				"shard: %s: places that cannot be decoded: %" PRIu64
+				"; the first: %s",
+				path, m->sum.errors, m->sum.first_error);
+	return no_lines ? cli_fail(CLI_EXIT_INPUT, "shard: %s: no debug information", path)
+			: CLI_EXIT_OK;
+}
+
+static int merge(struct merge *m)
+{
+	const struct cli_shard_options *o = m->o;
+	bool no_lines;
+	int status, err;
+
+	if (o->coverage && m->plan.kind == DECODE_PARTIAL_CALLS)
+		return cli_fail(CLI_EXIT_USAGE, "shard: --coverage: %s is a plan of calls",
+				o->path);
+	status = find_results(m);
+	if (!status)
+		status = check_missing(m);
+	if (!status)
+		status = cli_shard_open(o, &m->plan, &m->reader, &m->symbols);
+	if (status)
+		return status;
+	m->calls = decode_calls_new(m->symbols);
+	if (!m->calls)
+		return cli_fail(CLI_EXIT_HOST, "shard: %s", strerror(ENOMEM));
+	status = join_all(m);
+	if (status)
+		return status;
+	err = show(m, &no_lines);
+	return err ? cli_fail(CLI_EXIT_HOST, "shard: %s: %s", o->path, cli_reason(-err))
+		   : judge(m, no_lines);
+}
+
+int cli_shard_merge(const struct cli_shard_options *options)
+{
+	/* Results of a repair are named by the user's folder, and say nothing. */
+	struct cli_shard_options o = *options;
+	struct merge m = {.o = &o};
+	int status = cli_shard_confine(&o);
+
+	if (status)
+		return status;
+	status = cli_plan_read(o.path, &m.plan);
+	o.quiet = true;
+	if (!status)
+		status = merge(&m);
+	debug_symbols_close(m.symbols);
+	if (m.reader)
+		trace_reader_close(m.reader);
+	decode_calls_free(m.calls);
+	decode_tally_free(&m.tally);
+	free(m.ends);
+	cli_plan_free(&m.plan);
+	return status;
+}

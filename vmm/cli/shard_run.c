@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt shard plan and run: make a plan, and decode a shard of it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/confine.h"
+#include "cli/files.h"
+#include "cli/open.h"
+#include "cli/shard.h"
+#include "decode/partial_file.h"
+#include "decode/shard_part.h"
+#include "decode/shards.h"
+#include "trace/vec.h"
+
+bool cli_shard_dir(const struct cli_shard_options *o, char *text, size_t size)
+{
+	const int len =
+		o->dir ? snprintf(text, size, "%s", o->dir) : snprintf(text, size, "%s.d", o->path);
+
+	return len >= 0 && (size_t)len < size;
+}
+
+bool cli_shard_file(const struct cli_shard_options *o, const struct cli_shard_range *range,
+		    char *text, size_t size)
+{
+	size_t len;
+
+	if (!cli_shard_dir(o, text, size))
+		return false;
+	len = strlen(text);
+	return snprintf(text + len, size - len, "/%06u-%06u.part", range->first, range->end - 1) <
+	       (int)(size - len);
+}
+
+int cli_shard_parse(const struct cli_plan *plan, const char *text, struct cli_shard_range *range)
+{
+	uint64_t first, last;
+	const char *at = cli_read_number(text, &first);
+
+	last = first;
+	if (at && *at == '-')
+		at = cli_read_number(at + 1, &last);
+	if (!at || *at || first > last)
+		return cli_fail(CLI_EXIT_USAGE,
+				"shard: run: %s: no shard: give a number, or FIRST-LAST", text);
+	if (last >= plan->shards.n)
+		return cli_fail(CLI_EXIT_USAGE, "shard: run: %s: the plan has shards 0 to %zu",
+				text, plan->shards.n - 1);
+	if (plan->shards.at[first].vcpu != plan->shards.at[last].vcpu)
+		return cli_fail(CLI_EXIT_USAGE, "shard: run: %s: they are of several vCPUs", text);
+	*range = (struct cli_shard_range){(uint32_t)first, (uint32_t)last + 1};
+	return CLI_EXIT_OK;
+}
+
+/* Check that the trace has all that a plan supports. */
+static int check_trace(const char *path, const struct trace_reader *reader)
+{
+	size_t spaces;
+
+	trace_reader_spaces(reader, &spaces);
+	if (spaces)
+		return cli_fail(CLI_EXIT_INPUT,
+				"shard: %s: it has a host and its guests, which have no shards: "
+				"use vpt decode",
+				path);
+	return cli_whole("shard", path, reader);
+}
+
+/* Add the shards of a vCPU. */
+static int plan_vcpu(struct cli_plan *plan, struct trace_reader *reader, unsigned int vcpu,
+		     const struct decode_shards_how *how)
+{
+	struct decode_shard_plan part;
+	struct cli_planned one = {.vcpu = vcpu};
+	int err = decode_shards_plan(reader, vcpu, how, &part);
+	size_t i;
+
+	one.whole = !part.n;
+	one.bytes = trace_reader_stream_bytes(reader, vcpu);
+	for (i = 0; !err && i < (part.n ? part.n : 1); i++) {
+		if (part.n) {
+			one.shard = part.at[i];
+			one.bytes = one.shard.to.end - one.shard.from.end;
+		}
+		if (!trace_vec_room(&plan->shards))
+			err = -ENOMEM;
+		else
+			plan->shards.at[plan->shards.n++] = one;
+	}
+	free(part.at);
+	return err;
+}
+
+static int fill_plan(const struct cli_shard_options *o, struct trace_reader *reader,
+		     struct cli_plan *plan)
+{
+	struct decode_shards_how how = {.jobs = (unsigned int)o->jobs, .bytes = o->bytes};
+	uint64_t total = 0;
+	unsigned int i;
+	int err = 0;
+
+	plan->file_bytes = trace_reader_extent(reader)->file_bytes;
+	plan->kind = o->calls ? DECODE_PARTIAL_CALLS : DECODE_PARTIAL_COUNTS;
+	plan->vcpus = trace_reader_info(reader)->vcpus;
+	for (i = 0; i < plan->vcpus; i++)
+		total += trace_reader_stream_bytes(reader, i);
+	if (!how.bytes)
+		how.bytes = total / o->shards + 1;
+	for (i = 0; !err && i < plan->vcpus; i++)
+		err = plan_vcpu(plan, reader, i, &how);
+	return err;
+}
+
+static int write_plan(const struct cli_shard_options *o, const char *out,
+		      const struct cli_plan *plan)
+{
+	struct trace_outfile output;
+	int status = cli_output("shard", out, TRACE_OUTFILE_WHOLE, &output);
+	FILE *file;
+
+	if (status)
+		return status;
+	file = fdopen(dup(output.fd), "w");
+	if (file)
+		cli_plan_write(plan, file);
+	if (!file || fclose(file)) {
+		status = cli_fail(CLI_EXIT_HOST, "shard: %s: %s", out, cli_reason(errno));
+		cli_drop(&output);
+		return status;
+	}
+	status = cli_commit("shard", &output);
+	if (!status && !o->quiet)
+		printf("%s: shards: %zu, of vCPUs: %u\n", out, plan->shards.n, plan->vcpus);
+	return status;
+}
+
+/* The symbols of the plan are strings that it owns. */
+static int copy_symbols(const struct cli_symbols *from, struct cli_plan *plan)
+{
+	for (; plan->symbols.n < from->n; plan->symbols.n++) {
+		char *word = strdup(from->word[plan->symbols.n]);
+
+		if (!word)
+			return -ENOMEM;
+		plan->symbols.word[plan->symbols.n] = word;
+	}
+	return 0;
+}
+
+static int make_plan(const struct cli_shard_options *o, const char *out, struct cli_plan *plan)
+{
+	struct trace_reader *reader;
+	int status = cli_open("shard", o->path, TRACE_READER_NO_ORACLE, &reader), err;
+
+	if (status)
+		return status;
+	status = check_trace(o->path, reader);
+	if (!status) {
+		err = copy_symbols(&o->symbols, plan);
+		if (!err)
+			err = fill_plan(o, reader, plan);
+		if (err)
+			status =
+				cli_fail(CLI_EXIT_HOST, "shard: %s: %s", o->path, cli_reason(-err));
+	}
+	trace_reader_close(reader);
+	plan->id = cli_plan_id(plan);
+	return status ? status : write_plan(o, out, plan);
+}
+
+int cli_shard_plan(struct cli_shard_options *o)
+{
+	struct cli_plan plan = {.id = 0};
+	char out[PATH_MAX];
+	int status;
+
+	if (snprintf(out, sizeof(out), "%s%s", o->out ? o->out : o->path, o->out ? "" : ".plan") >=
+	    (int)sizeof(out))
+		return cli_fail(CLI_EXIT_USAGE, "shard: %s: the name is too long", o->path);
+	if (!realpath(o->path, plan.trace))
+		return cli_fail(CLI_EXIT_INPUT, "shard: %s: %s", o->path, cli_reason(errno));
+	status = cli_files_check("shard",
+				 (const struct cli_file[]){{CLI_INPUT, "FILE", o->path},
+							   {CLI_OUTPUT, "--output", out}},
+				 2);
+	if (!status)
+		status = cli_confine("shard", &(struct sandbox_want){.output = {out}});
+	if (!status)
+		status = make_plan(o, out, &plan);
+	cli_plan_free(&plan);
+	return status;
+}
+
+const char *cli_shard_trace(const struct cli_shard_options *o, const struct cli_plan *plan)
+{
+	return o->trace ? o->trace : plan->trace;
+}
+
+/* Decode a range, with the reader of its trace. */
+static int decode_range(struct trace_reader *reader, const struct cli_plan *plan,
+			const struct debug_symbols *symbols, const struct cli_shard_range *range,
+			struct decode_partial *to)
+{
+	const struct cli_planned *first = &plan->shards.at[range->first];
+	struct decode_shard shard = first->shard;
+	const struct decode_shard_part part = {
+		.reader = reader,
+		.symbols = symbols,
+		.vcpu = first->vcpu,
+		.kind = plan->kind,
+		.shard = first->whole ? NULL : &shard,
+	};
+	int err;
+
+	if (first->vcpu >= trace_reader_info(reader)->vcpus)
+		return -EPROTO;
+	shard.to = plan->shards.at[range->end - 1].shard.to;
+	err = decode_shard_part(&part, to);
+	to->plan = plan->id;
+	to->first = range->first;
+	to->end = range->end;
+	return err;
+}
+
+static int write_result(const struct cli_shard_options *o, const struct cli_shard_range *range,
+			struct decode_partial *p)
+{
+	struct trace_outfile output;
+	char path[PATH_MAX];
+	int status, err;
+
+	if (!cli_shard_file(o, range, path, sizeof(path)))
+		return cli_fail(CLI_EXIT_USAGE, "shard: %s: the name is too long", o->path);
+	status = cli_output("shard", path, TRACE_OUTFILE_WHOLE, &output);
+	if (status)
+		return status;
+	err = decode_partial_write(p, output.fd);
+	if (err) {
+		cli_drop(&output);
+		return cli_fail(CLI_EXIT_HOST, "shard: %s: %s", path, cli_reason(-err));
+	}
+	status = cli_commit("shard", &output);
+	if (!status && !o->quiet)
+		printf("%s: instructions: %" PRIu64 "\n", path, p->sum.insns);
+	return status;
+}
+
+int cli_shard_open(const struct cli_shard_options *o, const struct cli_plan *plan,
+		   struct trace_reader **reader, struct debug_symbols **symbols)
+{
+	const char *path = cli_shard_trace(o, plan);
+	int status = cli_open("shard", path, TRACE_READER_NO_ORACLE, reader);
+
+	*symbols = NULL;
+	if (status)
+		return status;
+	if (trace_reader_extent(*reader)->file_bytes != plan->file_bytes)
+		return cli_fail(CLI_EXIT_INPUT,
+				"shard: %s: it is not the file of the plan, which had %" PRIu64
+				" bytes",
+				path, plan->file_bytes);
+	return cli_symbols_open(&plan->symbols, "shard", *reader, symbols);
+}
+
+int cli_shard_decode(const struct cli_shard_options *o, const struct cli_plan *plan,
+		     struct trace_reader *reader, const struct debug_symbols *symbols,
+		     const struct cli_shard_range *range)
+{
+	struct decode_partial p;
+	int err = decode_range(reader, plan, symbols, range, &p), status;
+
+	if (err == -EPROTO)
+		status = cli_fail(CLI_EXIT_INPUT,
+				  "shard: %s: shard %u is not one of %s: make the plan again",
+				  o->path, range->first, cli_shard_trace(o, plan));
+	else if (err)
+		status = cli_fail(CLI_EXIT_HOST, "shard: %s: %s", o->path, cli_reason(-err));
+	else
+		status = write_result(o, range, &p);
+	decode_partial_free(&p);
+	return status;
+}
+
+/* Make the folder of results, and enter the sandbox in which only it is written. */
+int cli_shard_confine(const struct cli_shard_options *o)
+{
+	char dir[PATH_MAX];
+
+	if (!cli_shard_dir(o, dir, sizeof(dir)))
+		return cli_fail(CLI_EXIT_USAGE, "shard: %s: the name is too long", o->path);
+	if (mkdir(dir, 0777) && errno != EEXIST)
+		return cli_fail(CLI_EXIT_HOST, "shard: %s: %s", dir, cli_reason(errno));
+	return cli_confine("shard", &(struct sandbox_want){.share = dir});
+}
+
+int cli_shard_run(const struct cli_shard_options *o)
+{
+	struct trace_reader *reader = NULL;
+	struct debug_symbols *symbols = NULL;
+	struct cli_shard_range range;
+	struct cli_plan plan;
+	int status = cli_shard_confine(o);
+
+	if (status)
+		return status;
+	status = cli_plan_read(o->path, &plan);
+	if (!status)
+		status = cli_shard_parse(&plan, o->which, &range);
+	if (!status)
+		status = cli_shard_open(o, &plan, &reader, &symbols);
+	if (!status)
+		status = cli_shard_decode(o, &plan, reader, symbols, &range);
+	debug_symbols_close(symbols);
+	if (reader)
+		trace_reader_close(reader);
+	cli_plan_free(&plan);
+	return status;
+}

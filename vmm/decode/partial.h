@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The result of one or more consecutive shards of a vCPU's stream. Partial results are joined in any
+ * grouping, and the result of all shards is that of the whole stream.
+ *
+ * A partial result has the state of the decoder at both of its ends, so that joining proves that one
+ * continues the other (shard_plan.h).
+ */
+#ifndef VMM_DECODE_PARTIAL_H
+#define VMM_DECODE_PARTIAL_H
+
+#include "decode/calls.h"
+#include "decode/pt_shard.h"
+#include "decode/summary.h"
+#include "decode/tally.h"
+
+enum decode_partial_kind {
+	DECODE_PARTIAL_COUNTS, /* how often each block ran */
+	DECODE_PARTIAL_CALLS,  /* the tree of calls */
+	DECODE_PARTIAL_KINDS
+};
+
+/* An end of a partial result: the words of decode_pt_state_words(). */
+struct decode_partial_end {
+	uint64_t words[DECODE_STATE_WORDS];
+	bool unfit; /* nothing can be joined here */
+};
+
+/*
+ * The instruction counter, which selects versions of code. The counter at the begin must be from
+ * @least to @most, or other versions would have been decoded.
+ */
+struct decode_partial_counter {
+	uint64_t least, most;
+	bool begins;  /* the file has the counter at the begin, whatever came before */
+	bool known;   /* the counter at the end is known */
+	uint64_t end; /* it; otherwise the number to add to the counter at the begin */
+};
+
+struct decode_partial {
+	uint64_t plan; /* a number that identifies the plan */
+	enum decode_partial_kind kind;
+	unsigned int vcpu;
+	uint32_t first, end; /* the shards of the plan, from @first to before @end */
+	struct decode_partial_end ends[2];
+	struct decode_partial_counter counter;
+	struct decode_summary sum;
+	struct decode_tally tally;  /* COUNTS: all blocks */
+	struct decode_calls *calls; /* CALLS: open, and NULL in a result without items */
+};
+
+/* Why two partial results cannot be joined. */
+enum decode_partial_fit {
+	DECODE_PARTIAL_FITS,
+	DECODE_PARTIAL_FOREIGN, /* they are of different plans, kinds or vCPUs */
+	DECODE_PARTIAL_GAP,	/* the second does not begin where the first ends */
+	DECODE_PARTIAL_STATE,	/* the decoder did not continue with the state of the PSB+ */
+	DECODE_PARTIAL_CODE,	/* the code changes within the second, or before it */
+};
+
+enum decode_partial_fit decode_partial_fits(const struct decode_partial *a,
+					    const struct decode_partial *b);
+
+/* Return the counter that both results would have together. @all may be empty: its end is 0. */
+struct decode_partial_counter decode_partial_counter_after(const struct decode_partial *all,
+							   const struct decode_partial *last);
+
+/*
+ * Append @b to @a, which it fits. @b is emptied. Returns 0, or -ENOMEM, after which both can only be
+ * freed.
+ */
+int decode_partial_join(struct decode_partial *a, struct decode_partial *b);
+void decode_partial_free(struct decode_partial *p);
+
+#endif /* VMM_DECODE_PARTIAL_H */

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Write partial results to files, and read them back. */
+#include "decode/partial_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "decode/calls_piece.h"
+#include "trace/crc32c.h"
+
+#define MAGIC	0x0a54524150545056ull /* "VPTPART\n" */
+#define VERSION 1u
+
+enum table { BLOCKS, PIECES, NODES, FRAMES, TABLES };
+
+static const size_t entry_bytes[TABLES] = {
+	sizeof(struct decode_block_count),
+	sizeof(struct decode_calls_piece),
+	sizeof(struct decode_calls_piece_node),
+	sizeof(struct decode_calls_piece_frame),
+};
+
+/* The tables follow in their order. */
+struct header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t crc; /* CRC-32C of this header with crc 0 */
+	uint64_t plan;
+	uint32_t kind, vcpu;
+	uint32_t first, end;
+	struct {
+		uint64_t entries;
+		uint32_t crc;
+		uint32_t reserved;
+	} table[TABLES];
+	uint64_t words[2][DECODE_STATE_WORDS];
+	uint8_t unfit[2];
+	uint8_t has_calls, begins, known;
+	uint8_t reserved[3];
+	uint64_t least, most, counter;
+	uint64_t insns, blocks, errors, skipped;
+	uint64_t events[DECODE_FLOW_COUNT];
+	char first_error[256];
+};
+
+VPT_STATIC_ASSERT(sizeof(struct header) == 1272 + 8 * DECODE_FLOW_COUNT,
+		  "a file format: a change needs a new VERSION");
+
+static int put(int fd, const void *bytes, size_t len)
+{
+	const uint8_t *at = bytes;
+
+	while (len) {
+		const ssize_t n = write(fd, at, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static void fill(struct header *h, const struct decode_partial *p)
+{
+	unsigned int i;
+
+	*h = (struct header){
+		.magic = MAGIC,
+		.version = VERSION,
+		.plan = p->plan,
+		.kind = p->kind,
+		.vcpu = p->vcpu,
+		.first = p->first,
+		.end = p->end,
+		.has_calls = p->calls != NULL,
+		.begins = p->counter.begins,
+		.known = p->counter.known,
+		.least = p->counter.least,
+		.most = p->counter.most,
+		.counter = p->counter.end,
+		.insns = p->sum.insns,
+		.blocks = p->sum.blocks,
+		.errors = p->sum.errors,
+		.skipped = p->sum.skipped,
+	};
+	for (i = 0; i < 2; i++) {
+		memcpy(h->words[i], p->ends[i].words, sizeof(h->words[i]));
+		h->unfit[i] = p->ends[i].unfit;
+	}
+	memcpy(h->events, p->sum.events, sizeof(h->events));
+	memcpy(h->first_error, p->sum.first_error, sizeof(h->first_error));
+}
+
+static void set_table(struct header *h, enum table i, const void *at, size_t n)
+{
+	h->table[i].entries = n;
+	h->table[i].crc = n ? trace_crc32c(0, at, n * entry_bytes[i]) : 0;
+}
+
+int decode_partial_write(struct decode_partial *p, int fd)
+{
+	static const struct decode_calls_pieces none;
+	const struct decode_calls_pieces *c = &none;
+	const void *at[TABLES];
+	struct header h;
+	unsigned int i;
+	int err;
+
+	if (p->calls)
+		c = decode_calls_close_open(p->calls);
+	if (!c)
+		return -ENOMEM;
+	decode_tally_sort(&p->tally);
+	fill(&h, p);
+	at[BLOCKS] = p->tally.slots;
+	at[PIECES] = c->pieces.at;
+	at[NODES] = c->nodes.at;
+	at[FRAMES] = c->frames.at;
+	set_table(&h, BLOCKS, at[BLOCKS], p->tally.used);
+	set_table(&h, PIECES, at[PIECES], c->pieces.n);
+	set_table(&h, NODES, at[NODES], c->nodes.n);
+	set_table(&h, FRAMES, at[FRAMES], c->frames.n);
+	h.crc = trace_crc32c(0, &h, sizeof(h));
+	err = put(fd, &h, sizeof(h));
+	for (i = 0; !err && i < TABLES; i++)
+		err = put(fd, at[i], h.table[i].entries * entry_bytes[i]);
+	return err;
+}
+
+/* A file as it was read, with pointers to its tables. */
+struct image {
+	struct header h;
+	uint8_t *bytes; /* behind the header */
+	const void *at[TABLES];
+};
+
+static int get(int fd, void *bytes, size_t len)
+{
+	uint8_t *at = bytes;
+
+	while (len) {
+		const ssize_t n = read(fd, at, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EINVAL;
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* Returns NULL, or the reason why the header is refused. */
+static const char *check_header(const struct image *m, uint64_t left)
+{
+	struct header copy = m->h;
+	unsigned int i;
+
+	if (copy.magic != MAGIC)
+		return "not a partial result";
+	if (copy.version != VERSION)
+		return "a partial result of another version of vpt";
+	copy.crc = 0;
+	if (trace_crc32c(0, &copy, sizeof(copy)) != m->h.crc)
+		return "damaged: the checksum of its header is wrong";
+	for (i = 0; i < TABLES; i++) {
+		if (copy.table[i].entries > left / entry_bytes[i])
+			return "damaged: a table is longer than the file";
+		left -= copy.table[i].entries * entry_bytes[i];
+	}
+	if (left)
+		return "damaged: bytes follow its tables";
+	if (copy.kind >= DECODE_PARTIAL_KINDS || copy.first >= copy.end || copy.begins > 1 ||
+	    copy.known > 1 || copy.unfit[0] > 1 || copy.unfit[1] > 1 || copy.has_calls > 1)
+		return "damaged: a value of its header is not possible";
+	return NULL;
+}
+
+static const char *check_tables(struct image *m)
+{
+	const uint8_t *at = m->bytes;
+	unsigned int i;
+
+	for (i = 0; i < TABLES; i++) {
+		const size_t len = m->h.table[i].entries * entry_bytes[i];
+
+		m->at[i] = at;
+		if (trace_crc32c(0, at, len) != m->h.table[i].crc)
+			return "damaged: the checksum of a table is wrong";
+		at += len;
+	}
+	return NULL;
+}
+
+static int read_image(int fd, struct image *m, const char **why)
+{
+	struct stat st;
+	uint64_t left;
+	int err;
+
+	if (fstat(fd, &st))
+		return -errno;
+	*why = "not a partial result";
+	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < sizeof(m->h))
+		return -EINVAL;
+	left = (uint64_t)st.st_size - sizeof(m->h);
+	err = get(fd, &m->h, sizeof(m->h));
+	if (err)
+		return err;
+	*why = check_header(m, left);
+	if (*why)
+		return -EINVAL;
+	m->bytes = malloc(left + 1);
+	if (!m->bytes)
+		return -ENOMEM;
+	*why = "it becomes shorter while it is read";
+	err = get(fd, m->bytes, left);
+	if (err)
+		return err;
+	*why = check_tables(m);
+	return *why ? -EINVAL : 0;
+}
+
+static void take_header(const struct header *h, struct decode_partial *p)
+{
+	unsigned int i;
+
+	*p = (struct decode_partial){
+		.plan = h->plan,
+		.kind = (enum decode_partial_kind)h->kind,
+		.vcpu = h->vcpu,
+		.first = h->first,
+		.end = h->end,
+		.counter = {h->least, h->most, h->begins, h->known, h->counter},
+		.sum = {.insns = h->insns,
+			.blocks = h->blocks,
+			.errors = h->errors,
+			.skipped = h->skipped},
+	};
+	for (i = 0; i < 2; i++) {
+		memcpy(p->ends[i].words, h->words[i], sizeof(h->words[i]));
+		p->ends[i].unfit = h->unfit[i];
+	}
+	memcpy(p->sum.events, h->events, sizeof(h->events));
+	memcpy(p->sum.first_error, h->first_error, sizeof(h->first_error));
+	p->sum.first_error[sizeof(h->first_error) - 1] = 0;
+}
+
+static int take_blocks(const struct image *m, struct decode_partial *p)
+{
+	const struct decode_block_count *at = m->at[BLOCKS];
+	uint64_t i;
+
+	for (i = 0; i < m->h.table[BLOCKS].entries; i++) {
+		if (at[i].count && !decode_tally_add_count(&p->tally, at[i].ip, at[i].last,
+							   at[i].count, at[i].insns))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int take_calls(const struct image *m, struct decode_partial *p)
+{
+	/* The tables are only read. */
+	const struct decode_calls_pieces pieces = {
+		.pieces = {(void *)(uintptr_t)m->at[PIECES], m->h.table[PIECES].entries, 0},
+		.nodes = {(void *)(uintptr_t)m->at[NODES], m->h.table[NODES].entries, 0},
+		.frames = {(void *)(uintptr_t)m->at[FRAMES], m->h.table[FRAMES].entries, 0},
+	};
+
+	if (!decode_calls_pieces_check(&pieces))
+		return -EINVAL;
+	p->calls = decode_calls_new_open(NULL);
+	return p->calls && decode_calls_join(p->calls, &pieces) ? 0 : -ENOMEM;
+}
+
+int decode_partial_read(const char *path, struct decode_partial *p, char *why, size_t size)
+{
+	struct image m = {.bytes = NULL};
+	const char *text = "damaged: an index of its calls is wrong";
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+
+	*p = (struct decode_partial){.plan = 0};
+	err = fd < 0 ? -errno : read_image(fd, &m, &text);
+	if (!err) {
+		text = "damaged: an index of its calls is wrong";
+		take_header(&m.h, p);
+		err = take_blocks(&m, p);
+	}
+	if (!err && m.h.has_calls)
+		err = take_calls(&m, p);
+	if (err)
+		snprintf(why, size, "%s", err == -EINVAL ? text : strerror(-err));
+	if (fd >= 0)
+		close(fd);
+	free(m.bytes);
+	return err;
+}

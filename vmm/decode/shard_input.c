@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which flows can be cut into shards, and what a plan of the shards is made of. */
+#include "decode/shard_input.h"
+
+bool decode_shard_can_cut(const struct decode_pt_flow *f, enum decode_flow_unit unit)
+{
+	const struct decode_code_store *code = f->ahead.store;
+	size_t vmcs;
+
+	/* Code that changes at offsets depends on errors before, and a shard does not know them. */
+	if (decode_code_by_offset(code) && decode_code_changes(code))
+		return false;
+	trace_reader_vmcs(f->reader, f->vcpu, &vmcs);
+	return unit != DECODE_FLOW_INSNS && !decode_pt_is_atom(f) && !f->spaces && !vmcs &&
+	       f->nsegments && !trace_reader_source(f->reader);
+}
+
+static bool resumes(const struct decode_pt_flow *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->ncr3s && !(f->cr3s[i].cr3 & TRACE_CR3_RESUMED); i++)
+		;
+	return i < f->ncr3s;
+}
+
+struct decode_shard_input decode_shard_input_of(const struct decode_pt_flow *f)
+{
+	return (struct decode_shard_input){
+		.segments = f->segments,
+		.nsegments = f->nsegments,
+		.periods = f->periods,
+		.stream = f->stream,
+		.code = f->ahead.store,
+		.switches = f->nswitches,
+		.cr3s = f->ncr3s,
+		.resumes = resumes(f),
+		.near = DECODE_SHARD_NEAR,
+	};
+}

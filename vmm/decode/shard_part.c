@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Decode a shard on its own, and keep what joining its result to others needs. */
+#include "decode/shard_part.h"
+
+#include <errno.h>
+
+#include "decode/shard_input.h"
+
+static uint64_t function_at(void *context, uint64_t ip)
+{
+	const struct debug_symbol *symbol = debug_symbols_find(context, ip);
+
+	return symbol ? symbol->start : DECODE_NO_FUNCTION;
+}
+
+static bool is_right(const struct decode_pt_flow *f, const struct decode_shard *shard,
+		     enum decode_flow_unit unit)
+{
+	const struct decode_shard_input in = decode_shard_input_of(f);
+
+	return decode_shard_can_cut(f, unit) && shard->counter < DECODE_SHARD_COUNTERS &&
+	       decode_cut_is_right(&in, &shard->from) && decode_cut_is_right(&in, &shard->to) &&
+	       shard->to.end > shard->from.end;
+}
+
+static int take_items(struct decode_flow *flow, struct decode_partial *to)
+{
+	struct decode_item item;
+	int err;
+
+	for (;;) {
+		err = decode_flow_next(flow, &item);
+		if (err || item.kind == DECODE_ITEM_END)
+			return err;
+		decode_summary_item(&to->sum, to->vcpu, &item);
+		if (to->calls && !decode_calls_item(to->calls, &item))
+			return -ENOMEM;
+	}
+}
+
+static int take_counts(struct decode_flow *flow, struct decode_partial *to)
+{
+	struct decode_flow_sum sum = {0, 0};
+	int err = decode_flow_counts(flow, &to->tally, &sum);
+
+	to->sum.insns += sum.insns;
+	to->sum.blocks += sum.blocks;
+	return err;
+}
+
+static int take(struct decode_flow *flow, struct decode_partial *to)
+{
+	int err = take_items(flow, to);
+
+	return err || to->kind != DECODE_PARTIAL_COUNTS ? err : take_counts(flow, to);
+}
+
+static void set_end(const struct decode_pt_flow *f, struct decode_partial_end *end)
+{
+	struct decode_pt_state state;
+
+	decode_pt_shard_state(f, &state);
+	decode_pt_state_words(&state, end->words);
+	end->unfit = state.unfit;
+}
+
+/* Keep which counters at the begin give the same versions of code. */
+static void set_counter(const struct decode_shard *shard, uint64_t begun, uint64_t ended,
+			uint64_t last_change, uint64_t next_change,
+			struct decode_partial_counter *to)
+{
+	const uint64_t insns = ended - begun;
+
+	switch (shard->counter) {
+	case DECODE_SHARD_UNUSED:
+		*to = (struct decode_partial_counter){.most = UINT64_MAX, .end = insns};
+		return;
+	case DECODE_SHARD_FREE:
+		*to = (struct decode_partial_counter){last_change, UINT64_MAX, false, false, insns};
+		if (next_change != UINT64_MAX && next_change < insns)
+			*to = (struct decode_partial_counter){1, 0, false, false, insns};
+		else if (next_change != UINT64_MAX)
+			to->most = next_change - insns;
+		return;
+	case DECODE_SHARD_KNOWN:
+		*to = (struct decode_partial_counter){0, UINT64_MAX, true, true, ended};
+		return;
+	default:
+		*to = (struct decode_partial_counter){begun, begun, false, true, ended};
+	}
+}
+
+static int decode_shard(struct decode_pt_flow *f, const struct decode_shard *shard,
+			struct decode_partial *to)
+{
+	const struct decode_pt_carry carry = {.insns = shard->insns, .mode = f->ahead.flow.mode};
+	uint64_t begun, last_change, next_change;
+	struct decode_pt_state state;
+	int err = decode_pt_shard_start(f, shard, &carry, &state);
+
+	if (err)
+		return err;
+	decode_pt_state_words(&state, to->ends[0].words);
+	to->ends[0].unfit = state.unfit;
+	begun = f->ahead.flow.insns;
+	last_change = decode_code_last_change(f->ahead.store);
+	next_change = decode_code_next_change(f->ahead.store);
+	err = take(&f->base, to);
+	set_end(f, &to->ends[1]);
+	set_counter(shard, begun, f->ahead.flow.insns, last_change, next_change, &to->counter);
+	return err;
+}
+
+int decode_shard_part(const struct decode_shard_part *part, struct decode_partial *to)
+{
+	const bool counts = part->kind == DECODE_PARTIAL_COUNTS;
+	const enum decode_flow_unit unit = counts ? DECODE_FLOW_COUNTS : DECODE_FLOW_BLOCKS;
+	struct decode_flow *flow;
+	int err = decode_flow_open(part->reader, part->vcpu, unit, &flow);
+
+	*to = (struct decode_partial){.kind = part->kind, .vcpu = part->vcpu};
+	if (err)
+		return err;
+	if (!counts) {
+		to->calls = decode_calls_new_open(part->symbols);
+		err = to->calls ? decode_flow_merge(flow, function_at,
+						    (void *)(uintptr_t)part->symbols)
+				: -ENOMEM;
+	}
+	if (!err && !part->shard) {
+		to->ends[0].unfit = to->ends[1].unfit = true;
+		err = take(flow, to);
+	} else if (!err) {
+		err = is_right((struct decode_pt_flow *)flow, part->shard, unit)
+			      ? decode_shard((struct decode_pt_flow *)flow, part->shard, to)
+			      : -EPROTO;
+	}
+	decode_flow_close(flow);
+	return err;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Decode one shard, or consecutive ones, to a partial result. */
+#ifndef VMM_DECODE_SHARD_PART_H
+#define VMM_DECODE_SHARD_PART_H
+
+#include "decode/partial.h"
+#include "decode/shard_plan.h"
+
+struct decode_shard_part {
+	struct trace_reader *reader;
+	const struct debug_symbols *symbols; /* for CALLS; may be NULL */
+	unsigned int vcpu;
+	enum decode_partial_kind kind;
+	/* From the begin of the first shard to the end of the last; NULL: all of the vCPU. */
+	const struct decode_shard *shard;
+};
+
+/*
+ * Decode @part into @to, whose plan and shards the caller sets. Returns 0, -EPROTO if @part->shard
+ * is not one of this file, or -errno. Free @to also after an error.
+ */
+int decode_shard_part(const struct decode_shard_part *part, struct decode_partial *to);
+
+#endif /* VMM_DECODE_SHARD_PART_H */
