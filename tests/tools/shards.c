@@ -161,10 +161,39 @@ static int compare(struct cursor *a, struct cursor *b, const char *what)
 	return same_counts(a->flow, b->flow) ? 0 : differ("other counts", a, b);
 }
 
+static bool same_trees(const struct decode_calls *a, const struct decode_calls *b)
+{
+	struct decode_calls_node x, y;
+	uint32_t i;
+
+	for (i = 0; decode_calls_node(a, i, &x); i++) {
+		if (!decode_calls_node(b, i, &y) || x.parent != y.parent || x.func != y.func ||
+		    x.count != y.count || x.own != y.own)
+			return false;
+	}
+	return !decode_calls_node(b, i, &y);
+}
+
+/* Compare the tree of calls that threads build in parts with that of all items. */
+static int compare_trees(struct cursor *a, struct cursor *b)
+{
+	struct decode_shard_calls x = {.tree = decode_calls_new(NULL)};
+	struct decode_shard_calls y = {.tree = decode_calls_new(NULL)};
+	bool ok = x.tree && y.tree && !decode_shards_calls(a->flow, NULL, 0, &x) &&
+		  !decode_shards_calls(b->flow, NULL, 0, &y);
+
+	ok = ok && same_trees(x.tree, y.tree) && x.sum.insns == y.sum.insns &&
+	     x.sum.errors == y.sum.errors &&
+	     !memcmp(x.sum.events, y.sum.events, sizeof(x.sum.events));
+	decode_calls_free(x.tree);
+	decode_calls_free(y.tree);
+	return ok ? 0 : differ("another tree of calls", a, b);
+}
+
 static int run(struct trace_reader *reader, unsigned int vcpu, unsigned int unit,
 	       const struct decode_shards_how *how, struct sum *sum)
 {
-	static const char *const names[] = {"counts", "blocks", "merged blocks"};
+	static const char *const names[] = {"counts", "blocks", "merged blocks", "calls"};
 	const enum decode_flow_unit by = unit ? DECODE_FLOW_BLOCKS : DECODE_FLOW_COUNTS;
 	struct cursor a = {0}, b = {0};
 	struct decode_shards_done done;
@@ -172,12 +201,12 @@ static int run(struct trace_reader *reader, unsigned int vcpu, unsigned int unit
 
 	if (!err)
 		err = decode_shards_open(reader, vcpu, by, how, &b.flow);
-	if (!err && unit == 2)
+	if (!err && unit >= 2)
 		err = decode_flow_merge(a.flow, function_at, NULL);
-	if (!err && unit == 2)
+	if (!err && unit >= 2)
 		err = decode_flow_merge(b.flow, function_at, NULL);
 	if (!err)
-		err = compare(&a, &b, names[unit]);
+		err = unit == 3 ? compare_trees(&a, &b) : compare(&a, &b, names[unit]);
 	if (!err && decode_shards_done(b.flow, &done)) {
 		sum->shards += done.shards;
 		sum->proved += done.proved;
@@ -204,7 +233,7 @@ static int run_vcpu(struct trace_reader *reader, unsigned int vcpu, struct decod
 		how.eager = i & 1;
 		memcpy(copy, stream, len);
 		damage(stream, len, o->damage, how.random);
-		for (unit = 0; unit < 3 && !err; unit++)
+		for (unit = 0; unit < 4 && !err; unit++)
 			err = run(reader, vcpu, unit, &how, sum);
 		memcpy(stream, copy, len);
 	}

@@ -409,6 +409,35 @@ static void end_vcpu(struct decode *d, const struct decode_flow *flow,
 		d->stop.pm = NULL;
 }
 
+/* Returns true if only one tree of all calls is wanted, which threads can build in parts. */
+static bool is_one_tree(const struct decode *d, unsigned int vcpu)
+{
+	return d->o->mode == CALLS && !d->o->quiet && !d->o->time && !d->cuts && !d->has_spaces &&
+	       !d->calls.min && !cli_decode_side_part(&d->o->side) &&
+	       !cli_decode_stop_wants(&d->stop, vcpu);
+}
+
+static int take_tree(struct decode *d, struct decode_flow *flow)
+{
+	struct decode_shard_calls to = {.tree = cli_decode_calls_tree(&d->calls)};
+	int err = to.tree ? decode_shards_calls(flow, d->symbols, d->vcpu, &to) : -ENOMEM;
+
+	decode_summary_add(&d->sum, &to.sum);
+	return err;
+}
+
+static int take_items(struct decode *d, struct decode_flow *flow, struct decode_item *item)
+{
+	int err = 0;
+
+	while (!err && item->kind != DECODE_ITEM_END && goes_on(d)) {
+		err = decode_flow_next(flow, item);
+		if (!err)
+			err = take_item(d, item);
+	}
+	return err;
+}
+
 static int decode_vcpu(struct decode *d, unsigned int vcpu)
 {
 	struct decode_item item = {.kind = DECODE_ITEM_SEGMENT};
@@ -425,11 +454,8 @@ static int decode_vcpu(struct decode *d, unsigned int vcpu)
 		decode_flow_keep_time(flow);
 	if (d->o->mode == CALLS)
 		err = decode_flow_merge(flow, function_at, d->symbols);
-	while (!err && item.kind != DECODE_ITEM_END && goes_on(d)) {
-		err = decode_flow_next(flow, &item);
-		if (!err)
-			err = take_item(d, &item);
-	}
+	if (!err)
+		err = is_one_tree(d, vcpu) ? take_tree(d, flow) : take_items(d, flow, &item);
 	if (!err)
 		err = take_counts(d, flow);
 	end_vcpu(d, flow, &item);

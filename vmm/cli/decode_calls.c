@@ -45,6 +45,13 @@ static struct cli_decode_tree *find(struct cli_decode_calls *c, const struct tra
 	return &c->trees.at[i];
 }
 
+struct decode_calls *cli_decode_calls_tree(struct cli_decode_calls *c)
+{
+	struct cli_decode_tree *tree = find(c, NULL);
+
+	return tree ? tree->calls : NULL;
+}
+
 /* A break ends the call stacks of all spaces, because the flow in the gap is unknown. */
 static bool is_break(const struct decode_item *item)
 {

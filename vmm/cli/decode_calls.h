@@ -27,6 +27,8 @@ struct cli_decode_calls {
 	size_t now;
 };
 
+/* Return the tree of items without a space, or NULL if there is no memory. */
+struct decode_calls *cli_decode_calls_tree(struct cli_decode_calls *c);
 /* Add an item of a flow of blocks. Returns false if there is no memory. */
 bool cli_decode_calls_item(struct cli_decode_calls *c, const struct decode_item *item);
 /* Count from here on, or only follow the flow (decode_calls_count()). */

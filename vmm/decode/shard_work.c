@@ -21,6 +21,26 @@ static int keep_items(struct decode_shard_worker *worker, struct decode_shard_ru
 	}
 }
 
+static int keep_calls(struct decode_shard_worker *worker, struct decode_shard_run *run)
+{
+	const struct decode_shard_work *w = worker->work;
+	struct decode_shard_calls *to = &run->calls;
+	struct decode_item item;
+	int err;
+
+	to->tree = decode_calls_new_open(w->symbols);
+	if (!to->tree)
+		return -ENOMEM;
+	for (;;) {
+		err = decode_pt_flow_next(&worker->flow->base, &item);
+		if (err || item.kind == DECODE_ITEM_END)
+			return err;
+		decode_summary_item(&to->sum, w->vcpu, &item);
+		if (!decode_calls_item(to->tree, &item))
+			return -ENOMEM;
+	}
+}
+
 static int decode_shard(struct decode_shard_worker *worker, size_t i, struct decode_pt_carry carry)
 {
 	const struct decode_shard *shard = &worker->work->plan.at[i];
@@ -36,7 +56,7 @@ static int decode_shard(struct decode_shard_worker *worker, size_t i, struct dec
 	run->begun = f->ahead.flow.insns;
 	run->last_change = decode_code_last_change(f->ahead.store);
 	run->next_change = decode_code_next_change(f->ahead.store);
-	err = keep_items(worker, run);
+	err = worker->work->calls ? keep_calls(worker, run) : keep_items(worker, run);
 	run->ended = f->ahead.flow.insns;
 	decode_pt_shard_state(f, &run->end);
 	return err;
@@ -195,9 +215,16 @@ int decode_shard_work_wait(struct decode_shard_work *w)
 	return some;
 }
 
+void decode_shard_run_free(struct decode_shard_run *run)
+{
+	decode_shard_items_free(&run->items);
+	decode_calls_free(run->calls.tree);
+	run->calls.tree = NULL;
+}
+
 void decode_shard_work_next(struct decode_shard_work *w)
 {
-	decode_shard_items_free(&w->runs[w->at].items);
+	decode_shard_run_free(&w->runs[w->at]);
 	pthread_mutex_lock(&w->lock);
 	w->at++;
 	pthread_cond_broadcast(&w->changed);

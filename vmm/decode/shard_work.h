@@ -7,6 +7,7 @@
 
 #include "decode/pt_shard.h"
 #include "decode/shard_items.h"
+#include "decode/shards.h"
 
 enum decode_shard_progress { DECODE_SHARD_WAITING, DECODE_SHARD_RUNNING, DECODE_SHARD_DONE };
 
@@ -18,6 +19,7 @@ struct decode_shard_run {
 	uint64_t last_change, next_change;
 	struct decode_pt_carry carry; /* after the shard, if it was proved */
 	struct decode_shard_items items;
+	struct decode_shard_calls calls; /* in place of items, if they are wanted */
 };
 
 struct decode_shard_work;
@@ -35,7 +37,10 @@ struct decode_shard_work {
 	struct decode_shard_run *runs;
 	struct decode_shard_worker *workers;
 	unsigned int nworkers;
-	size_t window; /* the number of shards whose items are kept */
+	size_t window;			     /* the number of shards whose items are kept */
+	bool calls;			     /* only the tree of calls is wanted */
+	const struct debug_symbols *symbols; /* of the tree */
+	unsigned int vcpu;
 
 	pthread_mutex_t lock; /* protects the rest */
 	pthread_cond_t changed;
@@ -56,7 +61,9 @@ void decode_shard_work_end(struct decode_shard_work *w);
  * proof failed, or -errno.
  */
 int decode_shard_work_wait(struct decode_shard_work *w);
-/* Free the items of the shard w->at, and continue with the next. */
+/* Free the items or calls of a shard. */
+void decode_shard_run_free(struct decode_shard_run *run);
+/* Free those of the shard w->at, and continue with the next. */
 void decode_shard_work_next(struct decode_shard_work *w);
 
 #endif /* VMM_DECODE_SHARD_WORK_H */

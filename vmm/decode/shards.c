@@ -62,7 +62,7 @@ static void close_flow(struct decode_flow *flow)
 			decode_pt_flow_close(&w->workers[i].flow->base);
 	}
 	for (k = 0; w->runs && k < w->plan.n; k++)
-		decode_shard_items_free(&w->runs[k].items);
+		decode_shard_run_free(&w->runs[k]);
 	if (s->rest)
 		decode_pt_flow_close(s->rest);
 	free(w->workers);
@@ -326,6 +326,58 @@ bool decode_shards_done(const struct decode_flow *flow, struct decode_shards_don
 		return false;
 	*done = (struct decode_shards_done){s->work.plan.n, s->work.proved};
 	return true;
+}
+
+/* Join the trees of all shards, up to the first that is not proved. */
+static int join_calls(struct shards_flow *s, struct decode_shard_calls *to)
+{
+	struct decode_shard_work *w = &s->work;
+	const struct decode_calls_pieces *pieces;
+	int some = 1;
+
+	while (w->at < w->plan.n) {
+		some = wait_for_items(s);
+		if (some <= 0)
+			return some;
+		pieces = decode_calls_close_open(w->runs[w->at].calls.tree);
+		if (!pieces || !decode_calls_join(to->tree, pieces))
+			return -ENOMEM;
+		decode_summary_add(&to->sum, &w->runs[w->at].calls.sum);
+		trace_reader_progress(s->reader, s->vcpu, w->plan.at[w->at].to.psb);
+		decode_shard_work_next(w);
+	}
+	return 0;
+}
+
+/* Take the items of a flow without threads, or those that are left. */
+static int take_calls(struct decode_flow *flow, unsigned int vcpu, struct decode_shard_calls *to)
+{
+	struct decode_item item;
+	int err;
+
+	for (;;) {
+		err = flow->ops->next(flow, &item);
+		if (err || item.kind == DECODE_ITEM_END)
+			return err;
+		decode_summary_item(&to->sum, vcpu, &item);
+		if (!decode_calls_item(to->tree, &item))
+			return -ENOMEM;
+	}
+}
+
+int decode_shards_calls(struct decode_flow *flow, const struct debug_symbols *symbols,
+			unsigned int vcpu, struct decode_shard_calls *to)
+{
+	struct shards_flow *s = of(flow);
+	int err = 0;
+
+	if (flow->ops == &ops) {
+		s->work.calls = true;
+		s->work.symbols = symbols;
+		s->work.vcpu = vcpu;
+		err = join_calls(s, to);
+	}
+	return err ? err : take_calls(flow, vcpu, to);
 }
 
 /* Take over the counters that were proved. From the first unknown counter on there is one shard. */

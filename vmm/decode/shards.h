@@ -10,8 +10,10 @@
 #ifndef VMM_DECODE_SHARDS_H
 #define VMM_DECODE_SHARDS_H
 
+#include "decode/calls.h"
 #include "decode/flow.h"
 #include "decode/shard_plan.h"
+#include "decode/summary.h"
 
 struct decode_shards_how {
 	unsigned int jobs; /* the number of threads; 0 or 1: none */
@@ -37,6 +39,19 @@ int decode_shards_open(struct trace_reader *reader, unsigned int vcpu, enum deco
 
 /* Returns false if the flow has no threads. Call this function after END. */
 bool decode_shards_done(const struct decode_flow *flow, struct decode_shards_done *done);
+
+/*
+ * Take all items of a flow into the tree of calls and the summary of @to, whose tree the caller made.
+ * Threads that decode shards also build their trees. Call this function in place of
+ * decode_flow_next(). Returns 0 or -errno.
+ */
+struct decode_shard_calls {
+	struct decode_calls *tree;
+	struct decode_summary sum;
+};
+
+int decode_shards_calls(struct decode_flow *flow, const struct debug_symbols *symbols,
+			unsigned int vcpu, struct decode_shard_calls *to);
 
 /*
  * Make a plan of the shards of a vCPU, each of at least @how->bytes. Where code changes, the counters
