@@ -53,13 +53,17 @@ outputs() {
 	if [ -z "$bad" ]; then tap_ok "outputs of $1"; else tap_fail "outputs of $1" "$bad"; fi
 }
 
-# formats NAME FILE: each export is that of one thread.
+# formats NAME FILE: each export, and the page of vpt report, is that of one thread.
 formats() {
 	bad=
 	made=0
-	for to in perfetto chrome speedscope folded svg callgrind drcov edges bitmap lcov bolt autofdo; do
+	for to in perfetto chrome speedscope folded svg callgrind drcov edges bitmap lcov bolt autofdo report; do
 		for jobs in 1 2 7; do
-			"$VPT" export -q --to=$to --jobs=$jobs "$2" "$dir/out.$jobs" 2>"$dir/err.$jobs"
+			if [ $to = report ]; then
+				"$VPT" report -q --jobs=$jobs -o "$dir/out.$jobs" "$2"
+			else
+				"$VPT" export -q --to=$to --jobs=$jobs "$2" "$dir/out.$jobs"
+			fi 2>"$dir/err.$jobs"
 			echo $? >>"$dir/err.$jobs"
 			if [ $jobs = 1 ]; then
 				made=$((made + $(grep -cx 0 "$dir/err.1")))

@@ -11,6 +11,7 @@
 #include "cli/cpu.h"
 #include "cli/export_format.h"
 #include "cli/files.h"
+#include "cli/jobs.h"
 #include "cli/memory.h"
 #include "cli/open.h"
 #include "cli/option.h"
@@ -55,6 +56,8 @@ static const struct cli_option rows[] = {
 	 "also take symbols from an ELF file, System.map or a copy of /proc/kallsyms, and add BIAS "
 	 "to their addresses; can be repeated",
 	 cli_symbols_take, AT(of.symbols)},
+	{'J', "jobs", "=N", "decode on N threads (default: 1; 0: one for each core)",
+	 cli_take_number, AT(of.jobs)},
 	CLI_OPTION_MEMORY(AT(memory), 0),
 	CLI_OPTION_CPU(AT(signature), 0),
 	{'q', "quiet", NULL, "no summary, no progress", cli_take_flag, AT(of.quiet)},
@@ -134,9 +137,11 @@ static int serve(struct options *o)
 
 int cli_cmd_report(int argc, char **argv)
 {
-	struct options o = {0};
+	struct options o = {.of.jobs = 1};
 	int status = cli_options_parse(&cli_verb_report, argc, argv, &o);
 
+	if (!status)
+		status = cli_jobs("report", &o.of.jobs);
 	if (status)
 		return status;
 	if (!o.of.out && !o.serve)
