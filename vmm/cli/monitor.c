@@ -59,8 +59,8 @@ const struct cli_verb cli_verb_monitor = {
 		"  vpt monitor run.sock trace-start -a filter=do_sys_openat2 -a kernel",
 	.options = rows,
 	.column = 30,
-	.operands = {{"SOCKET", offsetof(struct monitor, path)},
-		     {"COMMAND", offsetof(struct monitor, command)}},
+	.operands = {{"SOCKET", .field = offsetof(struct monitor, path)},
+		     {"COMMAND", .field = offsetof(struct monitor, command)}},
 };
 
 /* An argument that is repeated becomes a list. */

@@ -72,7 +72,7 @@ const struct cli_verb cli_verb_restore = {
 		 "  vpt restore -o whole.vpt demo.vps",
 	.options = rows,
 	.column = 23,
-	.operands = {{"FILE", offsetof(struct restore, path)}},
+	.operands = {{"FILE", .field = offsetof(struct restore, path)}},
 };
 
 static int refuse(const struct restore *r, int error, const char *why)

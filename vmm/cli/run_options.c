@@ -254,7 +254,7 @@ const struct cli_verb cli_verb_run = {
 		 "  vpt run --pt=host --filter=execute --no-retc -o t.vpt demo.elf",
 	.options = rows,
 	.column = 23,
-	.operands = {{"GUEST", offsetof(struct cli_run_options, guest)}},
+	.operands = {{"GUEST", .field = offsetof(struct cli_run_options, guest)}},
 	.seen = cli_run_see,
 };
 

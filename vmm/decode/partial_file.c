@@ -51,6 +51,12 @@ struct header {
 VPT_STATIC_ASSERT(sizeof(struct header) == 1272 + 8 * DECODE_FLOW_COUNT,
 		  "a file format: a change needs a new VERSION");
 
+VPT_STATIC_ASSERT(sizeof(struct decode_block_count) == 32 &&
+			  sizeof(struct decode_calls_piece) == 64 &&
+			  sizeof(struct decode_calls_piece_node) == 32 &&
+			  sizeof(struct decode_calls_piece_frame) == 24,
+		  "docs/abi/vpt-part.md has these sizes");
+
 static int put(int fd, const void *bytes, size_t len)
 {
 	const uint8_t *at = bytes;
