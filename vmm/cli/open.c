@@ -48,6 +48,16 @@ static struct beside find_beside(const char *path)
 	return b;
 }
 
+char *cli_growing_name(const char *path)
+{
+	const struct beside b = find_beside(path);
+
+	if (b.part && (b.alone || b.writer == TRACE_OUTFILE_HAS_WRITER))
+		return b.part;
+	free(b.part);
+	return strdup(path);
+}
+
 int cli_input_status(int err)
 {
 	return err == -ENOMEM ? CLI_EXIT_HOST : CLI_EXIT_INPUT;

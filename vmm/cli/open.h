@@ -16,6 +16,12 @@ int cli_open_or(const char *verb, const char *path, unsigned int how, const char
 int cli_open(const char *verb, const char *path, unsigned int how, struct trace_reader **reader);
 
 /*
+ * Return the path of the file that grows: the part file if a run is writing it or if it is alone,
+ * or else @path. The caller frees it. Returns NULL if there is no memory.
+ */
+char *cli_growing_name(const char *path);
+
+/*
  * Return the status for a file that could not be opened or read, by -errno. The status is
  * CLI_EXIT_HOST if there was no memory, which does not depend on the file. Otherwise it is
  * CLI_EXIT_INPUT.

@@ -3,78 +3,15 @@
  * Store pages by address space and address. Each page points to its current bytes. A new version
  * changes that pointer.
  */
-#include "decode/code.h"
+#include "decode/code_inside.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 
 #include "trace/vec.h"
 
-/* One version of a page. */
-struct version {
-	uint64_t cr3;
-	uint64_t vaddr;
-	uint64_t from; /* the position from which on it is current */
-	size_t order;  /* the index in the trace file */
-	const uint8_t *bytes;
-	const uint8_t *before; /* the bytes that it replaces */
-	uint64_t place;	       /* see struct trace_code */
-};
-
-/* A page of an address space, in its current version. */
-struct page {
-	uint64_t cr3;
-	uint64_t vaddr;
-	const uint8_t *bytes;
-};
-
-struct space {
-	uint64_t cr3;
-	bool common; /* the space includes the pages of the common space */
-};
-
-/* A space of the file, and its number in the source. */
-struct other {
-	uint64_t id, number; /* TRACE_SOURCE_NONE if the source does not have the space */
-};
-
-struct content {
-	uint64_t hash;
-	const uint8_t *bytes; /* NULL in a free slot */
-};
-
-struct decode_code_store {
-	struct page *pages; /* sorted by CR3 and address */
-	size_t npages;
-	uint32_t *buckets;    /* indices of pages plus 1; 0 if free */
-	size_t mask;	      /* the number of buckets less 1 */
-	struct space *spaces; /* sorted by CR3 */
-	size_t nspaces;
-	uint64_t common; /* the space that is part of all spaces of the host; 0 if none */
-
-	/* The contents passed to decode_code_same(), by their hashes. */
-	struct content *contents;
-	size_t most, ncontents; /* the number of slots less 1; the number of used slots */
-
-	/* The versions that replace others, sorted by their position. */
-	struct version *later;
-	size_t nlater;
-	size_t next;
-	bool by_offset; /* positions are offsets, and not counters */
-
-	/* The source of code that is not in the file, or NULL. */
-	const struct trace_code_source *source;
-	struct other *others; /* the spaces of SPACE blocks, sorted by id */
-	size_t nothers;
-
-	/* The space that decode_code_fetch() reads, and the last page read in it. */
-	uint64_t selected;
-	uint64_t last_vaddr;
-	const uint8_t *last_bytes; /* NULL if there is none */
-};
+#define INSN_MAX 15u
 
 static int compare_u64(uint64_t a, uint64_t b)
 {
@@ -83,7 +20,7 @@ static int compare_u64(uint64_t a, uint64_t b)
 
 static int by_page(const void *a, const void *b)
 {
-	const struct version *x = a, *y = b;
+	const struct decode_code_kept *x = a, *y = b;
 	int d = compare_u64(x->cr3, y->cr3);
 
 	if (!d)
@@ -95,7 +32,7 @@ static int by_page(const void *a, const void *b)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct version *x = a, *y = b;
+	const struct decode_code_kept *x = a, *y = b;
 	int d = compare_u64(x->from, y->from);
 
 	return d ? d : compare_u64(x->order, y->order);
@@ -108,13 +45,12 @@ static size_t bucket(const struct decode_code_store *store, uint64_t cr3, uint64
 	return (size_t)(x >> 32) & store->mask;
 }
 
-/* Return the index of the page, or -1. */
-static ssize_t find_page(const struct decode_code_store *store, uint64_t cr3, uint64_t vaddr)
+ssize_t decode_code_find_page(const struct decode_code_store *store, uint64_t cr3, uint64_t vaddr)
 {
 	size_t b = bucket(store, cr3, vaddr);
 
 	for (; store->buckets[b]; b = (b + 1) & store->mask) {
-		const struct page *page = &store->pages[store->buckets[b] - 1];
+		const struct decode_code_paged *page = &store->pages[store->buckets[b] - 1];
 
 		if (page->vaddr == vaddr && page->cr3 == cr3)
 			return (ssize_t)store->buckets[b] - 1;
@@ -122,36 +58,64 @@ static ssize_t find_page(const struct decode_code_store *store, uint64_t cr3, ui
 	return -1;
 }
 
-/* Make the hash tables. At least half of the slots stay free. */
-static int make_buckets(struct decode_code_store *store)
+static void put_in_bucket(struct decode_code_store *store, size_t page)
+{
+	size_t b = bucket(store, store->pages[page].cr3, store->pages[page].vaddr);
+
+	while (store->buckets[b])
+		b = (b + 1) & store->mask;
+	store->buckets[b] = (uint32_t)page + 1;
+}
+
+/* At least half of the slots stay free. */
+int decode_code_hash(struct decode_code_store *store)
 {
 	size_t n = 16, i;
+	uint32_t *buckets;
 
 	if (store->npages >= UINT32_MAX)
 		return -ENOMEM;
 	while (n < 2 * store->npages)
 		n *= 2;
-	store->buckets = calloc(n, sizeof(*store->buckets));
-	if (!store->buckets)
+	buckets = calloc(n, sizeof(*buckets));
+	if (!buckets)
 		return -ENOMEM;
+	free(store->buckets);
+	store->buckets = buckets;
 	store->mask = n - 1;
-	while (n < 2 * (store->npages + store->nlater))
-		n *= 2;
-	store->contents = calloc(n, sizeof(*store->contents));
-	if (!store->contents)
-		return -ENOMEM;
-	store->most = n - 1;
-	for (i = 0; i < store->npages; i++) {
-		size_t b = bucket(store, store->pages[i].cr3, store->pages[i].vaddr);
-
-		while (store->buckets[b])
-			b = (b + 1) & store->mask;
-		store->buckets[b] = (uint32_t)i + 1;
-	}
+	for (i = 0; i < store->npages; i++)
+		put_in_bucket(store, i);
 	return 0;
 }
 
-static const struct space *find_space(const struct decode_code_store *store, uint64_t cr3)
+int decode_code_hash_last(struct decode_code_store *store)
+{
+	if (2 * store->npages > store->mask + 1)
+		return decode_code_hash(store);
+	put_in_bucket(store, store->npages - 1);
+	return 0;
+}
+
+static int make_contents(struct decode_code_store *store)
+{
+	size_t n = 16;
+
+	while (n < 2 * (store->npages + store->nlater))
+		n *= 2;
+	store->contents = calloc(n, sizeof(*store->contents));
+	store->most = n - 1;
+	return store->contents ? 0 : -ENOMEM;
+}
+
+/* Note a question whose answer can change while the file grows. */
+static void ask(const struct decode_code_store *store, uint64_t space, uint64_t vaddr)
+{
+	if (store->asked && !trace_pairs_add(&store->asked->all, space, vaddr))
+		store->asked->lost = true;
+}
+
+static const struct decode_code_spaced *find_space(const struct decode_code_store *store,
+						   uint64_t cr3)
 {
 	size_t lo = 0, hi = store->nspaces;
 
@@ -170,19 +134,19 @@ static const struct space *find_space(const struct decode_code_store *store, uin
 }
 
 /* Return the bytes of a page of a space, from its own or the common pages, or NULL. */
-static const uint8_t *page_bytes(const struct decode_code_store *store, const struct space *space,
-				 uint64_t vaddr)
+static const uint8_t *page_bytes(const struct decode_code_store *store,
+				 const struct decode_code_spaced *space, uint64_t vaddr)
 {
-	ssize_t page = find_page(store, space->cr3, vaddr);
+	ssize_t page = decode_code_find_page(store, space->cr3, vaddr);
 
 	if (page < 0 && space->common)
-		page = find_page(store, store->common, vaddr);
+		page = decode_code_find_page(store, store->common, vaddr);
 	return page < 0 ? NULL : store->pages[page].bytes;
 }
 
 static int by_id(const void *a, const void *b)
 {
-	const struct other *x = a, *y = b;
+	const struct decode_code_sourced *x = a, *y = b;
 
 	return compare_u64(x->id, y->id);
 }
@@ -190,7 +154,7 @@ static int by_id(const void *a, const void *b)
 /* Return the number in the source of a space of the store, or TRACE_SOURCE_NONE. */
 static uint64_t source_number(const struct decode_code_store *store, uint64_t id)
 {
-	const struct other key = {.id = id}, *other;
+	const struct decode_code_sourced key = {.id = id}, *other;
 
 	if (!store->source)
 		return TRACE_SOURCE_NONE;
@@ -202,7 +166,7 @@ static uint64_t source_number(const struct decode_code_store *store, uint64_t id
 /* Return the bytes of a page from the file, or else from the source, or NULL. */
 static const uint8_t *bytes_at(const struct decode_code_store *store, uint64_t id, uint64_t vaddr)
 {
-	const struct space *space = find_space(store, id);
+	const struct decode_code_spaced *space = find_space(store, id);
 	const uint8_t *bytes = space ? page_bytes(store, space, vaddr) : NULL;
 	uint64_t number;
 
@@ -247,7 +211,7 @@ static void add_space(struct decode_code_store *store, uint64_t cr3)
 
 static int by_space(const void *a, const void *b)
 {
-	const struct space *x = a, *y = b;
+	const struct decode_code_spaced *x = a, *y = b;
 
 	return compare_u64(x->cr3, y->cr3);
 }
@@ -267,8 +231,8 @@ static void share_common(struct decode_code_store *store, const struct trace_spa
 	for (i = 0; i < pages + n; i++)
 		add_space(store, store->spaces[i].cr3);
 	for (i = 0; i < n; i++) {
-		struct space key = {.cr3 = all[i].id};
-		struct space *space =
+		struct decode_code_spaced key = {.cr3 = all[i].id};
+		struct decode_code_spaced *space =
 			bsearch(&key, store->spaces, store->nspaces, sizeof(key), by_space);
 
 		if (space && !(all[i].flags & TRACE_SPACE_NON_ROOT))
@@ -277,20 +241,22 @@ static void share_common(struct decode_code_store *store, const struct trace_spa
 }
 
 /* Make pages of the first versions, and keep the others in `later`. */
-static void sort_out(struct decode_code_store *store, struct version *all, size_t n)
+static void sort_out(struct decode_code_store *store, struct decode_code_kept *all, size_t n)
 {
 	size_t i;
 
 	qsort(all, n, sizeof(*all), by_page);
 	for (i = 0; i < n; i++) {
-		const struct version *v = &all[i];
+		const struct decode_code_kept *v = &all[i];
 
 		if (i && all[i - 1].cr3 == v->cr3 && all[i - 1].vaddr == v->vaddr) {
 			store->later[store->nlater] = *v;
 			store->later[store->nlater++].before = all[i - 1].bytes;
+			store->pages[store->npages - 1].newest = v->from;
 			continue;
 		}
-		store->pages[store->npages++] = (struct page){v->cr3, v->vaddr, v->bytes};
+		store->pages[store->npages++] =
+			(struct decode_code_paged){v->cr3, v->vaddr, v->bytes, v->from};
 		add_space(store, v->cr3);
 	}
 	qsort(store->later, store->nlater, sizeof(*store->later), by_time);
@@ -323,12 +289,12 @@ static uint64_t position(const struct trace_reader *reader, unsigned int vcpu, u
  * List the code of a vCPU, and the code that it shares with vCPU 0. Returns NULL if there is no
  * memory.
  */
-static struct version *list_code(const struct trace_reader *reader, unsigned int vcpu,
-				 uint64_t common, size_t *count)
+static struct decode_code_kept *list_code(const struct trace_reader *reader, unsigned int vcpu,
+					  uint64_t common, size_t *count)
 {
 	size_t n, nfirst = 0, i;
 	const struct trace_code *code = trace_reader_code(reader, vcpu, &n), *first = NULL;
-	struct version *all;
+	struct decode_code_kept *all;
 
 	if (vcpu && common)
 		first = trace_reader_code(reader, 0, &nfirst);
@@ -336,7 +302,7 @@ static struct version *list_code(const struct trace_reader *reader, unsigned int
 	if (!all)
 		return NULL;
 	for (i = 0; i < n; i++)
-		all[i] = (struct version){
+		all[i] = (struct decode_code_kept){
 			.cr3 = code[i].page->cr3,
 			.vaddr = code[i].page->vaddr,
 			.from = position(reader, vcpu, code[i].page->insns),
@@ -348,7 +314,7 @@ static struct version *list_code(const struct trace_reader *reader, unsigned int
 	for (i = 0; i < nfirst; i++) {
 		/* Each vCPU has its own later versions. */
 		if (first[i].page->cr3 == common && !first[i].page->insns)
-			all[(*count)++] = (struct version){
+			all[(*count)++] = (struct decode_code_kept){
 				.cr3 = common,
 				.vaddr = first[i].page->vaddr,
 				.order = i,
@@ -363,7 +329,7 @@ int decode_code_open(const struct trace_reader *reader, unsigned int vcpu,
 {
 	struct decode_code_store *store = calloc(1, sizeof(*store));
 	const struct trace_space *spaces;
-	struct version *all;
+	struct decode_code_kept *all;
 	size_t n = 0, nspaces;
 	int err = -ENOMEM;
 
@@ -384,7 +350,9 @@ int decode_code_open(const struct trace_reader *reader, unsigned int vcpu,
 
 	sort_out(store, all, n);
 	share_common(store, spaces, nspaces);
-	err = make_buckets(store);
+	err = decode_code_hash(store);
+	if (!err)
+		err = make_contents(store);
 	if (!err)
 		err = list_others(store, spaces, nspaces);
 out:
@@ -406,6 +374,9 @@ void decode_code_close(struct decode_code_store *store)
 	free(store->later);
 	free(store->others);
 	free(store->spaces);
+	if (store->asked)
+		trace_pairs_free(&store->asked->all);
+	free(store->asked);
 	free(store);
 }
 
@@ -441,10 +412,10 @@ bool decode_code_by_offset(const struct decode_code_store *store)
 	return store->by_offset;
 }
 
-static void set_bytes(struct decode_code_store *store, const struct version *v,
+static void set_bytes(struct decode_code_store *store, const struct decode_code_kept *v,
 		      const uint8_t *bytes)
 {
-	store->pages[find_page(store, v->cr3, v->vaddr)].bytes = bytes;
+	store->pages[decode_code_find_page(store, v->cr3, v->vaddr)].bytes = bytes;
 }
 
 void decode_code_advance(struct decode_code_store *store, uint64_t to)
@@ -473,12 +444,12 @@ struct decode_code_changes decode_code_advance_told(struct decode_code_store *st
 
 /* Find the next space that shares the changed page. Returns false if none is left. */
 static bool find_sharer(const struct decode_code_store *store, struct decode_code_changes *changes,
-			const struct version *v)
+			const struct decode_code_kept *v)
 {
 	for (; changes->sharer < store->nspaces; changes->sharer++) {
-		const struct space *space = &store->spaces[changes->sharer];
+		const struct decode_code_spaced *space = &store->spaces[changes->sharer];
 
-		if (space->common && find_page(store, space->cr3, v->vaddr) < 0)
+		if (space->common && decode_code_find_page(store, space->cr3, v->vaddr) < 0)
 			return true;
 	}
 	return false;
@@ -488,10 +459,11 @@ bool decode_code_changed(const struct decode_code_store *store, struct decode_co
 			 struct decode_code_change *change)
 {
 	while (changes->next < changes->end) {
-		const struct version *v = &store->later[changes->next];
+		const struct decode_code_kept *v = &store->later[changes->next];
 
 		*change = (struct decode_code_change){
-			v->cr3, v->vaddr, store->pages[find_page(store, v->cr3, v->vaddr)].bytes};
+			v->cr3, v->vaddr,
+			store->pages[decode_code_find_page(store, v->cr3, v->vaddr)].bytes};
 		if (!changes->told) {
 			changes->told = true;
 			return true;
@@ -532,10 +504,16 @@ const uint8_t *decode_code_same(struct decode_code_store *store, const uint8_t *
 			       ? bytes
 			       : store->contents[i].bytes;
 	if (2 * store->ncontents <= store->most) {
-		store->contents[i] = (struct content){hash, bytes};
+		store->contents[i] = (struct decode_code_hashed){hash, bytes};
 		store->ncontents++;
 	}
 	return bytes;
+}
+
+void decode_code_missed(const struct decode_code_store *store, uint64_t space, uint64_t ip)
+{
+	ask(store, space, ip & ~(uint64_t)0xfff);
+	ask(store, space, (ip + INSN_MAX) & ~(uint64_t)0xfff);
 }
 
 const uint8_t *decode_code_page(const struct decode_code_store *store, uint64_t space,
@@ -547,11 +525,15 @@ const uint8_t *decode_code_page(const struct decode_code_store *store, uint64_t 
 uint64_t decode_code_space_by(const struct decode_code_store *store, uint64_t id,
 			      const struct trace_source_key *key)
 {
-	const struct space *space = find_space(store, id);
+	const struct decode_code_spaced *space = find_space(store, id);
 	uint64_t number;
 
-	if (!space)
+	if (!space) {
+		ask(store, id, DECODE_CODE_ANY_PAGE);
 		space = find_space(store, id & ~(uint64_t)0xfff);
+		if (!space)
+			ask(store, id & ~(uint64_t)0xfff, DECODE_CODE_ANY_PAGE);
+	}
 	if (space || !store->source)
 		return space ? space->cr3 : DECODE_CR3_UNKNOWN;
 	number = source_number(store, id);
@@ -579,8 +561,9 @@ uint64_t decode_code_guess(const struct decode_code_store *store, uint64_t ip)
 	uint64_t found = DECODE_CR3_UNKNOWN;
 	size_t i;
 
+	ask(store, DECODE_CODE_ANY_SPACE, ip & ~(uint64_t)0xfff);
 	for (i = 0; i < store->nspaces; i++) {
-		if (find_page(store, store->spaces[i].cr3, ip & ~(uint64_t)0xfff) < 0)
+		if (decode_code_find_page(store, store->spaces[i].cr3, ip & ~(uint64_t)0xfff) < 0)
 			continue;
 		if (found != DECODE_CR3_UNKNOWN)
 			return DECODE_CR3_UNKNOWN;

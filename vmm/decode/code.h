@@ -18,6 +18,20 @@ int decode_code_open(const struct trace_reader *reader, unsigned int vcpu,
 void decode_code_close(struct decode_code_store *store);
 
 /*
+ * Follow a file that grows. Call decode_code_grow() once, before any other use. It returns 0 or
+ * -ENOMEM. decode_code_more() adds the code that the reader has read since. @at is the position up
+ * to which the caller has used the code. Returns 0, -ENOMEM, or -ESTALE if an earlier answer of the
+ * store would have been another one. After an error the store can only be closed.
+ */
+int decode_code_grow(struct decode_code_store *store, const struct trace_reader *reader,
+		     unsigned int vcpu);
+int decode_code_more(struct decode_code_store *store, const struct trace_reader *reader,
+		     unsigned int vcpu, uint64_t at);
+
+/* Note that the instruction at @ip could not be read, so that a page for it would come too late. */
+void decode_code_missed(const struct decode_code_store *store, uint64_t space, uint64_t ip);
+
+/*
  * Positions are those of CODE and MAP blocks: values of the instruction counter, or offsets in the
  * stream if decode_code_by_offset() returns true.
  */

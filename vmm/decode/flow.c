@@ -2,6 +2,8 @@
 /* Call the flow of the opened decoder. */
 #include "decode/flow.h"
 
+#include <errno.h>
+
 #include "decode/flow_ops.h"
 
 const char *decode_flow_event_text(enum decode_flow_event event)
@@ -65,6 +67,16 @@ int decode_flow_runs(struct decode_flow *flow, const struct decode_flow_takers *
 		     void *context)
 {
 	return flow->ops->runs ? flow->ops->runs(flow, takers, context) : 0;
+}
+
+int decode_flow_grow(struct decode_flow *flow)
+{
+	return flow->ops->grow ? flow->ops->grow(flow) : -ENOTSUP;
+}
+
+int decode_flow_more(struct decode_flow *flow, bool whole)
+{
+	return flow->ops->more(flow, whole);
 }
 
 const struct decode_segment *decode_flow_segment(const struct decode_flow *flow)

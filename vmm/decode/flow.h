@@ -120,6 +120,22 @@ int decode_flow_runs(struct decode_flow *flow, const struct decode_flow_takers *
 		     void *context);
 
 /*
+ * Follow a file that grows. Call decode_flow_grow() before the first item. Where the
+ * file ends so far, decode_flow_next() returns -EAGAIN.
+ *
+ * Call decode_flow_more() after
+ * trace_reader_more(), and then decode_flow_next() again. After trace_reader_finish(), call it with
+ * @whole. The flow then ends with the file.
+ *
+ * The items are those of the whole file. If later blocks show that an earlier item is not,
+ * decode_flow_more() returns -ESTALE. If no item is certain before the file ends, decode_flow_grow()
+ * returns -ENOTSUP. After any error the flow can only be closed. Do not call decode_flow_runs() and
+ * decode_flow_keep_time().
+ */
+int decode_flow_grow(struct decode_flow *flow);
+int decode_flow_more(struct decode_flow *flow, bool whole);
+
+/*
  * Return the segment of the current item. A SEGMENT item has ip 0, and its value is the number of
  * bytes before a PSB that cannot be decoded.
  */

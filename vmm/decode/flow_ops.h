@@ -29,6 +29,9 @@ struct decode_flow_ops {
 	/* NULL if the flow does not offer runs. */
 	int (*runs)(struct decode_flow *flow, const struct decode_flow_takers *takers,
 		    void *context);
+	/* NULL, like more(), if the flow cannot follow a stream that grows. */
+	int (*grow)(struct decode_flow *flow);
+	int (*more)(struct decode_flow *flow, bool whole);
 	const struct decode_segment *(*segment)(const struct decode_flow *flow);
 	const struct decode_code_store *(*code)(const struct decode_flow *flow);
 };

@@ -231,6 +231,8 @@ static int push(struct decode_pt_flow *f)
 		end = next;
 	if (decode_pt_stops_inside(f) && f->stop.at < end)
 		end = f->stop.at;
+	if (f->live.on && f->live.limit < end)
+		end = f->live.limit;
 	len = end - a->at < a->piece ? end - a->at : a->piece;
 	dec_pt_push(&a->pt, f->bytes + (a->at - s->begin), (size_t)len);
 	a->at += len;

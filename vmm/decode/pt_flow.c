@@ -286,6 +286,8 @@ static int decode_more(struct decode_pt_flow *f, struct decode_item *item)
 {
 	int more;
 
+	if (decode_pt_live_waits(f))
+		return -EAGAIN;
 	if (f->ahead.segment && !decode_pt_at_stop(f)) {
 		more = push(f);
 		return more < 0 ? more : 0;
@@ -355,11 +357,19 @@ static int next_block(struct decode_pt_flow *f, struct decode_item *item)
 		f->has_behind = false;
 		return 0;
 	}
-	err = next_item(f, item);
+	if (f->live.has_begun_block) {
+		*item = f->live.begun_block;
+		f->live.has_begun_block = false;
+		err = 0;
+	} else {
+		err = next_item(f, item);
+	}
 	while (!err && item->kind == DECODE_ITEM_BLOCK && !decode_pt_ends_block(item->class)) {
 		err = next_item(f, more);
 		if (err || more->kind != DECODE_ITEM_BLOCK) {
 			f->has_behind = !err;
+			f->live.has_begun_block = err == -EAGAIN;
+			f->live.begun_block = *item;
 			break;
 		}
 		item->insns += more->insns;
@@ -445,6 +455,8 @@ static const struct decode_flow_ops pt_flow_ops = {
 	.visit = decode_pt_visit_counts,
 	.next = decode_pt_flow_next,
 	.runs = runs,
+	.grow = decode_pt_grow,
+	.more = decode_pt_more,
 	.segment = decode_pt_flow_segment,
 	.code = code,
 };

@@ -127,6 +127,18 @@ struct decode_pt_offer {
 	struct dec_tracelets *tracelets; /* NULL until created */
 };
 
+/* A stream that grows (pt_live.c). All zero if it does not. */
+struct decode_pt_live {
+	bool on;
+	uint64_t limit;	  /* the stream offset up to which may be decoded now */
+	uint64_t scanned; /* no PSB begins in the next segment before this offset */
+	bool asked_cr3;	  /* the CR3 blocks up to the counter `cr3_at` were used */
+	uint64_t cr3_at;
+	bool looped;	      /* code without an end was found, which a change of code would end */
+	bool has_begun_block; /* `begun_block` waits for its end */
+	struct decode_item begun_block;
+};
+
 struct decode_pt_flow {
 	struct decode_flow base;
 	struct trace_reader *reader;
@@ -195,6 +207,7 @@ struct decode_pt_flow {
 		uint64_t at;
 	} stop;
 	bool quiet; /* do not report the progress */
+	struct decode_pt_live live;
 };
 
 /* The operations of a trace system. */
@@ -234,6 +247,14 @@ static inline bool decode_pt_at_stop(const struct decode_pt_flow *f)
 		return decode_pt_stops_inside(f) && f->ahead.at == f->stop.at;
 	return f->stop.begins && f->next == f->stop.segment;
 }
+/* pt_live.c: see decode_flow_grow() and decode_flow_more(). */
+int decode_pt_grow(struct decode_flow *flow);
+int decode_pt_more(struct decode_flow *flow, bool whole);
+/* Note that the flow uses the CR3 blocks up to the decoder's instruction counter. */
+void decode_pt_live_asks(struct decode_pt_flow *f);
+/* Returns true if the decoder must wait for more of the stream. */
+bool decode_pt_live_waits(struct decode_pt_flow *f);
+
 /* pt_flow.c: the functions of flow.h for a flow of this kind. */
 void decode_pt_flow_close(struct decode_flow *flow);
 int decode_pt_flow_counts(struct decode_flow *flow, struct decode_tally *tally,

@@ -142,6 +142,7 @@ static void find_space(struct decode_pt_flow *f, uint64_t ip)
 
 	if (a->pip || f->nswitches)
 		return;
+	decode_pt_live_asks(f);
 	if (!f->ncr3s)
 		cr3 = decode_code_guess(a->store, ip);
 	for (; a->next_cr3 < f->ncr3s && f->cr3s[a->next_cr3].insns <= a->flow.insns; a->next_cr3++)
@@ -215,7 +216,10 @@ static bool on_hole(void *context, uint64_t ip)
 		if (f->ahead.cr3 != DECODE_CR3_UNKNOWN)
 			return true;
 	}
-	return decode_pt_find_concealed(f, ip);
+	if (decode_pt_find_concealed(f, ip))
+		return true;
+	decode_code_missed(f->ahead.store, f->ahead.cr3, ip);
+	return false;
 }
 
 struct decode_told *decode_pt_queue_event(struct decode_pt_flow *f, const struct vptd_event *event)
@@ -232,6 +236,8 @@ struct decode_told *decode_pt_queue_event(struct decode_pt_flow *f, const struct
 	}
 	if (event->kind == VPTD_EVENT_ERROR)
 		f->ahead.failed = *f->ahead.offset;
+	if (event->kind == VPTD_EVENT_ERROR && event->value == VPTD_E_LOOP)
+		f->live.looped = true;
 	if (event->kind == VPTD_EVENT_ERROR && event->value == VPTD_E_MEMORY)
 		f->ahead.no_memory = true;
 	told = decode_pt_queue(f, DECODE_TOLD_EVENT);

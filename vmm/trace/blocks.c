@@ -315,6 +315,24 @@ int trace_blocks_read(struct trace_blocks *b, uint64_t at, unsigned int how)
 	return b->error;
 }
 
+int trace_blocks_more(struct trace_blocks *b)
+{
+	while (b->at < b->source.size && !b->extent.closed) {
+		uint64_t len = 0;
+		const char *why = read_block(b, b->at, &len);
+
+		if (b->error)
+			return b->error;
+		if (why == cut_off)
+			break;
+		if (why)
+			return -EBADMSG;
+		b->at += len;
+		b->extent.blocks++;
+	}
+	return 0;
+}
+
 void trace_blocks_close(struct trace_blocks *b)
 {
 	trace_source_close(&b->source);

@@ -27,6 +27,7 @@ struct trace_blocks {
 		size_t n, room;
 	} damages;
 	uint64_t budget; /* remaining bytes for failed checks */
+	uint64_t at;	 /* position of the first block that trace_blocks_more() has not read */
 
 	enum trace_block_use (*use)(struct trace_blocks *b, const struct trace_block *head);
 	/*
@@ -46,6 +47,11 @@ struct trace_blocks {
  * even if the file is damaged, or -errno: -ENOMEM, or a read error.
  */
 int trace_blocks_read(struct trace_blocks *b, uint64_t at, unsigned int how);
+/*
+ * Read the whole blocks of a file that grows, from b->at on, up to END. Returns 0, -EBADMSG at
+ * damage, or -errno. After an error the reader can only be closed.
+ */
+int trace_blocks_more(struct trace_blocks *b);
 void trace_blocks_close(struct trace_blocks *b);
 
 /*

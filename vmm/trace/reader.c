@@ -479,17 +479,9 @@ static int open_source(struct trace_reader *r, const char *path, char *why, size
 	return err;
 }
 
-static int read_file(struct trace_reader *r, const char *path, char *why, size_t size)
+/* Complete the results after the last block. Returns 0, or -errno with the reason in `why`. */
+static int resolve(struct trace_reader *r, int err, char *why, size_t size)
 {
-	uint64_t at;
-	int err = open_source(r, path, why, size);
-
-	if (!err)
-		err = read_header(r, &at, why, size);
-	if (err)
-		return err;
-	trace_source_map(&r->blocks.source);
-	err = trace_blocks_read(&r->blocks, at, r->how);
 	if (!err)
 		err = trace_reader_resolve(r);
 	if (!err)
@@ -511,22 +503,36 @@ static int read_file(struct trace_reader *r, const char *path, char *why, size_t
 	return err;
 }
 
-int trace_reader_open_as(const char *path, unsigned int how, struct trace_reader **reader,
-			 char *why, size_t size)
+static int read_file(struct trace_reader *r, char *why, size_t size)
+{
+	uint64_t at;
+	int err = read_header(r, &at, why, size);
+
+	if (err)
+		return err;
+	trace_source_map(&r->blocks.source);
+	return resolve(r, trace_blocks_read(&r->blocks, at, r->how), why, size);
+}
+
+/* Return a reader without a source. Returns NULL, with the reason in `why`. */
+static struct trace_reader *new_reader(unsigned int how, char *why, size_t size)
 {
 	struct trace_reader *r = calloc(1, sizeof(*r));
-	int err;
 
 	if (!r) {
 		snprintf(why, size, "%s", strerror(ENOMEM));
-		return -ENOMEM;
+		return NULL;
 	}
 	r->blocks.source.fd = -1;
 	r->blocks.use = use;
 	r->blocks.take = take;
 	r->blocks.resumed = resumed;
 	r->how = how;
-	err = read_file(r, path, why, size);
+	return r;
+}
+
+static int end_open(struct trace_reader *r, int err, struct trace_reader **reader)
+{
 	if (err)
 		trace_reader_close(r);
 	else
@@ -534,9 +540,111 @@ int trace_reader_open_as(const char *path, unsigned int how, struct trace_reader
 	return err;
 }
 
+int trace_reader_open_as(const char *path, unsigned int how, struct trace_reader **reader,
+			 char *why, size_t size)
+{
+	struct trace_reader *r = new_reader(how, why, size);
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	err = open_source(r, path, why, size);
+	if (!err)
+		err = read_file(r, why, size);
+	return end_open(r, err, reader);
+}
+
 int trace_reader_open(const char *path, struct trace_reader **reader, char *why, size_t size)
 {
 	return trace_reader_open_as(path, 0, reader, why, size);
+}
+
+static int open_descriptor(struct trace_reader *r, int fd, char *why, size_t size)
+{
+	int err = trace_source_open_fd(&r->blocks.source, fd);
+
+	if (err)
+		snprintf(why, size, "%s", strerror(-err));
+	return err;
+}
+
+int trace_reader_open_growing(int fd, unsigned int how, struct trace_reader **reader, char *why,
+			      size_t size)
+{
+	struct trace_reader *r = new_reader(how, why, size);
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	err = open_descriptor(r, fd, why, size);
+	if (!err && r->blocks.source.size < sizeof(struct trace_file_header))
+		err = -EAGAIN;
+	if (!err)
+		err = read_header(r, &r->blocks.at, why, size);
+	if (!err)
+		err = trace_reader_more(r);
+	if (!err && !r->info)
+		err = -EAGAIN;
+	return end_open(r, err, reader);
+}
+
+int trace_reader_more(struct trace_reader *r)
+{
+	const int err = trace_source_grow(&r->blocks.source);
+
+	return err ? err : trace_blocks_more(&r->blocks);
+}
+
+int trace_reader_finish(struct trace_reader *r)
+{
+	char why[256];
+	int err = trace_source_grow(&r->blocks.source);
+
+	if (!err)
+		err = trace_blocks_read(&r->blocks, r->blocks.at, r->how);
+	return resolve(r, err, why, sizeof(why));
+}
+
+int trace_reader_open_fd(int fd, unsigned int how, struct trace_reader **reader, char *why,
+			 size_t size)
+{
+	struct trace_reader *r = new_reader(how, why, size);
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	err = open_descriptor(r, fd, why, size);
+	if (!err)
+		err = read_file(r, why, size);
+	return end_open(r, err, reader);
+}
+
+/* Returns true if a CR3 block of the vCPU belongs to an overflow. */
+static bool resumes(const struct trace_reader_vcpu *v)
+{
+	size_t i;
+
+	for (i = 0; i < v->cr3.n; i++) {
+		if (v->cr3.at[i].cr3 & TRACE_CR3_RESUMED)
+			return true;
+	}
+	return false;
+}
+
+bool trace_reader_is_open_ended(const struct trace_reader *r)
+{
+	unsigned int i;
+
+	if (r->frames.n || r->views.n || r->spaces.n || trace_reader_cpu(r) ||
+	    (r->origin && r->origin->flags & TRACE_ORIGIN_HARDWARE) ||
+	    r->info->flags & (TRACE_INFO_CODE_BY_OFFSET | TRACE_INFO_ATOM))
+		return true;
+	for (i = 0; i < r->info->vcpus; i++) {
+		if (r->vcpu[i].switches.n || r->vcpu[i].vmcs.n || r->vcpu[i].cut.why ||
+		    resumes(&r->vcpu[i]))
+			return true;
+	}
+	return false;
 }
 
 void trace_reader_close(struct trace_reader *r)

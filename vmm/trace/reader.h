@@ -83,6 +83,31 @@ int trace_reader_open_as(const char *path, unsigned int how, struct trace_reader
 int trace_reader_open(const char *path, struct trace_reader **reader, char *why, size_t size);
 void trace_reader_close(struct trace_reader *r);
 
+/*
+ * Open a regular file that grows. The descriptor is duplicated. Returns 0, -EAGAIN if the file does
+ * not have its first block yet, or -errno with one line in @why.
+ */
+int trace_reader_open_growing(int fd, unsigned int how, struct trace_reader **reader, char *why,
+			      size_t size);
+/*
+ * Read the blocks that were appended. Results may move. Returns 0, -EBADMSG if the file is damaged,
+ * or -errno. After an error the reader can only be closed.
+ */
+int trace_reader_more(struct trace_reader *r);
+/*
+ * Read the rest of a file that has stopped growing. The results are then those of a reader that
+ * opened the whole file, if it is whole or cut. Returns 0 or -errno.
+ */
+int trace_reader_finish(struct trace_reader *r);
+/* Open a regular file by its descriptor, like trace_reader_open_as(). */
+int trace_reader_open_fd(int fd, unsigned int how, struct trace_reader **reader, char *why,
+			 size_t size);
+/*
+ * Returns true if a later block can change what the blocks so far mean for any place in the streams.
+ * Then nothing can be decoded before the file ends.
+ */
+bool trace_reader_is_open_ended(const struct trace_reader *r);
+
 /* Called at each event while a vCPU's stream is decoded, with the offset in it. */
 struct trace_watch {
 	void (*progress)(void *context, unsigned int vcpu, uint64_t offset);
@@ -147,6 +172,11 @@ const struct trace_vmcs *trace_reader_vmcs(const struct trace_reader *r, unsigne
 const uint8_t *trace_reader_stream(struct trace_reader *r, unsigned int vcpu, size_t *len);
 
 uint64_t trace_reader_stream_bytes(const struct trace_reader *r, unsigned int vcpu);
+/*
+ * Return the offset of the last TRACE block, or 0. A recorder writes the side-band for the bytes
+ * before that block no later than that block.
+ */
+uint64_t trace_reader_settled(const struct trace_reader *r, unsigned int vcpu);
 /* Return how many bytes of the stream are missing in the file. */
 uint64_t trace_reader_stream_missing(const struct trace_reader *r, unsigned int vcpu);
 

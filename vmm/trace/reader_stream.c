@@ -244,6 +244,13 @@ uint64_t trace_reader_stream_bytes(const struct trace_reader *r, unsigned int vc
 	return r->vcpu[vcpu].stream.n;
 }
 
+uint64_t trace_reader_settled(const struct trace_reader *r, unsigned int vcpu)
+{
+	const struct trace_reader_vcpu *v = &r->vcpu[vcpu];
+
+	return v->chunks.n ? v->chunks.at[v->chunks.n - 1].offset : 0;
+}
+
 uint64_t trace_reader_stream_missing(const struct trace_reader *r, unsigned int vcpu)
 {
 	return r->vcpu[vcpu].missing;

@@ -85,6 +85,22 @@ int trace_source_open(struct trace_source *s, const char *path, const void *magi
 	return err;
 }
 
+int trace_source_grow(struct trace_source *s)
+{
+	struct stat st;
+
+	if (fstat(s->fd, &st))
+		return -errno;
+	s->size = (uint64_t)st.st_size;
+	return 0;
+}
+
+int trace_source_open_fd(struct trace_source *s, int fd)
+{
+	*s = (struct trace_source){.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)};
+	return s->fd < 0 ? -errno : trace_source_grow(s);
+}
+
 void trace_source_close(struct trace_source *s)
 {
 	trace_filemap_close(&s->map);

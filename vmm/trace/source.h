@@ -33,6 +33,12 @@ struct trace_source {
  * TRACE_SOURCE_PIPE_MAX. Call trace_source_close() also after an error.
  */
 int trace_source_open(struct trace_source *s, const char *path, const void *magic, size_t len);
+/*
+ * Read the regular file of a descriptor, which is duplicated. The file may grow. trace_source_grow()
+ * takes its new size. Both return 0 or -errno.
+ */
+int trace_source_open_fd(struct trace_source *s, int fd);
+int trace_source_grow(struct trace_source *s);
 void trace_source_close(struct trace_source *s);
 
 /* Map the file for trace_source_bytes(). This may fail. @s must not move afterwards. */
