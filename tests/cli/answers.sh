@@ -46,7 +46,6 @@ tap_run "--json: the console is standard error" grep -q x "$dir/err"
 tap_run "--json --console: both" sh -c "jq -e '.end == \"exit\"' '$dir/out' && grep -qx x '$dir/console'"
 refuses "--console is the guest" "$USAGE" "same file" run --pt=off --console="$dir/idle" "$dir/idle"
 refuses "--console to a full disk" "$HOST" "console.*No space" run -q --pt=off --console=/dev/full "$dir/idle"
-refuses "-o -" "$USAGE" "write ./- " run -o - "$dir/idle"
 
 printf 'void _start(void) { for (;;) ; }\n' >"$dir/spin.c"
 gcc -ffreestanding -nostdlib -static -no-pie -o "$dir/spin" "$dir/spin.c"

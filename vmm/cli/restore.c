@@ -308,6 +308,7 @@ static int resume(struct restore *r)
 		status = cli_output("restore", m->o.output, TRACE_OUTFILE_TRACE, &m->output);
 		if (status)
 			return status;
+		cli_run_keep_pipe(m);
 		fd = m->output.fd;
 	}
 	status = r->begins ? begin(r, fd) : resume_trace(r, fd);

@@ -233,6 +233,7 @@ static int open_output(struct run *r, const struct vpt_caps *caps)
 	err = cli_output("run", r->m.o.output, TRACE_OUTFILE_TRACE, &r->m.output);
 	if (err)
 		return err;
+	cli_run_keep_pipe(&r->m);
 	err = trace_writer_start(r->m.output.fd, info, &r->m.writer);
 	if (err)
 		return cli_fail(CLI_EXIT_HOST, "run: %s: %s", r->m.o.output, cli_reason(-err));

@@ -525,9 +525,11 @@ int cli_run_check_snapshots(const struct cli_run_machine *m);
 int cli_run_check_input(const struct cli_run_machine *m);
 /* Returns true if the engine counts instructions all the time, so that input can be recorded. */
 bool cli_run_counts(const struct core_vm *vm);
+/* If the trace goes to a pipe whose reader ends, let the run end with an error, and not be killed. */
+void cli_run_keep_pipe(const struct cli_run_machine *m);
 /*
- * Open the guest's console, after all checks. The console is the file of --console, or standard
- * error with --json, whose output uses standard output. Output to a terminal is filtered, unless
+ * Open the guest's console, after all checks. The console is the file of --console. It is standard
+ * error if standard output is used for --json or for the trace. Output to a terminal is filtered, unless
  * --console is given. Returns an exit status.
  */
 int cli_run_open_console(struct cli_run_machine *m);

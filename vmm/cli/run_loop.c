@@ -521,12 +521,36 @@ int cli_run_limit(const struct cli_run_machine *m)
 			o->verb, o->max_bytes, trace_writer_file_bytes(m->writer));
 }
 
+void cli_run_keep_pipe(const struct cli_run_machine *m)
+{
+	struct stat st;
+
+	if (!fstat(m->output.fd, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
+		signal(SIGPIPE, SIG_IGN);
+}
+
+/* Returns true if the trace file is standard output. */
+static bool traces_to_stdout(const struct cli_run_machine *m)
+{
+	struct stat trace, out;
+
+	if (!m->writer || m->output.fd < 0 || fstat(m->output.fd, &trace))
+		return false;
+	return !S_ISCHR(trace.st_mode) && !fstat(STDOUT_FILENO, &out) &&
+	       trace.st_dev == out.st_dev && trace.st_ino == out.st_ino;
+}
+
 int cli_run_open_console(struct cli_run_machine *m)
 {
 	const char *path = cli_run_console_file(&m->o);
+	const bool busy = traces_to_stdout(m);
 	int fd;
 
-	m->console = m->o.json ? stderr : stdout;
+	if (busy && m->o.json)
+		return cli_fail(CLI_EXIT_USAGE,
+				"%s: --json: standard output is the trace file: use a named pipe",
+				m->o.verb);
+	m->console = m->o.json || busy ? stderr : stdout;
 	cli_terminal_open(&m->terminal, m->console);
 	if (!path) {
 		m->silent = m->o.console && !strcmp(m->o.console, "none");

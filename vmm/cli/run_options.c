@@ -71,7 +71,9 @@ static const char *const traps[] = {"cr3", NULL};
 static const char *const controls[] = {"all", "none", NULL};
 
 static const struct cli_option rows[] = {
-	{'o', "output", "=FILE", "record to this .vpt file", cli_take_text, AT(output)},
+	{'o', "output", "=FILE",
+	 "record to this .vpt file, or - for standard output, for vpt decode --follow",
+	 cli_take_text, AT(output)},
 	{'p', "pt", "=OWNER", "owner of the trace: guest (default), host, or off", cli_take_owner,
 	 AT(owner), GIVEN(owner_given), .words = owners},
 	{'M', "model", "=NAME", "bdw, skl (default), icx or spr; with RTIT silvermont or airmont",
@@ -374,6 +376,8 @@ int cli_run_parse(struct cli_run_options *o, int argc, char **argv)
 	cli_run_init_usage(&o->usage);
 	status = cli_options_parse(&cli_verb_run, argc, argv, o);
 	o->oracle |= o->oracle_blocks;
+	if (o->output && !strcmp(o->output, "-"))
+		o->output = "/dev/stdout";
 	if (!status)
 		status = cli_run_choose_system(o);
 	if (!status)

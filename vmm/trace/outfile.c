@@ -220,12 +220,22 @@ static int open_dir(struct trace_outfile *o)
 	return err;
 }
 
+/* Returns true for standard output. A socket cannot be opened by /dev/stdout. */
+static bool is_stdout(const struct stat *st)
+{
+	struct stat out;
+
+	return !fstat(STDOUT_FILENO, &out) && st->st_dev == out.st_dev && st->st_ino == out.st_ino;
+}
+
 /* Open a device, a pipe or a descriptor. */
 static int open_in_place(struct trace_outfile *o, const struct why *why)
 {
 	if (S_ISDIR(o->place.st.st_mode))
 		return fail(why, -EISDIR);
 	o->fd = open(o->place.path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	if (o->fd < 0 && errno == ENXIO && is_stdout(&o->place.st))
+		o->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
 	if (o->fd < 0)
 		return fail(why, -errno);
 	if (!S_ISREG(o->place.st.st_mode))
