@@ -8,7 +8,7 @@
  * when the reader has read all earlier ones, and a moment later. With BYTES the writer ends after
  * so many bytes. Exits with status 1 if the reader goes away first.
  */
-#include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,12 +27,13 @@ static uint32_t next_random(uint32_t *random)
 	return *random;
 }
 
-/* Wait until the reader has read everything. */
+/* Wait until the reader has read everything, or has gone away. */
 static void wait_for_reader(void)
 {
+	struct pollfd out = {.fd = STDOUT_FILENO};
 	int unread = 1;
 
-	while (!ioctl(STDOUT_FILENO, FIONREAD, &unread) && unread)
+	while (!ioctl(STDOUT_FILENO, FIONREAD, &unread) && unread && !poll(&out, 1, 0))
 		usleep(MOMENT_US);
 	usleep(MOMENT_US);
 }

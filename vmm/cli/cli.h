@@ -37,6 +37,7 @@ int cli_cmd_snapshot(int argc, char **argv);
 int cli_cmd_pack(int argc, char **argv);
 int cli_cmd_shard(int argc, char **argv);
 int cli_cmd_monitor(int argc, char **argv);
+int cli_cmd_top(int argc, char **argv);
 
 /*
  * Print the one line for an error on stderr: "vpt VERB: what: where: what to do". Returns @status,
