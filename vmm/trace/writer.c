@@ -84,6 +84,18 @@ size_t trace_writer_room(const struct trace_writer *w)
 	return need < w->limit ? (size_t)(w->limit - need) : 0;
 }
 
+static int flush_trace(struct trace_writer *w, unsigned int vcpu);
+
+/* Give a block to the sink, behind the bytes that the stream has by now. */
+static int sink_block(struct trace_writer *w, enum trace_block_type type, unsigned int vcpu,
+		      const void *head, size_t head_len, const void *body, size_t body_len)
+{
+	if (type != TRACE_BLOCK_TRACE && flush_trace(w, vcpu))
+		return w->error;
+	w->error = w->sink.put(w->sink.opaque, type, vcpu, head, head_len, body, body_len);
+	return w->error;
+}
+
 int trace_writer_block(struct trace_writer *w, enum trace_block_type type, unsigned int vcpu,
 		       const void *head, size_t head_len, const void *body, size_t body_len)
 {
@@ -106,6 +118,8 @@ int trace_writer_block(struct trace_writer *w, enum trace_block_type type, unsig
 		return w->error;
 	if (len > UINT32_MAX)
 		return w->error = -EFBIG;
+	if (w->sink.put)
+		return sink_block(w, type, vcpu, head, head_len, body, body_len);
 
 	block.crc = trace_crc32c(0, &block, sizeof(block));
 	block.crc = trace_crc32c(block.crc, head, head_len);
@@ -492,7 +506,8 @@ static void writer_free(struct trace_writer *w)
 
 void trace_writer_drop(struct trace_writer *w)
 {
-	close(w->fd);
+	if (w->fd >= 0)
+		close(w->fd);
 	writer_free(w);
 }
 
@@ -546,8 +561,8 @@ int trace_writer_new(int fd, unsigned int vcpus, struct trace_writer **writer)
 			return -ENOMEM;
 		}
 	}
-	w->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (w->fd < 0) {
+	w->fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (fd >= 0 && w->fd < 0) {
 		err = -errno;
 		writer_free(w);
 		return err;
@@ -570,6 +585,21 @@ int trace_writer_start(int fd, const struct trace_file_info *info, struct trace_
 			trace_writer_drop(*writer);
 			*writer = NULL;
 		}
+	}
+	return err;
+}
+
+int trace_writer_start_sink(const struct trace_sink *sink, const struct trace_file_info *info,
+			    struct trace_writer **writer)
+{
+	int err;
+
+	if (!info->vcpus || info->vcpus > TRACE_FILE_MAX_VCPUS)
+		return -EINVAL;
+	err = trace_writer_new(-1, info->vcpus, writer);
+	if (!err) {
+		(*writer)->sink = *sink;
+		(*writer)->rtit = info->flags & TRACE_INFO_ATOM;
 	}
 	return err;
 }

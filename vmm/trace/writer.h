@@ -32,6 +32,20 @@ int trace_writer_start(int fd, const struct trace_file_info *info, struct trace_
 int trace_writer_open(const char *path, const struct trace_file_info *info,
 		      struct trace_writer **writer);
 
+/*
+ * Write to memory: put() takes each block in place of a file, without the header of the file and
+ * without INFO. It gets a block's payload as in trace_block, in two parts, and returns 0 or -errno. The
+ * bytes of a vCPU's stream come before its blocks that are written later.
+ */
+struct trace_sink {
+	int (*put)(void *opaque, enum trace_block_type type, unsigned int vcpu, const void *head,
+		   size_t head_len, const void *body, size_t body_len);
+	void *opaque;
+};
+/* On success the caller must pass *writer to trace_writer_drop(). */
+int trace_writer_start_sink(const struct trace_sink *sink, const struct trace_file_info *info,
+			    struct trace_writer **writer);
+
 int trace_writer_ram(struct trace_writer *w, const struct trace_ram_range *ranges, size_t count);
 int trace_writer_elf(struct trace_writer *w, const struct trace_elf_image *image, const void *bytes,
 		     size_t len);

@@ -88,7 +88,8 @@ struct trace_stream {
 };
 
 struct trace_writer {
-	int fd;
+	int fd; /* -1 with a sink */
+	struct trace_sink sink;
 	int error; /* -errno, sticky */
 	uint64_t file_bytes;
 	unsigned int vcpus;
@@ -127,7 +128,7 @@ uint64_t trace_writer_points(struct trace_writer *w);
 
 /* Write bytes unchanged. Returns 0 or -errno, which sticks. */
 int trace_writer_put(struct trace_writer *w, struct iovec *iov, int count);
-/* Create a writer to a duplicate of a descriptor, without writing to it. */
+/* Create a writer to a duplicate of a descriptor, or to none if it is -1, without writing to it. */
 int trace_writer_new(int fd, unsigned int vcpus, struct trace_writer **writer);
 
 #endif /* VMM_TRACE_WRITER_STATE_H */
