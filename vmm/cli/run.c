@@ -33,7 +33,8 @@ static bool starts_trace(const struct cli_run_machine *m, const struct cli_run_o
 {
 	if (o->owner != TRACE_OWNER_HOST || o->trace_later || m->untraced >> vcpu & 1)
 		return false;
-	return m->window.state == CLI_RUN_WINDOW_NONE || m->window.state == CLI_RUN_WINDOW_DURING;
+	return m->window.state == CLI_RUN_WINDOW_NONE || m->window.state == CLI_RUN_WINDOW_DURING ||
+	       m->window.state == CLI_RUN_WINDOW_ENDING;
 }
 
 /* A guest's own trace is off after a reset. */
@@ -234,6 +235,9 @@ static int open_output(struct run *r, const struct vpt_caps *caps)
 	if (err)
 		return err;
 	cli_run_keep_pipe(&r->m);
+	/* A ring has no inputs for a replay. */
+	if (r->m.o.ring)
+		return cli_run_ring_open(&r->m, &r->m.writer);
 	err = trace_writer_start(r->m.output.fd, info, &r->m.writer);
 	if (err)
 		return cli_fail(CLI_EXIT_HOST, "run: %s: %s", r->m.o.output, cli_reason(-err));

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "cli/option.h"
+#include "cli/run_ring.h"
 #include "cli/run_trigger.h"
 #include "cli/parts.h"
 #include "cli/post_mortem.h"
@@ -169,6 +170,7 @@ struct cli_run_options {
 	size_t ranges;
 	struct cli_symbols symbols; /* for the ranges and triggers */
 	struct cli_run_window window;
+	uint64_t ring; /* bytes of --ring, or 0 */
 	bool user, kernel;
 	bool has_cr3;
 	uint64_t cr3;
@@ -449,11 +451,13 @@ struct cli_run_machine {
 	struct cli_run_options o;
 	struct core_vm vm;
 	struct trace_outfile output; /* the trace file, if there is one */
-	struct trace_writer *writer; /* NULL without a trace file, and with --verify */
+	/* NULL without a trace file, and with --verify. With --ring it is first that of the ring. */
+	struct trace_writer *writer;
 	struct trace_file_info info; /* INFO block of the trace file */
 	struct cli_run_report report;
 	struct cli_run_verify verify;
 	struct cli_run_window_run window;
+	struct cli_run_ring ring;
 	uint64_t snapshots;	       /* taken */
 	uint64_t snapshot_next;	       /* the count of instructions of the next one */
 	bool at_reached;	       /* --snapshot-at */

@@ -120,6 +120,9 @@ bool cli_run_change_vcpu(struct cli_run_machine *m, struct core_vcpu *v)
 		return false;
 	}
 	note(m);
+	/* The monitor has ended the trace. */
+	if (m->o.trace_later && !c->starts)
+		cli_run_ring_save(m);
 	return true;
 }
 

@@ -368,6 +368,7 @@ static void change(void *opaque)
 	struct cli_run_machine *m = opaque;
 
 	cli_run_window_change(m);
+	cli_run_ring_change(m);
 	if (m->vm.cpus > 1 && !(m->vm.engine->can & ENGINE_COUNTS))
 		take_if_asked(m);
 }
@@ -696,6 +697,10 @@ static void end_output(struct cli_run_machine *m, bool ran)
 	struct stat st;
 	int err = 0;
 
+	if (ran)
+		cli_run_ring_save(m);
+	if (m->ring.ring && !m->ring.saved)
+		m->writer = NULL;
 	if (m->writer && ran)
 		(void)trace_writer_stop(m->writer, &m->report.pm);
 	/* An error that was already reported takes precedence. */
@@ -762,6 +767,7 @@ int cli_run_finish(struct cli_run_machine *m, int status)
 	trace_outfile_free(&m->output);
 	cli_run_start_free(&m->start);
 	core_reboot_free(&m->reboot);
+	cli_run_ring_close(m);
 	core_vm_destroy(&m->vm);
 	return m->gdb_waited && !status ? m->gdb_status : status;
 }

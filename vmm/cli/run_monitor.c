@@ -206,6 +206,9 @@ static bool check(const struct cli_run_machine *m, const struct cli_monitor_requ
 		snprintf(why, CLI_MONITOR_WHY, "vcpu: there is no such vCPU");
 		if (r->vcpu >= m->vm.cpus)
 			return false;
+		snprintf(why, CLI_MONITOR_WHY, "the ring is saved, and the trace has ended");
+		if (m->ring.saved)
+			return false;
 		snprintf(why, CLI_MONITOR_WHY, "%s",
 			 m->o.owner == TRACE_OWNER_HOST
 				 ? "not with RTIT"

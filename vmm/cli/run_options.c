@@ -161,8 +161,16 @@ static const struct cli_option rows[] = {
 	 AT(window), OF_HOST},
 	{0, "trace-for", "=N", "end the trace N instructions after its begin", cli_run_take_for,
 	 AT(window), OF_HOST},
+	{0, "trace-after", "=N", "end the trace N instructions after the event of --trace-until",
+	 cli_run_take_after, AT(window), OF_HOST},
 	{0, "trace-again", NULL, "begin again at each further event of --trace-from", cli_take_flag,
 	 AT(window.again), OF_HOST},
+	{0, "ring", "=SIZE",
+	 "keep the last SIZE bytes of the trace (at least 4K) and their code in memory; FILE gets "
+	 "them at the event of --trace-until, at the monitor's trace-stop, or else at the end of "
+	 "the "
+	 "run, however the guest ends",
+	 cli_run_take_ring, AT(ring), OF_HOST},
 	{0, "filter", "=RANGE", "trace only this code; can be repeated for several filters",
 	 take_range, OF_HOST},
 	{0, "stop", "=RANGE", "end the trace when execution enters this code", take_range, OF_HOST},
@@ -390,6 +398,8 @@ int cli_run_parse(struct cli_run_options *o, int argc, char **argv)
 		status = cli_run_tasks_check(o);
 	if (!status)
 		status = cli_run_check_verify(o);
+	if (!status)
+		status = cli_run_check_ring(o);
 	if (!status)
 		status = check_together(o);
 	if (!status && o->system == TRACER_SYSTEM_ATOM)

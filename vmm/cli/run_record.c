@@ -16,7 +16,7 @@
 static const char *const others[] = {
 	"output", "console", "input",	 "realtime",	"timeout",	  "engine",
 	"initrd", "verify",  "snapshot", "snapshot-at", "snapshot-every", "quiet",
-	"json",	  "help",    "monitor",	 "gdb",
+	"json",	  "help",    "monitor",	 "gdb",		"ring",
 };
 
 static bool is_other(const char *name, size_t len)

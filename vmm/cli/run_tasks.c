@@ -147,12 +147,26 @@ static void put_last_name(struct cli_run_tasks *t, struct core_vcpu *v)
 	put_name(t, v, &task);
 }
 
+/* Write the task that the vCPU runs. */
+static void put_running(struct cli_run_tasks *t, struct core_vcpu *v)
+{
+	const struct linux_task *task = &t->running[v->index].task;
+	struct trace_task entry = {
+		.kind = TRACE_TASK_RUNS,
+		.cr3 = task->cr3,
+		.pid = task->pid,
+		.tid = task->tid,
+	};
+
+	put_name(t, v, task);
+	put(v, &entry);
+}
+
 /* Note the task that the vCPU runs from here on. */
 static void switched(struct cli_run_tasks *t, struct core_vcpu *v)
 {
 	const struct linux_memory memory = memory_of(v);
 	const uint64_t address = current_task(t, v);
-	struct trace_task entry = {.kind = TRACE_TASK_RUNS};
 	struct linux_task task;
 
 	put_last_name(t, v);
@@ -161,11 +175,7 @@ static void switched(struct cli_run_tasks *t, struct core_vcpu *v)
 		return;
 	t->running[v->index].address = address;
 	t->running[v->index].task = task;
-	put_name(t, v, &task);
-	entry.cr3 = task.cr3;
-	entry.pid = task.pid;
-	entry.tid = task.tid;
-	put(v, &entry);
+	put_running(t, v);
 }
 
 static void search(struct cli_run_tasks *t, struct core_vcpu *v)
@@ -272,6 +282,18 @@ void cli_run_tasks_reset(struct cli_run_machine *m)
 		(void)cli_run_window_watch(m, m->vm.cpu[i]);
 		m->vm.cpu[i]->visit_at = m->vm.cpu[i]->ev->retired + LOOK_EVERY;
 	}
+}
+
+void cli_run_tasks_again(struct cli_run_machine *m)
+{
+	unsigned int i;
+
+	if (!m->tasks)
+		return;
+	memset(m->tasks->named, 0, sizeof(m->tasks->named));
+	for (i = 0; i < m->vm.cpus; i++)
+		if (m->tasks->running[i].address)
+			put_running(m->tasks, m->vm.cpu[i]);
 }
 
 void cli_run_tasks_end(struct cli_run_machine *m)

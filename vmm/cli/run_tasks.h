@@ -30,6 +30,8 @@ bool cli_run_tasks_reached(struct cli_run_machine *m, uint64_t ip);
 uint64_t cli_run_tasks_address(const struct cli_run_machine *m);
 /* The machine is reset: the next kernel may be another one. */
 void cli_run_tasks_reset(struct cli_run_machine *m);
+/* The file has no tasks and no names any more: write the tasks that run. */
+void cli_run_tasks_again(struct cli_run_machine *m);
 /* Write the names of the tasks that run. Call this before the trace file is closed. */
 void cli_run_tasks_end(struct cli_run_machine *m);
 

@@ -91,13 +91,21 @@ int cli_run_take_until(const struct cli_given *g)
 	return take(g, &((struct cli_run_window *)g->field)->until);
 }
 
-int cli_run_take_for(const struct cli_given *g)
+static int take_insns(const struct cli_given *g, uint64_t *insns)
 {
-	struct cli_run_window *window = g->field;
-
-	if (!cli_is_number(g->value, &window->insns) || !window->insns)
+	if (!cli_is_number(g->value, insns) || !*insns)
 		return cli_option_wrong(g, "a number of instructions above 0");
 	return CLI_EXIT_OK;
+}
+
+int cli_run_take_for(const struct cli_given *g)
+{
+	return take_insns(g, &((struct cli_run_window *)g->field)->insns);
+}
+
+int cli_run_take_after(const struct cli_given *g)
+{
+	return take_insns(g, &((struct cli_run_window *)g->field)->after);
 }
 
 /* Parts can repeat if each has an end, and its beginning can happen twice. */
@@ -118,6 +126,8 @@ int cli_run_check_window(const struct cli_run_options *o)
 {
 	const struct cli_run_window *window = &o->window;
 
+	if (window->after && !window->until.kind)
+		return cli_fail(CLI_EXIT_USAGE, "run: --trace-after: requires --trace-until");
 	if (!window->from.kind && !window->until.kind && !window->insns)
 		return check_again(window);
 	if (o->system != TRACER_SYSTEM_PT || o->usage.given)
@@ -186,10 +196,10 @@ int cli_run_window_begin(struct cli_run_machine *m)
 				window->from.kind == CLI_RUN_TRIGGER_INSNS ? window->from.text
 									   : window->until.text,
 				m->vm.engine->name);
-	if (window->insns && m->vm.engine->pt)
+	if ((window->insns || window->after) && m->vm.engine->pt)
 		return cli_fail(CLI_EXIT_USAGE,
-				"run: --trace-for: engine %s does not count instructions",
-				m->vm.engine->name);
+				"run: --trace-%s: engine %s does not count instructions",
+				window->insns ? "for" : "after", m->vm.engine->name);
 	m->window.state = m->window.wanted =
 		window->from.kind ? CLI_RUN_WINDOW_BEFORE : CLI_RUN_WINDOW_DURING;
 	m->window.ends = window->from.kind || !window->insns ? UINT64_MAX : window->insns;
@@ -215,9 +225,17 @@ static const struct cli_run_trigger *awaited(const struct cli_run_machine *m,
 	return t && t->kind == kind ? t : NULL;
 }
 
+/* Return the state after the event that is waited for. */
+static enum cli_run_window_state next_state(const struct cli_run_machine *m)
+{
+	if (m->window.state == CLI_RUN_WINDOW_BEFORE)
+		return CLI_RUN_WINDOW_DURING;
+	return m->o.window.after ? CLI_RUN_WINDOW_ENDING : CLI_RUN_WINDOW_AFTER;
+}
+
 static void happened(struct cli_run_machine *m)
 {
-	want(m, m->window.state + 1);
+	want(m, next_state(m));
 }
 
 void cli_run_window_printed(struct cli_run_machine *m, char c)
@@ -296,6 +314,16 @@ static void begin(struct cli_run_machine *m)
 	report(m, "begins");
 }
 
+/* The event of --trace-until has happened. */
+static void count_down(struct cli_run_machine *m)
+{
+	const uint64_t ends = core_vm_retired(&m->vm) + m->o.window.after;
+
+	if (ends < m->window.ends)
+		m->window.ends = ends;
+	core_vm_pause(&m->vm, cli_run_window_next(m));
+}
+
 static void end(struct cli_run_machine *m)
 {
 	unsigned int i;
@@ -309,6 +337,7 @@ static void end(struct cli_run_machine *m)
 	}
 	m->window.ends = UINT64_MAX;
 	report(m, "ends");
+	cli_run_ring_save(m);
 }
 
 void cli_run_window_change(struct cli_run_machine *m)
@@ -319,6 +348,8 @@ void cli_run_window_change(struct cli_run_machine *m)
 	m->window.state = m->window.wanted;
 	if (m->window.state == CLI_RUN_WINDOW_DURING)
 		begin(m);
+	else if (m->window.state == CLI_RUN_WINDOW_ENDING)
+		count_down(m);
 	else if (m->window.state == CLI_RUN_WINDOW_AFTER)
 		end(m);
 	if (m->window.state == CLI_RUN_WINDOW_AFTER && m->o.window.again)
@@ -331,14 +362,21 @@ uint64_t cli_run_window_next(const struct cli_run_machine *m)
 	const struct cli_run_trigger *t = pending(m);
 	const uint64_t at = t && t->kind == CLI_RUN_TRIGGER_INSNS ? t->value : UINT64_MAX;
 
-	return m->window.state == CLI_RUN_WINDOW_DURING && m->window.ends < at ? m->window.ends
-									       : at;
+	if (m->window.state != CLI_RUN_WINDOW_DURING && m->window.state != CLI_RUN_WINDOW_ENDING)
+		return at;
+	return m->window.ends < at ? m->window.ends : at;
 }
 
 uint64_t cli_run_window_pause(struct cli_run_machine *m)
 {
-	if (core_vm_retired(&m->vm) >= cli_run_window_next(m)) {
-		m->window.wanted = m->window.state + 1;
+	const uint64_t retired = core_vm_retired(&m->vm);
+
+	if (retired >= cli_run_window_next(m)) {
+		/* --trace-for ends the trace without --trace-after. */
+		m->window.wanted =
+			m->window.state != CLI_RUN_WINDOW_BEFORE && retired >= m->window.ends
+				? CLI_RUN_WINDOW_AFTER
+				: next_state(m);
 		cli_run_window_change(m);
 	}
 	return cli_run_window_next(m);

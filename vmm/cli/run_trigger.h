@@ -37,6 +37,7 @@ struct cli_run_trigger {
 struct cli_run_window {
 	struct cli_run_trigger from, until;
 	uint64_t insns; /* --trace-for, or 0 */
+	uint64_t after; /* --trace-after, or 0 */
 	bool again;	/* --trace-again */
 };
 
@@ -45,18 +46,21 @@ enum cli_run_window_state {
 	CLI_RUN_WINDOW_NONE,   /* there is no such option */
 	CLI_RUN_WINDOW_BEFORE, /* also between two parts */
 	CLI_RUN_WINDOW_DURING,
+	CLI_RUN_WINDOW_ENDING, /* the event of --trace-until has happened, --trace-after counts */
 	CLI_RUN_WINDOW_AFTER,
 };
 
 struct cli_run_window_run {
 	enum cli_run_window_state state, wanted;
-	uint64_t ends;	/* the count of instructions at which --trace-for ends the trace */
-	uint64_t parts; /* how often the trace has begun */
+	/* the count of instructions at which --trace-for or --trace-after ends the trace */
+	uint64_t ends;
+	uint64_t parts;			 /* how often the trace has begun */
 	char tail[CLI_RUN_TRIGGER_TEXT]; /* the last characters of the console */
 };
 
 /* Parse the options; the field is a struct cli_run_window. Return an exit status. */
 cli_option_take cli_run_take_from, cli_run_take_until, cli_run_take_for;
+cli_option_take cli_run_take_after;
 int cli_run_check_window(const struct cli_run_options *o);
 
 /* Prepare the run, after the symbols are resolved. Returns an exit status. */
