@@ -318,7 +318,8 @@ check-linux:
 	@patches/tools/kernel generic >/dev/null
 	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 1500 -d $(O)/check-linux tests/run/linux/boot.sh tests/run/linux/complaints.sh tests/run/linux/demo.sh \
 		tests/run/linux/share.sh tests/run/linux/net.sh tests/run/linux/disk.sh tests/run/linux/vmlinux.sh \
-		tests/run/linux/faults.sh tests/run/linux/scenarios.sh tests/run/linux/tasks.sh
+		tests/run/linux/faults.sh tests/run/linux/scenarios.sh tests/run/linux/tasks.sh \
+		tests/run/linux/ring.sh
 # The arguments of debian.sh for each row.
 DEBIAN_HOW := 1-traced 2-reboot 8
 DEBIAN_ROWS := $(DEBIAN_HOW:%=bookworm-%) $(DEBIAN_HOW:%=trixie-%) bookworm-1-own-traced bookworm-2-own-reboot bookworm-8-own
