@@ -11,7 +11,8 @@
 
 #define AT(member) .field = offsetof(struct cli_shard_options, member)
 
-static const char *const actions[] = {"plan", "run", "merge", NULL};
+static const char *const actions[] = {"plan", "run", "merge", "sbatch", NULL};
+static const char *const runners[] = {"slurm", "parallel", "sh", NULL};
 
 static const struct cli_option rows[] = {
 	{'o', "output", "=OUT", "plan: the plan (default: FILE.plan)", cli_take_text, AT(out)},
@@ -30,15 +31,30 @@ static const struct cli_option rows[] = {
 	 "plan: also take symbols from an ELF file, System.map or a copy of /proc/kallsyms, and "
 	 "add BIAS to their addresses; can be repeated",
 	 cli_symbols_take, AT(symbols)},
-	{'d', "dir", "=DIR", "run, merge: the folder of results (default: PLAN.d)", cli_take_text,
-	 AT(dir)},
-	{0, "trace", "=FILE", "run, merge: the trace, if it is no longer where the plan was made",
-	 cli_take_text, AT(trace)},
-	{'g', "coverage", NULL, "merge: the executed lines and functions, as an lcov tracefile",
-	 cli_take_flag, AT(coverage)},
-	{'l', "limit", "=N", "merge: at most N lines of calls, or functions", cli_take_number,
-	 AT(limit)},
-	{'j', "json", NULL, "merge: one JSON object per line", cli_take_flag, AT(json)},
+	{'k', "keep", NULL, "run: keep a complete result instead of decoding the shard again",
+	 cli_take_flag, AT(keep)},
+	{'d', "dir", "=DIR", "run, merge, sbatch: the folder of results (default: PLAN.d)",
+	 cli_take_text, AT(dir)},
+	{0, "trace", "=FILE",
+	 "run, merge, sbatch: the trace, if it is no longer where the plan was made", cli_take_text,
+	 AT(trace)},
+	{'g', "coverage", NULL,
+	 "merge, sbatch: the executed lines and functions, as an lcov tracefile", cli_take_flag,
+	 AT(coverage)},
+	{'l', "limit", "=N", "merge, sbatch: at most N lines of calls, or functions",
+	 cli_take_number, AT(limit)},
+	{'j', "json", NULL, "merge, sbatch: one JSON object per line", cli_take_flag, AT(json)},
+	{'f', "for", "=NAME", "sbatch: a script for slurm (default), parallel or sh", cli_take_word,
+	 AT(runner), .words = runners},
+	{'T', "tasks", "=N",
+	 "sbatch: N tasks (default: one for each shard, at most 1000 with Slurm)", cli_take_number,
+	 AT(tasks), .least = 1, .most = CLI_SHARDS_MAX},
+	{'m', "time", "=MIN", "sbatch: minutes of a task (default: measured)", cli_take_number,
+	 AT(minutes), .least = 1, .most = 1000000},
+	{'M', "memory", "=MB", "sbatch: megabytes of a task (default: measured)", cli_take_number,
+	 AT(megabytes), .least = 1, .most = 100000000},
+	{'s', "submit", NULL, "sbatch: run the script instead of printing it", cli_take_flag,
+	 AT(submit)},
 	{'q', "quiet", NULL, "plan, run: say nothing", cli_take_flag, AT(quiet)},
 	CLI_OPTION_HELP,
 	CLI_OPTION_END,
@@ -49,12 +65,13 @@ const struct cli_verb cli_verb_shard = {
 	.run = cli_cmd_shard,
 	.summary = "decode a large trace in shards, on many machines",
 	.usage = "plan [OPTION]... FILE\nrun [OPTION]... PLAN SHARD\n"
-		 "merge [OPTION]... PLAN",
+		 "merge [OPTION]... PLAN\n"
+		 "sbatch [OPTION]... PLAN",
 	.about = "Cuts the streams of a .vpt trace at PSBs. plan writes the list of shards. run "
 		 "decodes one shard, and can run for all shards at once, on any machine that sees "
 		 "the files. merge joins the results, and prints what vpt decode prints of the "
-		 "whole "
-		 "trace.",
+		 "whole trace. sbatch prints a script that does all this with Slurm, GNU parallel "
+		 "or xargs.",
 	.notes =
 		"merge proves that each shard begins with the state in which the shard before "
 		"ends. "
@@ -64,7 +81,8 @@ const struct cli_verb cli_verb_shard = {
 		"The exit status is that of vpt decode. merge returns 1 if results are missing.\n\n"
 		"  vpt shard plan --shards=64 t.vpt                  writes t.vpt.plan\n"
 		"  seq 0 63 | xargs -P4 -n1 vpt shard run t.vpt.plan\n"
-		"  vpt shard merge t.vpt.plan                        as vpt decode t.vpt",
+		"  vpt shard merge t.vpt.plan                        as vpt decode t.vpt\n"
+		"  vpt shard sbatch --submit t.vpt.plan              with Slurm, to t.vpt.plan.out",
 	.options = rows,
 	.column = 23,
 	.operands = {{"ACTION", AT(action)},
@@ -85,8 +103,8 @@ int cli_cmd_shard(int argc, char **argv)
 	for (i = 0; actions[i] && strcmp(o.action, actions[i]); i++)
 		;
 	if (!actions[i])
-		return cli_fail(CLI_EXIT_USAGE, "shard: %s: no such action: plan, run or merge",
-				o.action);
+		return cli_fail(CLI_EXIT_USAGE,
+				"shard: %s: no such action: plan, run, merge or sbatch", o.action);
 	if (!o.which == !strcmp(o.action, "run"))
 		return cli_fail(CLI_EXIT_USAGE,
 				o.which ? "shard: %s %s: %s: not wanted"
@@ -97,7 +115,9 @@ int cli_cmd_shard(int argc, char **argv)
 		return cli_shard_plan(&o);
 	case 1:
 		return cli_shard_run(&o);
-	default:
+	case 2:
 		return cli_shard_merge(&o);
+	default:
+		return cli_shard_batch(&o);
 	}
 }

@@ -5,6 +5,9 @@
 
 #include "cli/shard_plan.h"
 
+/* Enough for a path and a reason. */
+#define CLI_SHARD_WHY (PATH_MAX + 160)
+
 struct cli_shard_options {
 	const char *action, *path, *which; /* the operands */
 	const char *out;		   /* of plan */
@@ -15,6 +18,11 @@ struct cli_shard_options {
 	bool coverage, json, quiet;
 	uint64_t limit, jobs;
 	struct cli_symbols symbols;
+	bool keep;		     /* run: keep a result that is complete */
+	uint64_t tasks;		     /* sbatch: 0: one for each shard */
+	uint64_t minutes, megabytes; /* sbatch: 0: measure */
+	unsigned int runner;	     /* sbatch: enum cli_shard_runner */
+	bool submit;		     /* sbatch: run the script */
 };
 
 /* A range of shards, from @first to before @end. */
@@ -37,11 +45,19 @@ int cli_shard_open(const struct cli_shard_options *o, const struct cli_plan *pla
 int cli_shard_decode(const struct cli_shard_options *o, const struct cli_plan *plan,
 		     struct trace_reader *reader, const struct debug_symbols *symbols,
 		     const struct cli_shard_range *range);
+/*
+ * Read the result of a range. Returns an exit status, and in @why a text if it is not CLI_EXIT_OK.
+ * Free @p in any case.
+ */
+int cli_shard_read(const struct cli_shard_options *o, const struct cli_plan *plan,
+		   const struct cli_shard_range *range, struct decode_partial *p, char *why,
+		   size_t size);
 /* Parse "K" or "K-L". */
 int cli_shard_parse(const struct cli_plan *plan, const char *text, struct cli_shard_range *range);
 
 int cli_shard_plan(struct cli_shard_options *o);
 int cli_shard_run(const struct cli_shard_options *o);
 int cli_shard_merge(const struct cli_shard_options *o);
+int cli_shard_batch(const struct cli_shard_options *o);
 
 #endif /* VMM_CLI_SHARD_H */

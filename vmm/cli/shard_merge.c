@@ -11,7 +11,6 @@
 #include "cli/open.h"
 #include "cli/shard.h"
 #include "decode/calls_piece.h"
-#include "decode/partial_file.h"
 
 struct merge {
 	const struct cli_shard_options *o;
@@ -85,20 +84,10 @@ static int check_missing(const struct merge *m)
 static int read_result(const struct merge *m, const struct cli_shard_range *range,
 		       struct decode_partial *p)
 {
-	char path[PATH_MAX], why[128];
-	int err;
+	char why[CLI_SHARD_WHY];
+	int status = cli_shard_read(m->o, &m->plan, range, p, why, sizeof(why));
 
-	if (!cli_shard_file(m->o, range, path, sizeof(path)))
-		return cli_fail(CLI_EXIT_USAGE, "shard: %s: the name is too long", m->o->path);
-	err = decode_partial_read(path, p, why, sizeof(why));
-	if (err)
-		return cli_fail(cli_input_status(-err), "shard: %s: %s", path, why);
-	if (p->plan != m->plan.id || p->first != range->first || p->end != range->end ||
-	    p->kind != m->plan.kind || p->vcpu != m->plan.shards.at[range->first].vcpu)
-		return cli_fail(CLI_EXIT_INPUT,
-				"shard: %s: it is not of this plan: remove it, and run the shard",
-				path);
-	return CLI_EXIT_OK;
+	return status ? cli_fail(status, "shard: %s", why) : CLI_EXIT_OK;
 }
 
 /* Decode both results as one, with more shards behind them each time. */

@@ -37,6 +37,44 @@ bool cli_shard_file(const struct cli_shard_options *o, const struct cli_shard_ra
 	       (int)(size - len);
 }
 
+int cli_shard_read(const struct cli_shard_options *o, const struct cli_plan *plan,
+		   const struct cli_shard_range *range, struct decode_partial *p, char *why,
+		   size_t size)
+{
+	char path[PATH_MAX], reason[128];
+	int err;
+
+	memset(p, 0, sizeof(*p));
+	if (!cli_shard_file(o, range, path, sizeof(path))) {
+		snprintf(why, size, "%s: the name is too long", o->path);
+		return CLI_EXIT_USAGE;
+	}
+	err = decode_partial_read(path, p, reason, sizeof(reason));
+	if (err) {
+		snprintf(why, size, "%s: %s", path, reason);
+		return cli_input_status(-err);
+	}
+	if (p->plan == plan->id && p->first == range->first && p->end == range->end &&
+	    p->kind == plan->kind && p->vcpu == plan->shards.at[range->first].vcpu)
+		return CLI_EXIT_OK;
+	snprintf(why, size, "%s: it is not of this plan: remove it, and run the shard", path);
+	return CLI_EXIT_INPUT;
+}
+
+/* Returns true if the result of a range is complete. */
+static bool has_result(const struct cli_shard_options *o, const struct cli_plan *plan,
+		       const struct cli_shard_range *range)
+{
+	struct decode_partial p;
+	char why[CLI_SHARD_WHY];
+	bool has = !cli_shard_read(o, plan, range, &p, why, sizeof(why));
+
+	if (has && !o->quiet)
+		printf("shard %u: the result is kept\n", range->first);
+	decode_partial_free(&p);
+	return has;
+}
+
 int cli_shard_parse(const struct cli_plan *plan, const char *text, struct cli_shard_range *range)
 {
 	uint64_t first, last;
@@ -298,11 +336,27 @@ int cli_shard_confine(const struct cli_shard_options *o)
 	return cli_confine("shard", &(struct sandbox_want){.share = dir});
 }
 
-int cli_shard_run(const struct cli_shard_options *o)
+/* Decode a range, unless its result is kept. */
+static int run(const struct cli_shard_options *o, const struct cli_plan *plan)
 {
 	struct trace_reader *reader = NULL;
 	struct debug_symbols *symbols = NULL;
 	struct cli_shard_range range;
+	int status = cli_shard_parse(plan, o->which, &range);
+
+	if (status || (o->keep && has_result(o, plan, &range)))
+		return status;
+	status = cli_shard_open(o, plan, &reader, &symbols);
+	if (!status)
+		status = cli_shard_decode(o, plan, reader, symbols, &range);
+	debug_symbols_close(symbols);
+	if (reader)
+		trace_reader_close(reader);
+	return status;
+}
+
+int cli_shard_run(const struct cli_shard_options *o)
+{
 	struct cli_plan plan;
 	int status = cli_shard_confine(o);
 
@@ -310,14 +364,7 @@ int cli_shard_run(const struct cli_shard_options *o)
 		return status;
 	status = cli_plan_read(o->path, &plan);
 	if (!status)
-		status = cli_shard_parse(&plan, o->which, &range);
-	if (!status)
-		status = cli_shard_open(o, &plan, &reader, &symbols);
-	if (!status)
-		status = cli_shard_decode(o, &plan, reader, symbols, &range);
-	debug_symbols_close(symbols);
-	if (reader)
-		trace_reader_close(reader);
+		status = run(o, &plan);
 	cli_plan_free(&plan);
 	return status;
 }
