@@ -179,6 +179,8 @@ tested := all unit-build tools-build $(HOSTILE) $(HOSTILE_SWITCH) $(CONFIGS_TEST
 #?   make check-cli     bad input: one line on stderr, the documented exit status
 #?   make check-docs    run every example of README, docs, manual pages and --help, but those
 #?                      that need QEMU or libvirt; see tests/docs/examples.sh
+#?   make check-slurm   vpt shard sbatch on a Slurm cluster of this host, of which a node dies (needs
+#?                      the network once)
 #?   make check-compat  files that earlier versions wrote: decoded and verified, or refused
 #?   make check-spec    runs the unit tests; every fact of shared/spec is implemented, and a
 #?                      test that passed has proved it: how many, and how many not
@@ -225,7 +227,7 @@ tested := all unit-build tools-build $(HOSTILE) $(HOSTILE_SWITCH) $(CONFIGS_TEST
 SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat check-docs \
-	check-spec check-tables check-rtit check-ptt check-report check-linux check-debian check-linux-same check-linux-full \
+	check-spec check-tables check-rtit check-ptt check-slurm check-report check-linux check-debian check-linux-same check-linux-full \
 	check-house check-install check-fresh check-soak check-perf check-formats soak seeds fuzz spec-map cov bench bench-decode bench-linux bench-against
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
@@ -307,6 +309,10 @@ check-ptt:
 	$(again) $(O)/tests/listing
 	@tests/cli/libdecode/ptt/streams >/dev/null
 	@MODE=$(MODE) O=$(O) tests/lib/run.sh -j2 -t 600 -d $(O)/check-ptt tests/cli/libdecode/ptt/check
+check-slurm:
+	@.ci/deps build slurm
+	$(again) all
+	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 600 -d $(O)/check-slurm tests/cli/slurm/check
 check-report:
 	@.ci/deps build check report
 	$(again) all
