@@ -139,6 +139,7 @@ refuses "--coverage of calls" $USAGE "a plan of calls" shard sbatch --coverage "
 broken=$(printf '%s/a\nVPT_END' "$dir")
 cp "$dir/calls" "$broken"
 refuses "a line break in a name" $USAGE "control character" shard sbatch --for=sh "$broken"
+refuses "--step of a range" $USAGE "--step: 1-2: give one shard" shard run --step=2 "$plan" 1-2
 refuses "an unknown runner" $USAGE "--for=pbs" shard sbatch --for=pbs "$plan"
 refuses "a file that is no plan" $INPUT "not a plan" shard sbatch "$t"
 printf '#!/bin/sh\nexit 3\n' >"$dir/bin/sbatch"

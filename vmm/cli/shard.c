@@ -33,6 +33,8 @@ static const struct cli_option rows[] = {
 	 cli_symbols_take, AT(symbols)},
 	{'k', "keep", NULL, "run: keep a complete result instead of decoding the shard again",
 	 cli_take_flag, AT(keep)},
+	{'p', "step", "=N", "run: also each N-th shard after SHARD", cli_take_number, AT(step),
+	 .least = 1, .most = CLI_SHARDS_MAX},
 	{'d', "dir", "=DIR", "run, merge, sbatch: the folder of results (default: PLAN.d)",
 	 cli_take_text, AT(dir)},
 	{0, "trace", "=FILE",

@@ -19,6 +19,7 @@ struct cli_shard_options {
 	uint64_t limit, jobs;
 	struct cli_symbols symbols;
 	bool keep;		     /* run: keep a result that is complete */
+	uint64_t step;		     /* run: also each step-th shard behind; 0: none */
 	uint64_t tasks;		     /* sbatch: 0: one for each shard */
 	uint64_t minutes, megabytes; /* sbatch: 0: measure */
 	unsigned int runner;	     /* sbatch: enum cli_shard_runner */

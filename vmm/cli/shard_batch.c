@@ -77,6 +77,7 @@ static int measure(const struct batch *b, struct cost *cost)
 	snprintf(which, sizeof(which), "%zu", cost->shard);
 	o.which = which;
 	o.keep = false;
+	o.step = 0;
 	o.quiet = true;
 	clock_gettime(CLOCK_MONOTONIC, &began);
 	pid = fork();

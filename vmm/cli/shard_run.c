@@ -336,22 +336,45 @@ int cli_shard_confine(const struct cli_shard_options *o)
 	return cli_confine("shard", &(struct sandbox_want){.share = dir});
 }
 
+/* A trace that is opened for the first shard that needs it, because opening reads all of it. */
+struct opened {
+	struct trace_reader *reader;
+	struct debug_symbols *symbols;
+};
+
 /* Decode a range, unless its result is kept. */
+static int run_range(const struct cli_shard_options *o, const struct cli_plan *plan,
+		     const struct cli_shard_range *range, struct opened *in)
+{
+	int status = CLI_EXIT_OK;
+
+	if (o->keep && has_result(o, plan, range))
+		return status;
+	if (!in->reader)
+		status = cli_shard_open(o, plan, &in->reader, &in->symbols);
+	return status ? status : cli_shard_decode(o, plan, in->reader, in->symbols, range);
+}
+
+/* Decode a range, or with --step each N-th shard from it on. */
 static int run(const struct cli_shard_options *o, const struct cli_plan *plan)
 {
-	struct trace_reader *reader = NULL;
-	struct debug_symbols *symbols = NULL;
+	struct opened in = {NULL, NULL};
 	struct cli_shard_range range;
 	int status = cli_shard_parse(plan, o->which, &range);
 
-	if (status || (o->keep && has_result(o, plan, &range)))
-		return status;
-	status = cli_shard_open(o, plan, &reader, &symbols);
+	if (!status && o->step && range.end - range.first > 1)
+		status = cli_fail(CLI_EXIT_USAGE, "shard: run: --step: %s: give one shard",
+				  o->which);
 	if (!status)
-		status = cli_shard_decode(o, plan, reader, symbols, &range);
-	debug_symbols_close(symbols);
-	if (reader)
-		trace_reader_close(reader);
+		status = run_range(o, plan, &range, &in);
+	while (!status && o->step && plan->shards.n - range.first > o->step) {
+		range.first += (uint32_t)o->step;
+		range.end = range.first + 1;
+		status = run_range(o, plan, &range, &in);
+	}
+	debug_symbols_close(in.symbols);
+	if (in.reader)
+		trace_reader_close(in.reader);
 	return status;
 }
 
@@ -362,6 +385,8 @@ int cli_shard_run(const struct cli_shard_options *o)
 
 	if (status)
 		return status;
+	/* A log shows each result when it is there. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	status = cli_plan_read(o->path, &plan);
 	if (!status)
 		status = run(o, &plan);

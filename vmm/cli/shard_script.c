@@ -17,14 +17,8 @@ static const char task_body[] =
 	"exec >>\"$dir/task-$shard.log\" 2>&1 </dev/null\n"
 	"echo \"task $shard on ${SLURMD_NODENAME:-$(uname -n)},"
 	" job ${SLURM_JOB_ID:-none}, restarts: ${SLURM_RESTART_COUNT:-0}\"\n"
-	"status=0\n"
-	"while [ \"$shard\" -lt \"$shards\" ]; do\n"
-	"\t\"$vpt\" shard run --keep --dir=\"$dir\" ${trace:+\"--trace=$trace\"} \"$plan\" "
-	"\"$shard\" ||\n"
-	"\t\tstatus=$?\n"
-	"\tshard=$((shard + tasks))\n"
-	"done\n"
-	"exit $status\n";
+	"exec \"$vpt\" shard run --keep --step=$tasks --dir=\"$dir\" \\\n"
+	"\t${trace:+\"--trace=$trace\"} \"$plan\" \"$shard\"\n";
 
 static const char merge_body[] =
 	"exec 2>\"$dir/merge.log\" </dev/null\n"
@@ -123,7 +117,6 @@ static void end_file(const char *name, FILE *out)
 static void write_task(const struct cli_shard_script *s, FILE *out)
 {
 	write_file("task.sh", task_head, s, out);
-	set_number("shards", s->shards, out);
 	set_number("tasks", s->tasks, out);
 	fprintf(out, "shard=${%s:?}\n%s",
 		s->runner == CLI_SHARD_SLURM ? "SLURM_ARRAY_TASK_ID" : "1", task_body);
