@@ -42,7 +42,7 @@ by() {
 	check "$1" $? "$shards"
 }
 
-[ "$shards" -ge 6 ] && tap_ok "shards: $shards" || tap_fail "shards: $shards" "$(cat "$dir/err")"
+tap_run "shards: $shards" [ "$shards" -ge 6 ]
 by parallel
 by sh
 
@@ -110,7 +110,7 @@ PATH=$dir/bin:$PATH
 clean
 said=$("$VPT" shard sbatch --submit "$plan" 2>"$dir/err")
 check "slurm" $? "$shards"
-[ "$said" = "tasks: 77, merge: 77" ] && tap_ok "the numbers of the jobs" || tap_fail "the numbers of the jobs" "$said"
+tap_run "the numbers of the jobs" [ "$said" = "tasks: 77, merge: 77" ]
 
 # asks NAME PATTERN: the options of sbatch match.
 asks() {
@@ -131,8 +131,7 @@ status=$?
 check "three tasks, --json" $status 3
 asks "--tasks, --time, --memory" "--array=0-2 .* --time=7 --mem=99M .* --time=8 --mem=198M"
 "$VPT" shard sbatch --time=7 --memory=99 --tasks=500 "$plan" >"$dir/script"
-grep -q "^tasks=$shards$" "$dir/script" && tap_ok "no task without a shard" ||
-	tap_fail "no task without a shard" "$(cat "$dir/script")"
+tap_run "no task without a shard" grep "^tasks=$shards\$" "$dir/script"
 
 "$VPT" shard plan -q --calls -o "$dir/calls" "$t"
 refuses "--coverage of calls" $USAGE "a plan of calls" shard sbatch --coverage "$dir/calls"

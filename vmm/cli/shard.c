@@ -81,10 +81,10 @@ const struct cli_verb cli_verb_shard = {
 		"the "
 		"shards without a result. A shard that failed is run again alone.\n\n"
 		"The exit status is that of vpt decode. merge returns 1 if results are missing.\n\n"
-		"  vpt shard plan --shards=64 t.vpt                  writes t.vpt.plan\n"
-		"  seq 0 63 | xargs -P4 -n1 vpt shard run t.vpt.plan\n"
-		"  vpt shard merge t.vpt.plan                        as vpt decode t.vpt\n"
-		"  vpt shard sbatch --submit t.vpt.plan              with Slurm, to t.vpt.plan.out",
+		"  vpt shard plan --shards=64 t.vpt               writes t.vpt.plan\n"
+		"  vpt shard sbatch --for=sh --submit t.vpt.plan  on this machine: t.vpt.plan.out\n"
+		"  vpt shard sbatch --submit t.vpt.plan           the same with Slurm\n"
+		"  vpt shard merge t.vpt.plan                     as vpt decode t.vpt",
 	.options = rows,
 	.column = 23,
 	.operands = {{"ACTION", AT(action)},
