@@ -22,6 +22,7 @@
 #include "decode/partial_file.h"
 #include "decode/shard_part.h"
 #include "decode/shards.h"
+#include "lib/same_trees.h"
 
 static struct {
 	uint64_t plans, shards, joined, repaired;
@@ -134,26 +135,6 @@ static struct decode_calls *tree(struct decode_partial *p)
 	return c;
 }
 
-static bool same_trees(const struct decode_calls *a, const struct decode_calls *b)
-{
-	struct decode_calls_node x, y;
-	uint32_t i;
-
-	for (i = 0; decode_calls_node(a, i, &x); i++) {
-		if (!decode_calls_node(b, i, &y) || x.parent != y.parent || x.func != y.func ||
-		    x.count != y.count || x.own != y.own)
-			return false;
-	}
-	return !decode_calls_node(b, i, &y) && decode_calls_insns(a) == decode_calls_insns(b);
-}
-
-static uint64_t function_at(void *context, uint64_t ip)
-{
-	const struct debug_symbol *symbol = debug_symbols_find(context, ip);
-
-	return symbol ? symbol->start : DECODE_NO_FUNCTION;
-}
-
 /* Build the tree without open trees. */
 static struct decode_calls *plain_tree(const struct work *w)
 {
@@ -162,7 +143,7 @@ static struct decode_calls *plain_tree(const struct work *w)
 	struct decode_flow *flow;
 
 	if (!c || decode_flow_open(w->reader, w->vcpu, DECODE_FLOW_BLOCKS, &flow) ||
-	    decode_flow_merge(flow, function_at, w->symbols))
+	    decode_flow_merge(flow, decode_calls_function, w->symbols))
 		die("cannot decode");
 	while (item.kind != DECODE_ITEM_END) {
 		if (decode_flow_next(flow, &item) || !decode_calls_item(c, &item))

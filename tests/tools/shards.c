@@ -19,6 +19,7 @@
 
 #include "decode/cfe.h"
 #include "decode/shards.h"
+#include "lib/same_trees.h"
 
 struct sum {
 	uint64_t plans, shards, proved, failed;
@@ -159,19 +160,6 @@ static int compare(struct cursor *a, struct cursor *b, const char *what)
 			break;
 	}
 	return same_counts(a->flow, b->flow) ? 0 : differ("other counts", a, b);
-}
-
-static bool same_trees(const struct decode_calls *a, const struct decode_calls *b)
-{
-	struct decode_calls_node x, y;
-	uint32_t i;
-
-	for (i = 0; decode_calls_node(a, i, &x); i++) {
-		if (!decode_calls_node(b, i, &y) || x.parent != y.parent || x.func != y.func ||
-		    x.count != y.count || x.own != y.own)
-			return false;
-	}
-	return !decode_calls_node(b, i, &y);
 }
 
 /* Compare the tree of calls that threads build in parts with that of all items. */

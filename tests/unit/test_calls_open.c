@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "decode/calls_inside.h"
+#include "lib/same_trees.h"
 #include "lib/suite.h"
 
 #define STEPS 3000
@@ -96,23 +97,6 @@ static struct decode_calls *open_tree(const struct step *steps, size_t n)
 	return c;
 }
 
-static void same(const struct decode_calls *a, const struct decode_calls *b)
-{
-	struct decode_calls_node x, y;
-	uint32_t i;
-
-	ck_assert_uint_eq(decode_calls_insns(a), decode_calls_insns(b));
-	for (i = 0; decode_calls_node(a, i, &x); i++) {
-		ck_assert(decode_calls_node(b, i, &y));
-		ck_assert_uint_eq(x.parent, y.parent);
-		ck_assert_uint_eq(x.depth, y.depth);
-		ck_assert_uint_eq(x.func, y.func);
-		ck_assert_uint_eq(x.count, y.count);
-		ck_assert_uint_eq(x.own, y.own);
-	}
-	ck_assert(!decode_calls_node(b, i, &y));
-}
-
 /* Returns the number of nodes of the deepest level. */
 static uint64_t deepest(const struct decode_calls *c)
 {
@@ -142,7 +126,7 @@ static uint64_t flow(uint32_t seed, uint32_t calls, uint32_t events)
 	part = open_tree(steps, STEPS);
 	ck_assert(decode_calls_pieces_check(decode_calls_close_open(part)));
 	ck_assert(decode_calls_join(joined, part->open));
-	same(whole, joined);
+	ck_assert(same_trees(whole, joined));
 	n = deepest(joined);
 	decode_calls_free(part);
 	decode_calls_free(whole);

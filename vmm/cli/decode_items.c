@@ -170,13 +170,6 @@ static int take_counts(struct cli_decode *d, struct decode_flow *flow)
 	return 0;
 }
 
-static uint64_t function_at(void *context, uint64_t ip)
-{
-	const struct debug_symbol *symbol = debug_symbols_find(context, ip);
-
-	return symbol ? symbol->start : DECODE_NO_FUNCTION;
-}
-
 /* Returns true if the flow must compute times. */
 static bool is_timed(const struct cli_decode *d)
 {
@@ -248,7 +241,7 @@ int cli_decode_open_vcpu(struct cli_decode *d, unsigned int vcpu, bool grows,
 	if (is_timed(d))
 		decode_flow_keep_time(*flow);
 	if (!err && d->o->mode == CLI_DECODE_CALLS)
-		err = decode_flow_merge(*flow, function_at, d->symbols);
+		err = decode_flow_merge(*flow, decode_calls_function, d->symbols);
 	if (err)
 		decode_flow_close(*flow);
 	return err;

@@ -17,6 +17,7 @@
 #include "cli/option.h"
 #include "cli/raw.h"
 #include "cli/symbols.h"
+#include "decode/calls.h"
 #include "decode/flow.h"
 #include "trace/growing.h"
 
@@ -91,13 +92,6 @@ static uint64_t now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
-
-static uint64_t function_at(void *context, uint64_t ip)
-{
-	const struct debug_symbol *symbol = debug_symbols_find(context, ip);
-
-	return symbol ? symbol->start : DECODE_NO_FUNCTION;
 }
 
 static int count(struct top *t, uint64_t cr3, uint64_t at, uint64_t insns)
@@ -227,7 +221,7 @@ static int open_flows(struct top *t)
 		t->vcpus = i + 1;
 		err = decode_flow_grow(t->flows[i]);
 		if (!err)
-			err = decode_flow_merge(t->flows[i], function_at, t->symbols);
+			err = decode_flow_merge(t->flows[i], decode_calls_function, t->symbols);
 	}
 	return err;
 }

@@ -76,12 +76,17 @@ void decode_calls_free(struct decode_calls *c)
 	free(c);
 }
 
+uint64_t decode_calls_function(void *symbols, uint64_t ip)
+{
+	const struct debug_symbol *symbol = debug_symbols_find(symbols, ip);
+
+	return symbol ? symbol->start : DECODE_NO_FUNCTION;
+}
+
 /* Return the function of an address, as in a part. */
 static uint64_t function(const struct decode_calls *c, uint64_t ip)
 {
-	const struct debug_symbol *symbol = debug_symbols_find(c->symbols, ip);
-
-	return symbol ? symbol->start : DECODE_NO_FUNCTION;
+	return decode_calls_function((void *)(uintptr_t)c->symbols, ip);
 }
 
 /* Returns how the beginning of a function's call is known. */

@@ -19,6 +19,9 @@
 
 struct decode_calls;
 
+/* The functions of struct debug_symbols, which may be NULL, for decode_flow_merge(). */
+uint64_t decode_calls_function(void *symbols, uint64_t ip);
+
 /* Returns NULL if there is no memory. The symbols must outlive the tree. */
 struct decode_calls *decode_calls_new(const struct debug_symbols *symbols);
 void decode_calls_free(struct decode_calls *calls);

@@ -6,13 +6,6 @@
 
 #include "decode/shard_input.h"
 
-static uint64_t function_at(void *context, uint64_t ip)
-{
-	const struct debug_symbol *symbol = debug_symbols_find(context, ip);
-
-	return symbol ? symbol->start : DECODE_NO_FUNCTION;
-}
-
 static bool is_right(const struct decode_pt_flow *f, const struct decode_shard *shard,
 		     enum decode_flow_unit unit)
 {
@@ -123,7 +116,7 @@ int decode_shard_part(const struct decode_shard_part *part, struct decode_partia
 		return err;
 	if (!counts) {
 		to->calls = decode_calls_new_open(part->symbols);
-		err = to->calls ? decode_flow_merge(flow, function_at,
+		err = to->calls ? decode_flow_merge(flow, decode_calls_function,
 						    (void *)(uintptr_t)part->symbols)
 				: -ENOMEM;
 	}

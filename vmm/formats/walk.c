@@ -22,13 +22,6 @@ struct walk {
 	size_t nmarks;
 };
 
-static uint64_t function_at(void *context, uint64_t ip)
-{
-	const struct debug_symbol *symbol = debug_symbols_find(context, ip);
-
-	return symbol ? symbol->start : DECODE_NO_FUNCTION;
-}
-
 /* Make the lane of an item the current one. */
 static int enter(struct walk *w, const struct decode_item *item)
 {
@@ -227,7 +220,7 @@ static int take_block(struct walk *w, const struct decode_item *item)
 	const struct decode_part part = {
 		.ip = item->ip,
 		.next = item->last + item->size,
-		.function = function_at((void *)(uintptr_t)w->run.symbols, item->ip),
+		.function = decode_calls_function((void *)(uintptr_t)w->run.symbols, item->ip),
 		.insns = item->insns,
 		.class = item->class,
 	};
@@ -405,7 +398,8 @@ static int walk_vcpu(struct walk *w)
 	if (decode_window_is_timed(&w->cutter.cut))
 		decode_flow_keep_time(flow);
 	if (!format_has_blocks(w->run.type))
-		err = decode_flow_merge(flow, function_at, (void *)(uintptr_t)w->run.symbols);
+		err = decode_flow_merge(flow, decode_calls_function,
+					(void *)(uintptr_t)w->run.symbols);
 	if (!err)
 		err = check_cut(w);
 	while (!err && item.kind != DECODE_ITEM_END && w->run.clock < w->cutter.cut.until) {
