@@ -19,8 +19,12 @@ WERROR ?= 1
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 FUZZ_SECONDS ?= 600
 RANDOM_SEEDS ?= 200
-CC := gcc
-CXX := g++
+CROSS_COMPILE ?=
+CC := $(CROSS_COMPILE)gcc
+CXX := $(CROSS_COMPILE)g++
+LD := $(CROSS_COMPILE)ld
+AR := $(CROSS_COMPILE)ar
+OBJCOPY := $(CROSS_COMPILE)objcopy
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -40,6 +44,7 @@ WARN += $(if $(filter 1,$(WERROR)),-Werror)
 #?   V=1                print the commands
 #?   O=DIR              put what is built in DIR instead
 #?   WERROR=0           let warnings pass
+#?   CROSS_COMPILE=PREFIX  build for another host, such as aarch64-linux-gnu-: without the software CPU
 mode-rel := -O2 -g -DNDEBUG
 mode-dbg := -Og -g3
 mode-asan := -O1 -g -fsanitize=address -fno-omit-frame-pointer
@@ -61,9 +66,18 @@ ifeq ($(mode-$(MODE)),)
 $(error MODE=$(MODE) is not one of rel dbg asan ubsan san tsan cov fuzz)
 endif
 
+# The processor that vpt is built for. The VMM is for x86-64 only; everything else is for each
+# little-endian host with 64 bits (docs/architecture.md). RUN starts a program of this host.
+HOST := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+HAS_VMM := $(filter x86_64,$(HOST))
+RUN := $(if $(CROSS_COMPILE),qemu-$(HOST))
+
+harden-x86_64 := -fcf-protection=full
+# Without fused operations the digits of fractions are those of x86-64.
+harden-aarch64 := -mbranch-protection=standard -ffp-contract=off
 # What some distributions' compilers do by themselves and others do not; .ci/check-hardened
 # looks at the result. Guests have flags of their own (guest/build.mk).
-HARDEN := -fPIE -fcf-protection=full -fstack-clash-protection
+HARDEN := -fPIE $(harden-$(HOST)) -fstack-clash-protection
 CPPFLAGS := -Ishared/include -Ivmm -U_FORTIFY_SOURCE \
 	-D_FORTIFY_SOURCE=$(if $(filter rel,$(MODE)),2,0)
 CFLAGS := $(mode-$(MODE)) $(HARDEN) $(WARN) -fno-common
@@ -76,7 +90,7 @@ VMM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DVPT_VERSION='"$(VERSION)"' -fstack-prot
 
 include shared/build.mk
 include vmm/build.mk
-include guest/build.mk
+include $(if $(HAS_VMM),guest/build.mk)
 include tests/build.mk
 include $(wildcard patches/build.mk patches/*/build.mk)
 

@@ -10,8 +10,8 @@ ALL += $(LIBVPT) $(LIBVPT_SO)
 # One object, in which only the functions of the public headers are global: see exports.
 $(LIBVPT): $(SHARED_OBJ) shared/exports
 	$(call say,AR,$@)rm -f $@ && sed -n 's/^\t\t\(vpt_.*\);$$/\1/p' shared/exports >$@.names && \
-		ld -r -o $@.o $(filter %.o,$^) && objcopy --keep-global-symbols=$@.names $@.o && \
-		ar rcs $@ $@.o && rm $@.o $@.names
+		$(LD) -r -o $@.o $(filter %.o,$^) && $(OBJCOPY) --keep-global-symbols=$@.names $@.o && \
+		$(AR) rcs $@ $@.o && rm $@.o $@.names
 
 # Only the functions of the public headers are symbols of the shared library: see exports.
 $(LIBVPT_SO): $(SHARED_SRC:%.c=$(O)/pic/%.o) shared/exports

@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The vpt command. Everything but main.c is in libvmm.a, so that tests link it.
 #
+# The VMM and the verbs that need it exist on x86-64 only; each other host has the verbs that read
+# and write files.
+VMM_DIRS := boot core dev disk engine gdb host linux net p9 pt soft virtio
+VMM_VERBS := caps gdb_listen lockstep% monitor% parts raw record% replay restore run run_% snapshot terminal verbs
+VMM_ONLY := $(addsuffix /%.c,$(addprefix vmm/,$(VMM_DIRS))) $(addsuffix .c,$(addprefix vmm/cli/,$(VMM_VERBS))) vmm/x86/guard.c vmm/x86/mem.c vmm/x86/walk.c
+VMM_NOT := $(if $(HAS_VMM),vmm/cli/verbs_files.c,$(VMM_ONLY))
+
 # libipt is a second decoder for `vpt verify --with=libipt` and for tests. LIBIPT=no builds vpt
-# without it.
-LIBIPT ?= yes
-VMM_ALL := $(sort $(filter-out vmm/main.c,$(wildcard vmm/*.c vmm/*/*.c)))
+# without it; Debian has it for x86 only. LIBIPT=DIR is a folder with intel-pt.h and libipt.a.
+LIBIPT ?= $(if $(HAS_VMM),yes,no)
+VMM_ALL := $(sort $(filter-out vmm/main.c $(VMM_NOT),$(wildcard vmm/*.c vmm/*/*.c)))
 VMM_NO_JUDGE := $(filter-out vmm/judge/%,$(VMM_ALL)) vmm/judge/none.c
-VMM_NO_LIBS := -lZydis -ldw -lelf -lz -lzstd -ljansson -lslirp
+VMM_NO_LIBS := -lZydis -ldw -lelf -lz -lzstd -ljansson $(if $(HAS_VMM),-lslirp)
 ifeq ($(LIBIPT),no)
 VMM_SRC := $(VMM_NO_JUDGE)
 VMM_LIBS := $(VMM_NO_LIBS)
 else
 VMM_SRC := $(filter-out vmm/judge/none.c,$(VMM_ALL))
-VMM_LIBS := $(VMM_NO_LIBS) -lipt
+VMM_LIBS := $(VMM_NO_LIBS) $(if $(filter yes,$(LIBIPT)),-lipt,$(LIBIPT)/libipt.a)
+CPPFLAGS += $(if $(filter yes,$(LIBIPT)),,-isystem $(LIBIPT))
 endif
 VMM_OBJ := $(VMM_SRC:%.c=$(O)/%.o)
 LIBVMM := $(O)/libvmm.a
@@ -20,7 +28,7 @@ VPT := $(O)/vpt
 ALL += $(VPT)
 
 $(LIBVMM): $(VMM_OBJ)
-	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 $(VPT): $(O)/vmm/main.o $(LIBVMM) $(LIBVPT)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(VMM_LIBS)
@@ -32,7 +40,7 @@ $(O)/vmm/formats/report_page.o: $(wildcard vmm/report/*)
 COMPLETION := $(O)/completion.bash $(O)/completion.zsh
 ALL += $(COMPLETION)
 $(COMPLETION): $(O)/completion.%: $(VPT)
-	$(call say,GEN,$@)$(VPT) --completion=$* >$@.tmp && mv $@.tmp $@
+	$(call say,GEN,$@)$(RUN) $(VPT) --completion=$* >$@.tmp && mv $@.tmp $@
 
 # What a test runs to see that nothing else needs libipt.
 $(O)/tests/vpt-without-libipt: $(O)/vmm/main.o $(VMM_NO_JUDGE:%.c=$(O)/%.o) $(LIBVPT)
@@ -72,8 +80,8 @@ $(O)/pic/%.o: %.c $(O)/flags
 	$(call say,CC,$@)$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC $(VMM_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(DECODE_A): $(DECODE_OBJ)
-	$(call say,AR,$@)rm -f $@ $@.o && ld -r -o $@.o $^ && \
-		objcopy --wildcard --keep-global-symbol='vptd_*' $@.o && ar rcs $@ $@.o && rm $@.o
+	$(call say,AR,$@)rm -f $@ $@.o && $(LD) -r -o $@.o $^ && \
+		$(OBJCOPY) --wildcard --keep-global-symbol='vptd_*' $@.o && $(AR) rcs $@ $@.o && rm $@.o
 
 $(DECODE_SO): $(DECODE_OBJ) vmm/libdecode/exports
 	$(call say,LD,$@)$(CC) $(filter-out -pie,$(LDFLAGS)) -shared -Wl,-soname,$(notdir $@) \

@@ -25,7 +25,28 @@ static void help(FILE *to)
 	      to);
 }
 
-/* Returns NULL after one line if there is no such verb. */
+/* Print one line about a name that is no verb of this build. Returns the exit status. */
+static int fail_verb(const char *name)
+{
+	const struct cli_verb *const *verb;
+	const char *const *absent;
+
+	for (absent = cli_verbs_absent; *absent; absent++)
+		if (!strcmp(name, *absent))
+			return cli_fail(CLI_EXIT_HOST,
+					"%s: this build has no software CPU, no KVM and no PT "
+					"hardware: use vpt on x86-64",
+					name);
+	for (verb = cli_verbs; *verb; verb++)
+		if (cli_is_near(name, (*verb)->name))
+			break;
+	if (*verb)
+		return cli_fail(CLI_EXIT_USAGE, "%s: no such verb: did you mean %s?", name,
+				(*verb)->name);
+	return cli_fail(CLI_EXIT_USAGE, "%s: no such verb: see vpt --help", name);
+}
+
+/* Returns NULL if this build has no such verb. */
 static const struct cli_verb *find(const char *name)
 {
 	const struct cli_verb *const *verb;
@@ -33,13 +54,6 @@ static const struct cli_verb *find(const char *name)
 	for (verb = cli_verbs; *verb; verb++)
 		if (!strcmp(name, (*verb)->name))
 			return *verb;
-	for (verb = cli_verbs; *verb; verb++)
-		if (cli_is_near(name, (*verb)->name))
-			break;
-	if (*verb)
-		cli_fail(CLI_EXIT_USAGE, "%s: no such verb: did you mean %s?", name, (*verb)->name);
-	else
-		cli_fail(CLI_EXIT_USAGE, "%s: no such verb: see vpt --help", name);
 	return NULL;
 }
 
@@ -69,6 +83,7 @@ static int check_output(const char *verb, int status)
 static int run(int argc, char **argv)
 {
 	const struct cli_verb *verb;
+	const char *name;
 
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
 	    (!strcmp(argv[1], "help") && argc == 2)) {
@@ -82,9 +97,10 @@ static int run(int argc, char **argv)
 	if (!strncmp(argv[1], COMPLETION, strlen(COMPLETION)))
 		return complete(argv[1] + strlen(COMPLETION));
 	/* vpt help VERB is vpt VERB --help. */
-	verb = find(strcmp(argv[1], "help") ? argv[1] : argv[2]);
+	name = strcmp(argv[1], "help") ? argv[1] : argv[2];
+	verb = find(name);
 	if (!verb)
-		return CLI_EXIT_USAGE;
+		return fail_verb(name);
 	if (strcmp(argv[1], "help"))
 		return verb->run(argc - 1, argv + 1);
 	cli_verb_help(verb);

@@ -80,6 +80,8 @@ struct cli_verb {
 
 /* All verbs; ends with NULL. */
 extern const struct cli_verb *const cli_verbs[];
+/* The names of verbs that this build lacks because the host has no VMM; ends with NULL. */
+extern const char *const cli_verbs_absent[];
 extern const struct cli_verb cli_verb_run, cli_verb_record, cli_verb_replay, cli_verb_restore,
 	cli_verb_snapshot, cli_verb_caps, cli_verb_dump, cli_verb_decode, cli_verb_verify,
 	cli_verb_info, cli_verb_import, cli_verb_export, cli_verb_report, cli_verb_pack,

@@ -152,10 +152,9 @@ static enum decode_insn_class insn_class(enum pt_insn_class class)
 		return DECODE_INSN_FAR_JUMP;
 	case ptic_ptwrite:
 		return DECODE_INSN_PTWRITE;
-	case ptic_error:
-		break;
+	default: /* ptic_error, and the classes of later versions */
+		return DECODE_INSN_UNKNOWN;
 	}
-	return DECODE_INSN_UNKNOWN;
 }
 
 static uint8_t mode_bits(enum pt_exec_mode mode)
@@ -224,10 +223,9 @@ static enum decode_flow_event event_of(const struct pt_event *ev)
 		return DECODE_FLOW_CBR;
 	case ptev_mnt:
 		return DECODE_FLOW_MNT;
-	case ptev_tick:
-		break;
+	default: /* ptev_tick, and the events of later versions */
+		return DECODE_FLOW_OTHER;
 	}
-	return DECODE_FLOW_OTHER;
 }
 
 static uint64_t value_of(const struct pt_event *ev)

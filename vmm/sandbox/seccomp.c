@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -13,8 +12,8 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 
+#include "sandbox/calls.h"
 #include "sandbox/sandbox.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -48,16 +47,12 @@ static const int allowed[] = {
 	SYS_lseek,
 	SYS_close,
 	SYS_fstat,
-	SYS_stat,
-	SYS_lstat,
 	SYS_newfstatat,
 	SYS_statx,
 	SYS_statfs,
 	SYS_fstatfs,
-	SYS_access,
 	SYS_faccessat,
 	SYS_faccessat2,
-	SYS_readlink,
 	SYS_readlinkat,
 	SYS_getcwd,
 	SYS_getdents64,
@@ -65,7 +60,6 @@ static const int allowed[] = {
 	SYS_flock,
 	SYS_dup,
 	SYS_pipe2,
-	SYS_poll,
 	SYS_ppoll,
 	SYS_ftruncate,
 	SYS_fallocate,
@@ -77,11 +71,7 @@ static const int allowed[] = {
 	SYS_renameat,
 	SYS_renameat2,
 	SYS_unlinkat,
-	SYS_unlink,
-	SYS_rmdir,
-	SYS_mkdir,
 	SYS_mkdirat,
-	SYS_rename,
 	/* Memory. The filter checks the arguments of mmap and mprotect. */
 	SYS_munmap,
 	SYS_mremap,
@@ -105,7 +95,6 @@ static const int allowed[] = {
 	SYS_clock_gettime,
 	SYS_clock_getres,
 	SYS_gettimeofday,
-	SYS_time,
 	SYS_tgkill,
 	SYS_restart_syscall,
 	/* The process itself, and the child that reads debug information. */
@@ -130,10 +119,10 @@ static const int allowed[] = {
 	SYS_sched_getaffinity,
 	SYS_getcpu,
 	SYS_getrandom,
-	SYS_arch_prctl,
 	SYS_wait4,
 	SYS_exit,
 	SYS_exit_group,
+	SANDBOX_OLD_ALLOWED,
 };
 
 /* vpt never makes these calls, so only an attacker makes them. */
@@ -186,14 +175,13 @@ static const int deadly[] = {
 	SYS_setresgid,
 	SYS_setgroups,
 	SYS_personality,
-	SYS_iopl,
-	SYS_ioperm,
 	SYS_swapon,
 	SYS_swapoff,
 	SYS_open_by_handle_at,
 	SYS_pidfd_getfd,
 	SYS_fanotify_init,
 	SYS_ptrace,
+	SANDBOX_OLD_DEADLY,
 };
 
 /* Higher than all call numbers in the lists. The last range covers all higher calls. */
@@ -291,7 +279,8 @@ static void arguments(struct program *p, const struct sandbox_want *want)
 	if (want->kvm || want->share)
 		writes = 0;
 	without(p, SYS_openat, 2, writes);
-	without(p, SYS_open, 1, writes);
+	if (SANDBOX_OPEN != SANDBOX_NO_CALL)
+		without(p, SANDBOX_OPEN, 1, writes);
 	without(p, SYS_mmap, 2, exec);
 	without(p, SYS_mprotect, 2, exec);
 	without(p, SYS_clone, 0, NAMESPACES);
@@ -318,7 +307,8 @@ static void set(uint32_t *actions, const int *calls, size_t n, uint32_t action)
 static size_t find_ranges(const struct sandbox_want *want, struct range *ranges)
 {
 	/* LeakSanitizer stops and reads its own process at the end. */
-	static const int of_asan[] = {SYS_ptrace, SYS_prctl, SYS_process_vm_readv, SYS_getdents};
+	static const int of_asan[] = {SYS_ptrace, SYS_prctl, SYS_process_vm_readv,
+				      SANDBOX_OLD_OF_ASAN};
 	static const int of_socket[] = {SYS_accept4, SYS_sendto};
 	static const int of_network[] = {
 		SYS_socket,	 SYS_connect,	  SYS_bind,	  SYS_listen,	  SYS_accept,
@@ -370,7 +360,7 @@ int sandbox_seccomp(const struct sandbox_want *want)
 	struct range ranges[CALLS];
 
 	load(&p, offsetof(struct seccomp_data, arch));
-	put(&p, BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
+	put(&p, BPF_JMP | BPF_JEQ | BPF_K, SANDBOX_ARCH, 1, 0);
 	ret(&p, SECCOMP_RET_KILL_PROCESS);
 	load(&p, offsetof(struct seccomp_data, nr));
 	put(&p, BPF_JMP | BPF_JGE | BPF_K, X32, 0, 1);

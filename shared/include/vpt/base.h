@@ -17,6 +17,10 @@
 #include <stdint.h>
 #endif
 
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "vpt supports only little-endian hosts, because trace files and packets are little-endian"
+#endif
+
 #ifdef __cplusplus
 #define VPT_STATIC_ASSERT(cond, msg) static_assert(cond, msg)
 /* Initializes every member of a struct to zero, in each language without a warning. */
