@@ -1,15 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Unit tests: one program per tests/unit/test_*.c, each a libcheck suite. What
 # they share is tests/lib/*.c.
-TEST_LIB_SRC := $(filter-out tests/lib/main.c,$(sort $(wildcard tests/lib/*.c)))
+#
+# A host without the VMM has the tests that include no header of the VMM, and none of tests/lib that
+# includes one.
+ifeq ($(HAS_VMM),)
+TEST_NOT_HEADERS := $(subst %,.*,$(subst $() $(),|,$(addsuffix /%,$(VMM_DIRS)) $(addprefix cli/,$(addsuffix .h,$(VMM_VERBS))) x86/guard.h x86/mem.h x86/walk.h))
+TEST_NOT_HEADERS := $(TEST_NOT_HEADERS)$(shell grep -lE '^#include "($(TEST_NOT_HEADERS))"' tests/lib/*.h | \
+	sed 's,^tests/,|,' | tr -d '\n')
+TEST_NOT := $(shell grep -lE '^#include "($(TEST_NOT_HEADERS))"' tests/lib/*.c tests/unit/*.c tests/tools/*.c)
+endif
+TEST_LIB_SRC := $(filter-out tests/lib/main.c $(TEST_NOT),$(sort $(wildcard tests/lib/*.c)))
 TEST_LIB := $(O)/tests/libtest.a
-TEST_UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+TEST_UNIT_SRC := $(filter-out $(TEST_NOT),$(sort $(wildcard tests/unit/test_*.c)))
 TEST_UNIT := $(TEST_UNIT_SRC:tests/unit/%.c=$(O)/tests/%)
 CHECK_LIBS := -lcheck -lsubunit -lm -lrt -lpthread
 
 $(TEST_LIB): $(TEST_LIB_SRC:%.c=$(O)/%.o)
 	@mkdir -p $(@D)
-	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 $(TEST_UNIT): $(O)/tests/%: $(O)/tests/unit/%.o $(O)/tests/lib/main.o $(TEST_LIB) $(LIBVMM) $(LIBVPT)
 	@mkdir -p $(@D)
@@ -26,10 +35,10 @@ $(O)/tests/test_vptdecode_memory: private LDFLAGS += \
 TEST_RAW := $(O)/tests/libraw.a
 $(TEST_RAW): $(O)/tests/lib/rawfile.o $(O)/tests/lib/rawelf.o $(O)/tests/lib/onepiece.o $(O)/tests/lib/versions.o \
 	$(O)/tests/lib/atom_follow.o $(O)/tests/lib/imagefile.o $(O)/tests/lib/logfile.o $(O)/tests/lib/samelog.o
-	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 # Small programs that test scripts use, one per tests/tools/*.c.
-TEST_TOOLS := $(patsubst tests/tools/%.c,$(O)/tests/%,$(sort $(wildcard tests/tools/*.c)))
+TEST_TOOLS := $(patsubst tests/tools/%.c,$(O)/tests/%,$(filter-out $(TEST_NOT),$(sort $(wildcard tests/tools/*.c))))
 $(TEST_TOOLS): $(O)/tests/%: $(O)/tests/tools/%.o $(TEST_RAW) $(LIBVMM) $(LIBVPT)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 $(O)/tests/mkvpt $(O)/tests/memory: TOOL_LIBS := -lz
@@ -190,6 +199,8 @@ tested := all unit-build tools-build $(HOSTILE) $(HOSTILE_SWITCH) $(CONFIGS_TEST
 #?   make check-ptt     the streams of libipt's source package, compiled by its pttc (needs the
 #?                      network once): libvptdecode lists the flow that each expects, or
 #?                      tests/cli/libdecode/ptt/differences says why not
+#?   make check-aarch64  everything but the VMM for aarch64: cross-built, unit tests and scripts under
+#?                      qemu-user, and the same output as on x86-64 (needs the network once)
 #?   make check-report  pages of vpt report in a browser (needs the network once)
 #?   make check-linux   Debian's kernels on the software CPU (needs the network once): the cloud kernel
 #?                      boots on each model, its trace repeats, perf records inside
@@ -227,7 +238,7 @@ tested := all unit-build tools-build $(HOSTILE) $(HOSTILE_SWITCH) $(CONFIGS_TEST
 SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat check-docs \
-	check-spec check-tables check-rtit check-ptt check-slurm check-report check-linux check-debian check-linux-same check-linux-full \
+	check-spec check-tables check-rtit check-ptt check-slurm check-aarch64 unit-list check-report check-linux check-debian check-linux-same check-linux-full \
 	check-house check-install check-fresh check-soak check-perf check-formats soak seeds fuzz spec-map cov bench bench-decode bench-linux bench-against
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
@@ -313,6 +324,14 @@ check-slurm:
 	@.ci/deps build slurm
 	$(again) all
 	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 600 -d $(O)/check-slurm tests/cli/slurm/check
+AARCH64 := build/aarch64
+check-aarch64:
+	@.ci/deps build check python aarch64
+	$(again) all
+	@tests/aarch64/check $(AARCH64)
+# The suites of this host, for tests/aarch64/check.
+unit-list:
+	@echo $(CHECKS_UNIT)
 check-report:
 	@.ci/deps build check report
 	$(again) all

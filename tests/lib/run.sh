@@ -10,6 +10,8 @@
 # doesn't list (for this machine: see there). The last line is "N passed, N failed", with ", N skipped" added
 # if there were any.
 #
+# RUN, if set, is a program that runs the libcheck suites of another host.
+#
 # LAST is a command that runs after all others. What a libcheck suite proves (tests/lib/suite.h)
 # is kept in DIR/NAME.proofs if all of its tests passed.
 set -u
@@ -88,7 +90,7 @@ run_one() { # COMMAND
 	case $name in
 	test_*)
 		TEST_PROOFS=$slug.proofs CK_TAP_LOG_FILE_NAME=$slug.tap \
-			timeout -k 5 "$limit" $1 >"$slug.log" 2>&1 </dev/null
+			timeout -k 5 "$limit" ${RUN:-} $1 >"$slug.log" 2>&1 </dev/null
 		status=$?
 		;;
 	*)

@@ -700,7 +700,9 @@ START_TEST(as_libipt)
 	follow(&o, indirect, EVENTS - 10);
 	printf("libipt, %-16s error %llu, from ours %llu\n", libipts[_i].s.name,
 	       (unsigned long long)o.worst, (unsigned long long)o.apart);
-	ck_assert_uint_le(o.apart, libipts[_i].apart);
+	/* Version 2.1 estimates between TSC packets otherwise than 2.0. */
+	if (LIBIPT_VERSION < 0x201 || (!libipts[_i].s.mtc && !libipts[_i].s.cyc))
+		ck_assert_uint_le(o.apart, libipts[_i].apart);
 	pt_qry_free_decoder(o.qry);
 	decode_timeline_free(o.line);
 	free(o.m);
