@@ -103,7 +103,10 @@ lines=".*several processes: [0-9]+;.*import --kcore"
 exported host processes --tsc
 exported host kernelmix --no-retc --tsc
 
-if grep -q '\[vdso\]' /proc/self/maps; then
+if [ -n "${MIXED:-}" ]; then
+	says "the vDSO of another architecture is not" "there is no file: 1: the first: \[vdso\]" \
+		"$VPT" import -o "$out" "$made/vdso.data"
+elif grep -q '\[vdso\]' /proc/self/maps; then
 	says "the vDSO is that of this kernel" "pages of code: 2" "$VPT" import -o "$out" "$made/vdso.data"
 	sed -i "s/$(uname -r)/another/" "$made/vdso.data"
 	says "the vDSO of another kernel is not" "there is no file: 1: the first: \[vdso\]" \

@@ -41,8 +41,10 @@ static bool is_wanted(int fd, const struct foreign_build_id *id, const char *rel
 	struct foreign_build_id has;
 	struct utsname system;
 
+	/* A kernel for another architecture can have the same release. */
 	if (!id)
-		return *release && !uname(&system) && !strcmp(system.release, release);
+		return *release && !uname(&system) && !strcmp(system.machine, "x86_64") &&
+		       !strcmp(system.release, release);
 	return !foreign_elf_build_id(fd, &has) && has.len == id->len &&
 	       !memcmp(has.bytes, id->bytes, id->len);
 }
