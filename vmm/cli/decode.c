@@ -76,8 +76,9 @@ static const struct cli_option rows[] = {
 	 cli_symbols_take, AT(symbols)},
 	CLI_OPTION_MEMORY(AT(memory)),
 	CLI_OPTION_CPU(AT(signature)),
-	{'J', "jobs", "=N", "decode on N threads (default: 1; 0: one for each core)",
-	 cli_take_number, AT(jobs)},
+	{'J', "jobs", "=N",
+	 "decode on N threads, 0: one for each core (default: " CLI_JOBS_DEFAULT ")",
+	 cli_take_number, AT(jobs), .most = CLI_JOBS_MAX},
 	{'F', "follow", NULL,
 	 "decode FILE while it is written, until its END block: a .vpt file that grows, a named "
 	 "pipe, or - for standard input",
@@ -378,12 +379,12 @@ static int parse(struct cli_decode_options *o, int argc, char **argv)
 	if (o->pti && !o->spaces && !o->side.space)
 		return cli_fail(CLI_EXIT_USAGE, "decode: --pti: requires --spaces or --space");
 	o->symbols.lines = o->lines || o->mode == CLI_DECODE_COVERAGE;
-	return cli_jobs("decode", &o->jobs);
+	return CLI_EXIT_OK;
 }
 
 int cli_cmd_decode(int argc, char **argv)
 {
-	struct cli_decode_options o = {.limit = UINT64_MAX, .jobs = 1};
+	struct cli_decode_options o = {.limit = UINT64_MAX, .jobs = CLI_JOBS_BY_TRACE};
 	int status = parse(&o, argc, argv);
 
 	if (status)

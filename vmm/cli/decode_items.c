@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/decode_inside.h"
+#include "cli/jobs.h"
 #include "decode/shards.h"
 
 /* Take an item that is not in the part. */
@@ -179,7 +180,8 @@ static bool is_timed(const struct cli_decode *d)
 /* A flow with times depends on all earlier packets, and has no shards. */
 static int open_flow(struct cli_decode *d, unsigned int vcpu, struct decode_flow **flow)
 {
-	const struct decode_shards_how how = {.jobs = is_timed(d) ? 1 : (unsigned int)d->o->jobs};
+	const struct decode_shards_how how = {
+		.jobs = is_timed(d) ? 1 : cli_jobs(d->o->jobs, d->reader)};
 
 	return decode_shards_open(d->reader, vcpu, unit_of(d, vcpu), &how, flow);
 }

@@ -97,8 +97,9 @@ static const struct cli_option rows[] = {
 	 "also take symbols from an ELF file, System.map or a copy of /proc/kallsyms, and add BIAS "
 	 "to their addresses; can be repeated",
 	 cli_symbols_take, AT(of_format.symbols), OF_FORMATS},
-	{'J', "jobs", "=N", "decode on N threads (default: 1; 0: one for each core)",
-	 cli_take_number, AT(of_format.jobs), OF_FORMATS},
+	{'J', "jobs", "=N",
+	 "decode on N threads, 0: one for each core (default: " CLI_JOBS_DEFAULT ")",
+	 cli_take_number, AT(of_format.jobs), .most = CLI_JOBS_MAX, OF_FORMATS},
 	CLI_OPTION_MEMORY(AT(memory), NOT_OF_PT),
 	CLI_OPTION_CPU(AT(signature), NOT_OF_PT),
 	{'q', "quiet", NULL, "no summary, no progress", cli_take_flag, AT(quiet)},
@@ -328,13 +329,11 @@ static int check_format(struct options *o)
 
 int cli_cmd_export(int argc, char **argv)
 {
-	struct options o = {.of_format.jobs = 1};
+	struct options o = {.of_format.jobs = CLI_JOBS_BY_TRACE};
 	int status = cli_options_parse(&cli_verb_export, argc, argv, &o);
 
 	if (!status)
 		status = check_format(&o);
-	if (!status)
-		status = cli_jobs("export", &o.of_format.jobs);
 	if (!status)
 		status = check_files(&o);
 	if (!status)

@@ -11,6 +11,7 @@
 
 #include "cli/cli.h"
 #include "cli/files.h"
+#include "cli/jobs.h"
 #include "cli/open.h"
 #include "cli/progress.h"
 #include "decode/by_cr3.h"
@@ -171,7 +172,7 @@ int cli_export_prepare(struct cli_export_format *f, struct trace_reader *reader,
 	if (f->function)
 		w->only = debug_symbols_shown(all->symbols, f->function);
 	w->vcpu = (unsigned int)f->vcpu;
-	w->jobs = (unsigned int)f->jobs;
+	w->jobs = cli_jobs(f->jobs, reader);
 	if (cli_decode_side_part(&f->side)) {
 		w->wants = wants;
 		w->context = &f->side;

@@ -22,7 +22,7 @@ struct cli_export_format {
 	bool has_base;
 	uint64_t base; /* valid only if @has_base is set */
 	bool quiet;
-	uint64_t jobs;		     /* the number of threads; 0: one for each core */
+	uint64_t jobs;		     /* see cli/jobs.h */
 	struct cli_decode_side side; /* only the selection of spaces is used */
 	struct cli_cut cut;
 	struct cli_symbols symbols;

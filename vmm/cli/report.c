@@ -56,8 +56,9 @@ static const struct cli_option rows[] = {
 	 "also take symbols from an ELF file, System.map or a copy of /proc/kallsyms, and add BIAS "
 	 "to their addresses; can be repeated",
 	 cli_symbols_take, AT(of.symbols)},
-	{'J', "jobs", "=N", "decode on N threads (default: 1; 0: one for each core)",
-	 cli_take_number, AT(of.jobs)},
+	{'J', "jobs", "=N",
+	 "decode on N threads, 0: one for each core (default: " CLI_JOBS_DEFAULT ")",
+	 cli_take_number, AT(of.jobs), .most = CLI_JOBS_MAX},
 	CLI_OPTION_MEMORY(AT(memory), 0),
 	CLI_OPTION_CPU(AT(signature), 0),
 	{'q', "quiet", NULL, "no summary, no progress", cli_take_flag, AT(of.quiet)},
@@ -137,11 +138,9 @@ static int serve(struct options *o)
 
 int cli_cmd_report(int argc, char **argv)
 {
-	struct options o = {.of.jobs = 1};
+	struct options o = {.of.jobs = CLI_JOBS_BY_TRACE};
 	int status = cli_options_parse(&cli_verb_report, argc, argv, &o);
 
-	if (!status)
-		status = cli_jobs("report", &o.of.jobs);
 	if (status)
 		return status;
 	if (!o.of.out && !o.serve)

@@ -26,7 +26,7 @@ static const struct cli_option rows[] = {
 	 "plan: threads that find the counters of shards, if code changes in the trace (default: "
 	 "0, "
 	 "one for each core)",
-	 cli_take_number, AT(jobs)},
+	 cli_take_number, AT(jobs), .most = CLI_JOBS_MAX},
 	{'S', "symbols", "=FILE[@BIAS]",
 	 "plan: also take symbols from an ELF file, System.map or a copy of /proc/kallsyms, and "
 	 "add BIAS to their addresses; can be repeated",
@@ -98,8 +98,6 @@ int cli_cmd_shard(int argc, char **argv)
 	int status = cli_options_parse(&cli_verb_shard, argc, argv, &o);
 	unsigned int i;
 
-	if (!status)
-		status = cli_jobs("shard", &o.jobs);
 	if (status)
 		return status;
 	for (i = 0; actions[i] && strcmp(o.action, actions[i]); i++)

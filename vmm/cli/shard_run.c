@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/confine.h"
 #include "cli/files.h"
+#include "cli/jobs.h"
 #include "cli/open.h"
 #include "cli/shard.h"
 #include "decode/partial_file.h"
@@ -137,7 +138,7 @@ static int plan_vcpu(struct cli_plan *plan, struct trace_reader *reader, unsigne
 static int fill_plan(const struct cli_shard_options *o, struct trace_reader *reader,
 		     struct cli_plan *plan)
 {
-	struct decode_shards_how how = {.jobs = (unsigned int)o->jobs, .bytes = o->bytes};
+	struct decode_shards_how how = {.jobs = cli_jobs(o->jobs, reader), .bytes = o->bytes};
 	uint64_t total = 0;
 	unsigned int i;
 	int err = 0;

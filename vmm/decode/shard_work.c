@@ -56,7 +56,8 @@ static int decode_shard(struct decode_shard_worker *worker, size_t i, struct dec
 	run->begun = f->ahead.flow.insns;
 	run->last_change = decode_code_last_change(f->ahead.store);
 	run->next_change = decode_code_next_change(f->ahead.store);
-	err = worker->work->calls ? keep_calls(worker, run) : keep_items(worker, run);
+	err = worker->work->wanted == DECODE_SHARD_CALLS ? keep_calls(worker, run)
+							 : keep_items(worker, run);
 	run->ended = f->ahead.flow.insns;
 	decode_pt_shard_state(f, &run->end);
 	return err;
@@ -145,6 +146,22 @@ static void do_shard(struct decode_shard_worker *worker, size_t i)
 	pthread_cond_broadcast(&w->changed);
 }
 
+/* Counts of a whole thread are summed here, because the other threads do the same meanwhile. */
+static void sum_counts(struct decode_shard_worker *worker)
+{
+	struct decode_shard_work *w = worker->work;
+	const bool wanted = w->wanted == DECODE_SHARD_COUNTS && !w->failed && !w->err;
+	int err;
+
+	if (!wanted)
+		return;
+	pthread_mutex_unlock(&w->lock);
+	err = decode_pt_flow_counts(&worker->flow->base, &worker->tally, &worker->sum);
+	pthread_mutex_lock(&w->lock);
+	if (err)
+		w->err = err;
+}
+
 static void *work(void *argument)
 {
 	struct decode_shard_worker *worker = argument;
@@ -162,6 +179,7 @@ static void *work(void *argument)
 		else
 			do_shard(worker, i);
 	}
+	sum_counts(worker);
 	pthread_mutex_unlock(&w->lock);
 	return NULL;
 }

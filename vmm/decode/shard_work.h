@@ -8,6 +8,14 @@
 #include "decode/pt_shard.h"
 #include "decode/shard_items.h"
 #include "decode/shards.h"
+#include "decode/tally.h"
+
+/* The results that a consumer takes. */
+enum decode_shard_wanted {
+	DECODE_SHARD_ITEMS,
+	DECODE_SHARD_CALLS,  /* the tree of calls of each shard, in place of items */
+	DECODE_SHARD_COUNTS, /* items, and the counts of each thread */
+};
 
 enum decode_shard_progress { DECODE_SHARD_WAITING, DECODE_SHARD_RUNNING, DECODE_SHARD_DONE };
 
@@ -30,6 +38,9 @@ struct decode_shard_worker {
 	pthread_t thread;
 	bool started;
 	size_t next; /* its shards ascend, because its code only advances */
+	/* The counts of all its shards, which the thread sums when it ends. */
+	struct decode_tally tally;
+	struct decode_flow_sum sum;
 };
 
 struct decode_shard_work {
@@ -37,8 +48,8 @@ struct decode_shard_work {
 	struct decode_shard_run *runs;
 	struct decode_shard_worker *workers;
 	unsigned int nworkers;
-	size_t window;			     /* the number of shards whose items are kept */
-	bool calls;			     /* only the tree of calls is wanted */
+	size_t window; /* the number of shards whose items are kept */
+	enum decode_shard_wanted wanted;
 	const struct debug_symbols *symbols; /* of the tree */
 	unsigned int vcpu;
 

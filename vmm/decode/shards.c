@@ -60,6 +60,7 @@ static void close_flow(struct decode_flow *flow)
 	for (i = 0; i < w->nworkers; i++) {
 		if (w->workers[i].flow)
 			decode_pt_flow_close(&w->workers[i].flow->base);
+		decode_tally_free(&w->workers[i].tally);
 	}
 	for (k = 0; w->runs && k < w->plan.n; k++)
 		decode_shard_run_free(&w->runs[k]);
@@ -181,17 +182,18 @@ static int counts(struct decode_flow *flow, struct decode_tally *tally, struct d
 {
 	struct shards_flow *s = of(flow);
 	unsigned int i;
-	int err = 0;
+	int err;
 
 	if (s->rest)
 		return decode_pt_flow_counts(s->rest, tally, sum);
 	decode_shard_work_end(&s->work);
+	err = s->work.err;
 	for (i = 0; i < s->work.nworkers && !err; i++) {
-		struct decode_flow_sum part = {0, 0};
+		const struct decode_shard_worker *worker = &s->work.workers[i];
 
-		err = decode_pt_flow_counts(&s->work.workers[i].flow->base, tally, &part);
-		sum->insns += part.insns;
-		sum->blocks += part.blocks;
+		err = decode_tally_join(tally, &worker->tally);
+		sum->insns += worker->sum.insns;
+		sum->blocks += worker->sum.blocks;
 	}
 	return err;
 }
@@ -282,6 +284,7 @@ static int make(struct decode_pt_flow *f, enum decode_flow_unit unit, struct dec
 	s->reader = f->reader;
 	s->vcpu = f->vcpu;
 	s->unit = unit;
+	s->work.wanted = unit == DECODE_FLOW_COUNTS ? DECODE_SHARD_COUNTS : DECODE_SHARD_ITEMS;
 	s->work.plan = plan;
 	pthread_mutex_init(&s->work.lock, NULL);
 	pthread_cond_init(&s->work.changed, NULL);
@@ -372,7 +375,7 @@ int decode_shards_calls(struct decode_flow *flow, const struct debug_symbols *sy
 	int err = 0;
 
 	if (flow->ops == &ops) {
-		s->work.calls = true;
+		s->work.wanted = DECODE_SHARD_CALLS;
 		s->work.symbols = symbols;
 		s->work.vcpu = vcpu;
 		err = join_calls(s, to);
@@ -415,6 +418,7 @@ static int find_counters(struct decode_flow *flow, struct decode_shard_plan *pla
 	struct decode_item item = {.kind = DECODE_ITEM_SEGMENT};
 	int err = 0;
 
+	s->work.wanted = DECODE_SHARD_ITEMS;
 	while (!err && !s->rest && item.kind != DECODE_ITEM_END)
 		err = next(flow, &item);
 	decode_shard_work_end(&s->work);
