@@ -56,7 +56,7 @@ for verb in $verbs; do
 done
 
 # shellcheck disable=SC2086 # a list of files
-tap_empty "targets of make in the documents" "$(grep -noE '`make [a-z][a-z-]*[`a-z]' $documents |
+tap_empty "targets of make in the documents" "$(grep -noE '`make [a-z][a-z0-9-]*[`a-z0-9]' $documents |
 	while IFS= read -r line; do
 		line=${line%\`}
 		[ "${line##*make }" = help ] ||
