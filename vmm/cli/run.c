@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "boot/boot.h"
 #include "cli/cli.h"
@@ -200,7 +201,7 @@ static int open_output(struct run *r, const struct vpt_caps *caps)
 {
 	struct trace_file_info *info = &r->m.info;
 	struct core_vcpu *v = r->m.vm.vcpu;
-	int err;
+	int err, fd;
 
 	*info = (struct trace_file_info){
 		.caps = *caps,
@@ -238,7 +239,13 @@ static int open_output(struct run *r, const struct vpt_caps *caps)
 	/* A ring has no inputs for a replay. */
 	if (r->m.o.ring)
 		return cli_run_ring_open(&r->m, &r->m.writer);
-	err = trace_writer_start(r->m.output.fd, info, &r->m.writer);
+	fd = r->m.output.fd;
+	err = r->m.o.drop ? cli_run_drop_open(&r->m, &fd) : CLI_EXIT_OK;
+	if (err)
+		return err;
+	err = trace_writer_start(fd, info, &r->m.writer);
+	if (fd != r->m.output.fd)
+		close(fd);
 	if (err)
 		return cli_fail(CLI_EXIT_HOST, "run: %s: %s", r->m.o.output, cli_reason(-err));
 	return write_start(r);

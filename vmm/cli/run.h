@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "cli/option.h"
+#include "cli/run_drop.h"
 #include "cli/run_ring.h"
 #include "cli/run_trigger.h"
 #include "cli/parts.h"
@@ -171,6 +172,7 @@ struct cli_run_options {
 	struct cli_symbols symbols; /* for the ranges and triggers */
 	struct cli_run_window window;
 	uint64_t ring; /* bytes of --ring, or 0 */
+	uint64_t drop; /* bytes of the queue of --slow-reader=drop, or 0 */
 	bool user, kernel;
 	bool has_cr3;
 	uint64_t cr3;
@@ -458,6 +460,7 @@ struct cli_run_machine {
 	struct cli_run_verify verify;
 	struct cli_run_window_run window;
 	struct cli_run_ring ring;
+	struct cli_run_drop drop;
 	uint64_t snapshots;	       /* taken */
 	uint64_t snapshot_next;	       /* the count of instructions of the next one */
 	bool at_reached;	       /* --snapshot-at */

@@ -322,7 +322,10 @@ static uint64_t pause_machine(void *opaque)
 	struct cli_run_machine *m = opaque;
 	uint64_t window = m->gdb ? gdb_session_pause(m->gdb) : cli_run_window_pause(m);
 
+	uint64_t drop = cli_run_drop_pause(m);
+
 	m->snapshot_next = snapshot_pause(m);
+	window = window < drop ? window : drop;
 	return window < m->snapshot_next ? window : m->snapshot_next;
 }
 
@@ -369,6 +372,7 @@ static void change(void *opaque)
 
 	cli_run_window_change(m);
 	cli_run_ring_change(m);
+	cli_run_drop_change(m);
 	if (m->vm.cpus > 1 && !(m->vm.engine->can & ENGINE_COUNTS))
 		take_if_asked(m);
 }
@@ -667,6 +671,7 @@ void cli_run_loop(struct cli_run_machine *m)
 	}
 	m->snapshot_next = m->vm.pause_at = next_snapshot(m, retired);
 	core_vm_pause(&m->vm, cli_run_window_next(m));
+	core_vm_pause(&m->vm, cli_run_drop_pause(m));
 	attach_input(m);
 	if (!cli_run_gdb_begin(m)) {
 		release_signals();
@@ -695,7 +700,7 @@ static void end_output(struct cli_run_machine *m, bool ran)
 {
 	struct core_stop *stop = &m->vm.stop;
 	struct stat st;
-	int err = 0;
+	int err = 0, drained;
 
 	if (ran)
 		cli_run_ring_save(m);
@@ -706,6 +711,8 @@ static void end_output(struct cli_run_machine *m, bool ran)
 	/* An error that was already reported takes precedence. */
 	if (m->writer)
 		err = trace_writer_close(m->writer, stop->exit_status);
+	drained = cli_run_drop_close(m);
+	err = drained ? drained : err;
 	if (ran && m->writer && !fstat(m->output.fd, &st) && S_ISREG(st.st_mode))
 		m->report.file_bytes = (uint64_t)st.st_size;
 	if (!ran) {

@@ -171,6 +171,10 @@ static const struct cli_option rows[] = {
 	 "the "
 	 "run, however the guest ends",
 	 cli_run_take_ring, AT(ring), OF_HOST},
+	{0, "slow-reader", "=drop[:SIZE]",
+	 "FILE is a pipe: leave trace out while the reader is behind by SIZE bytes (default: 64M), "
+	 "and count it; without the option the guest waits",
+	 cli_run_take_drop, AT(drop), OF_HOST},
 	{0, "filter", "=RANGE", "trace only this code; can be repeated for several filters",
 	 take_range, OF_HOST},
 	{0, "stop", "=RANGE", "end the trace when execution enters this code", take_range, OF_HOST},
@@ -400,6 +404,8 @@ int cli_run_parse(struct cli_run_options *o, int argc, char **argv)
 		status = cli_run_check_verify(o);
 	if (!status)
 		status = cli_run_check_ring(o);
+	if (!status)
+		status = cli_run_check_drop(o);
 	if (!status)
 		status = check_together(o);
 	if (!status && o->system == TRACER_SYSTEM_ATOM)

@@ -16,7 +16,7 @@
 static const char *const others[] = {
 	"output", "console", "input",	 "realtime",	"timeout",	  "engine",
 	"initrd", "verify",  "snapshot", "snapshot-at", "snapshot-every", "quiet",
-	"json",	  "help",    "monitor",	 "gdb",		"ring",
+	"json",	  "help",    "monitor",	 "gdb",		"ring",		  "slow-reader",
 };
 
 static bool is_other(const char *name, size_t len)
@@ -130,6 +130,9 @@ int cli_run_record(const struct cli_run_options *o, const struct cli_run_guest *
 	struct trace_file_ref ref = cli_run_guest_ref(guest);
 	int err;
 
+	/* Inputs are missing where trace is. */
+	if (o->drop)
+		return 0;
 	if (!replay && !cli_run_has_input(o) && !o->realtime && !o->share.given && !o->monitor &&
 	    !o->net.given && !cli_run_window_signals(o))
 		return 0;

@@ -39,6 +39,8 @@ enum tracer_recorder_state {
 	/* The file has ended its part of the trace, until TriggerEn rises again. */
 	TRACER_RECORDER_LOST = 1 << 4,
 	TRACER_RECORDER_LOSES = 1 << 5, /* the last result of unit.ops->loses() */
+	/* No session begins, until tracer_drop_end(). LOST is set, too. */
+	TRACER_RECORDER_DROPS = 1 << 6,
 };
 
 struct tracer_recorder {
@@ -50,11 +52,12 @@ struct tracer_recorder {
 	struct tracer_code_pages *pages; /* NULL without a writer */
 	struct tracer_space_table spaces;
 	unsigned int vcpu;
-	uint32_t wants; /* enum tracer_recorder_wants */
-	uint32_t state; /* enum tracer_recorder_state */
-	int error;	/* the first -errno of the writer */
-	uint64_t insns; /* retired instructions that began with PacketEn set */
-	uint64_t bytes; /* bytes of trace */
+	uint32_t wants;	  /* enum tracer_recorder_wants */
+	uint32_t state;	  /* enum tracer_recorder_state */
+	int error;	  /* the first -errno of the writer */
+	uint64_t insns;	  /* retired instructions that began with PacketEn set */
+	uint64_t bytes;	  /* bytes of trace */
+	uint64_t dropped; /* those of them that DROPS kept out of the file */
 	uint64_t oracle_cr3;
 	uint64_t place; /* the space of the last CR3 block, if packets do not report the space */
 	struct engine_log log; /* words that are not in the writer yet */

@@ -4,7 +4,7 @@
 
 #include "pt/tracer_session.h"
 
-static bool is_open(const struct tracer *t)
+bool tracer_ring_is_open(const struct tracer *t)
 {
 	return t->unit.acts->state & VPT_GATE_TRIGGER_EN &&
 	       !(t->recorder.state & TRACER_RECORDER_LOST);
@@ -14,14 +14,14 @@ void tracer_ring_end(struct tracer *t, uint64_t ip)
 {
 	/* Packets that are due before the PSB, and the outcomes of an incomplete packet. */
 	tracer_tick(t, ip);
-	if (is_open(t))
+	if (tracer_ring_is_open(t))
 		vpt_pt_flush(&t->pt);
 	t->unit.ops->flush(t);
 	tracer_recorder_sync(&t->recorder);
 }
 
-/* Send a PSB now, as if the bytes of its period had been sent. */
-static void send_psb(struct tracer *t, uint64_t ip)
+/* As if the bytes of its period had been sent. */
+void tracer_ring_psb(struct tracer *t, uint64_t ip)
 {
 	t->pt.psb_bytes = t->pt.psb_period;
 	vpt_pt_tnt_due(&t->pt, ip);
@@ -37,8 +37,8 @@ int tracer_ring_begin(struct tracer *t, struct trace_ring *ring, uint64_t ip)
 	if (error)
 		return error;
 	trace_ring_place(ring, rec->vcpu, rec->insns);
-	if (is_open(t)) {
-		send_psb(t, ip);
+	if (tracer_ring_is_open(t)) {
+		tracer_ring_psb(t, ip);
 		trace_ring_state(ring, true);
 		tracer_session_enter(t, ip, NULL, 0);
 		trace_ring_state(ring, false);

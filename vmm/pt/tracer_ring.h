@@ -9,6 +9,10 @@
 #include "pt/tracer.h"
 #include "trace/ring.h"
 
+/* Returns true if the file has a session of the present trace. */
+bool tracer_ring_is_open(const struct tracer *t);
+/* Send a PSB now. */
+void tracer_ring_psb(struct tracer *t, uint64_t ip);
 /* Give all trace up to here to the writer, before trace_ring_turn(). @ip: the next instruction. */
 void tracer_ring_end(struct tracer *t, uint64_t ip);
 /*

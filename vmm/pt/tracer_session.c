@@ -19,7 +19,7 @@ void tracer_session_rise(struct tracer *t)
 	struct trace_session s;
 
 	rec->state &= ~(uint32_t)(TRACER_RECORDER_REFUSED | TRACER_RECORDER_LOST);
-	if (rec->state & TRACER_RECORDER_FULL) {
+	if (rec->state & (TRACER_RECORDER_FULL | TRACER_RECORDER_DROPS)) {
 		rec->state |= TRACER_RECORDER_LOST;
 		return;
 	}
