@@ -477,6 +477,7 @@ bench-decode:
 	$(again) all $(BENCH_DECODE)
 	@MODE=$(MODE) O=$(O) JOBS=$(JOBS) tests/bench/decode.sh
 	@MODE=$(MODE) O=$(O) tests/bench/jobs.sh "$$(tests/bench/boot.sh)"
+	@MODE=$(MODE) O=$(O) tests/bench/pack.sh "$$(tests/bench/boot.sh)"
 bench-linux:
 	@.ci/deps build bench guest debian
 	$(again) all
