@@ -35,6 +35,22 @@ tap_run "the functions of the whole trace" cmp "$dir/want" "$dir/got"
 tap_run "a table" grep -q "49.11%         61153  partition" "$dir/got"
 tap_run "a table has no control characters" test "$(tr -d '\n -~' <"$dir/got" | wc -c)" -eq 0
 
+# A name that controls a terminal.
+objcopy --redefine-sym "partition=$(printf 'a\033]0;b\007c')" "$GUEST/quicksort.elf" "$dir/hostile.elf"
+"$VPT" run -q --engine=soft --pt=host -o "$dir/h.vpt" "$dir/hostile.elf" >/dev/null </dev/null
+"$VPT" top "$dir/h.vpt" >"$dir/got"
+tap_run "a hostile name" grep -q "61153  a" "$dir/got"
+tap_run "a hostile name has no control characters" test "$(tr -d '\n -~' <"$dir/got" | wc -c)" -eq 0
+
+# The key q ends it while the writer still has the pipe open.
+mkfifo "$dir/pipe"
+{ head -c -200 "$dir/t.vpt"; exec sleep 20; } >"$dir/pipe" &
+writer=$!
+{ sleep 4; printf q; sleep 1; } | timeout 9 script -qec "$VPT top $dir/pipe" /dev/null >"$dir/screen"
+tap_run "the key q" test $? -eq 0
+tap_run "a screen was drawn" grep -q partition "$dir/screen"
+kill $writer
+
 # A trace that still grows: several intervals, and --once ends with the first.
 "$tools/trickle" 5 100 <"$dir/t.vpt" | "$VPT" top --json --interval=1 - >"$dir/top"
 jq -s 'map(.insns) | add' "$dir/top" >"$dir/got"
