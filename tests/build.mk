@@ -34,7 +34,8 @@ $(O)/tests/test_vptdecode_memory: private LDFLAGS += \
 # For tools: files made by hand, and traces in one piece.
 TEST_RAW := $(O)/tests/libraw.a
 $(TEST_RAW): $(O)/tests/lib/rawfile.o $(O)/tests/lib/rawelf.o $(O)/tests/lib/onepiece.o $(O)/tests/lib/versions.o \
-	$(O)/tests/lib/atom_follow.o $(O)/tests/lib/imagefile.o $(O)/tests/lib/logfile.o $(O)/tests/lib/samelog.o
+	$(O)/tests/lib/atom_follow.o $(O)/tests/lib/imagefile.o $(O)/tests/lib/logfile.o $(O)/tests/lib/samelog.o \
+	$(O)/tests/lib/via_piece.o
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 # Small programs that test scripts use, one per tests/tools/*.c.

@@ -8,9 +8,10 @@
  * Each vCPU is decoded PLANS times as counts and as calls, with other cuts each time. BYTES is the
  * minimum size of a shard. DAMAGE places of the stream get other bytes in each plan. Each result is
  * written to a file and read back. Two neighbours that do not fit are decoded again as one, and so
- * is one pair of eight that fits.
+ * is one pair of eight that fits. Each shard is also decoded from a piece of the trace, and the file of
+ * this result must have the same bytes.
  *
- * Prints "plans P, shards N, joined J, repaired R".
+ * Prints "plans P, shards N, pieces B% of the trace, joined J, repaired R".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,9 +24,11 @@
 #include "decode/shard_part.h"
 #include "decode/shards.h"
 #include "lib/same_trees.h"
+#include "lib/via_piece.h"
 
 static struct {
 	uint64_t plans, shards, joined, repaired;
+	uint64_t pieces, piece_bytes; /* the number of pieces, and their size */
 } sum;
 
 static uint32_t state;
@@ -54,8 +57,8 @@ static void die(const char *why)
 	exit(1);
 }
 
-/* Write a result to a file, and read it back. */
-static void pass_file(struct decode_partial *p)
+/* Write a result to a file, and read it back. Returns the file. */
+static int pass_file(struct decode_partial *p)
 {
 	char path[64], why[128];
 	int fd = memfd_create("partial", 0);
@@ -66,7 +69,7 @@ static void pass_file(struct decode_partial *p)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (decode_partial_read(path, p, why, sizeof(why)))
 		die(why);
-	close(fd);
+	return fd;
 }
 
 static void decode(const struct work *w, uint32_t first, uint32_t end, struct decode_partial *to)
@@ -74,6 +77,7 @@ static void decode(const struct work *w, uint32_t first, uint32_t end, struct de
 	struct decode_shard shard;
 	struct decode_shard_part part = {
 		.reader = w->reader, .symbols = w->symbols, .vcpu = w->vcpu, .kind = w->kind};
+	int fd;
 
 	if (end) {
 		shard = w->plan.at[first];
@@ -84,7 +88,11 @@ static void decode(const struct work *w, uint32_t first, uint32_t end, struct de
 		die("cannot decode");
 	to->first = first;
 	to->end = end ? end : 1;
-	pass_file(to);
+	fd = pass_file(to);
+	if (!via_piece(&part, to, fd, &sum.piece_bytes))
+		die("a piece has another result");
+	sum.pieces++;
+	close(fd);
 }
 
 /* Join two neighbours. */
@@ -106,7 +114,7 @@ static void join(struct work *w, size_t i)
 		sum.repaired++;
 	}
 	if (!below(4))
-		pass_file(a);
+		close(pass_file(a));
 	w->n--;
 	memmove(b, b + 1, (w->n - i - 1) * sizeof(*b));
 }
@@ -246,8 +254,12 @@ int main(int argc, char **argv)
 	for (; ok && w.vcpu < trace_reader_info(w.reader)->vcpus; w.vcpu++)
 		ok = run_vcpu(&w, (uint64_t)atoll(argv[1]), (unsigned int)atoi(argv[2]),
 			      (unsigned int)atoi(argv[4]));
-	printf("plans %llu, shards %llu, joined %llu, repaired %llu%s\n",
+	printf("plans %llu, shards %llu, pieces %llu%% of the trace, joined %llu, repaired "
+	       "%llu%s\n",
 	       (unsigned long long)sum.plans, (unsigned long long)sum.shards,
+	       (unsigned long long)(sum.pieces ? 100 * sum.piece_bytes / sum.pieces /
+							 trace_reader_extent(w.reader)->file_bytes
+					       : 0),
 	       (unsigned long long)sum.joined, (unsigned long long)sum.repaired,
 	       ok ? "" : ": they differ");
 	debug_symbols_close(w.symbols);

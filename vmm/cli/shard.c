@@ -11,11 +11,14 @@
 
 #define AT(member) .field = offsetof(struct cli_shard_options, member)
 
-static const char *const actions[] = {"plan", "run", "merge", "sbatch", NULL};
+static const char *const actions[] = {"plan", "cut", "run", "merge", "sbatch", NULL};
 static const char *const runners[] = {"slurm", "parallel", "sh", NULL};
 
 static const struct cli_option rows[] = {
-	{'o', "output", "=OUT", "plan: the plan (default: FILE.plan)", cli_take_text, AT(out)},
+	{'o', "output", "=OUT",
+	 "plan: the plan (default: FILE.plan); cut: the piece of SHARD, or the folder of pieces "
+	 "(default: PLAN.d)",
+	 cli_take_text, AT(out)},
 	{'n', "shards", "=N", "plan: about N shards in all (default: 8)", cli_take_number,
 	 AT(shards), .least = 1, .most = CLI_SHARDS_MAX},
 	{'b', "bytes", "=SIZE", "plan: shards of at least SIZE bytes, instead of --shards",
@@ -35,11 +38,15 @@ static const struct cli_option rows[] = {
 	 cli_take_flag, AT(keep)},
 	{'p', "step", "=N", "run: also each N-th shard after SHARD", cli_take_number, AT(step),
 	 .least = 1, .most = CLI_SHARDS_MAX},
+	{'P', "piece", "=PIECE",
+	 "run, sbatch: read a piece that cut wrote, or that of SHARD in a folder, and not the "
+	 "trace",
+	 cli_take_text, AT(piece)},
 	{'d', "dir", "=DIR", "run, merge, sbatch: the folder of results (default: PLAN.d)",
 	 cli_take_text, AT(dir)},
 	{0, "trace", "=FILE",
-	 "run, merge, sbatch: the trace, if it is no longer where the plan was made", cli_take_text,
-	 AT(trace)},
+	 "cut, run, merge, sbatch: the trace, if it is no longer where the plan was made",
+	 cli_take_text, AT(trace)},
 	{'g', "coverage", NULL,
 	 "merge, sbatch: the executed lines and functions, as an lcov tracefile", cli_take_flag,
 	 AT(coverage)},
@@ -57,7 +64,7 @@ static const struct cli_option rows[] = {
 	 AT(megabytes), .least = 1, .most = 100000000},
 	{'s', "submit", NULL, "sbatch: run the script instead of printing it", cli_take_flag,
 	 AT(submit)},
-	{'q', "quiet", NULL, "plan, run: say nothing", cli_take_flag, AT(quiet)},
+	{'q', "quiet", NULL, "plan, cut, run: say nothing", cli_take_flag, AT(quiet)},
 	CLI_OPTION_HELP,
 	CLI_OPTION_END,
 };
@@ -66,12 +73,15 @@ const struct cli_verb cli_verb_shard = {
 	.name = "shard",
 	.run = cli_cmd_shard,
 	.summary = "decode a large trace in shards, on many machines",
-	.usage = "plan [OPTION]... FILE\nrun [OPTION]... PLAN SHARD\n"
+	.usage = "plan [OPTION]... FILE\ncut [OPTION]... PLAN [SHARD]\nrun [OPTION]... PLAN SHARD\n"
 		 "merge [OPTION]... PLAN\n"
 		 "sbatch [OPTION]... PLAN",
 	.about = "Cuts the streams of a .vpt trace at PSBs. plan writes the list of shards. run "
 		 "decodes one shard, and can run for all shards at once, on any machine that sees "
-		 "the files. merge joins the results, and prints what vpt decode prints of the "
+		 "the files. cut writes a piece of the trace for each shard, with only the code "
+		 "that "
+		 "it uses, for machines that do not see the trace. merge joins the results, and "
+		 "prints what vpt decode prints of the "
 		 "whole trace. sbatch prints a script that does all this with Slurm, GNU parallel "
 		 "or xargs.",
 	.notes =
@@ -104,8 +114,9 @@ int cli_cmd_shard(int argc, char **argv)
 		;
 	if (!actions[i])
 		return cli_fail(CLI_EXIT_USAGE,
-				"shard: %s: no such action: plan, run, merge or sbatch", o.action);
-	if (!o.which == !strcmp(o.action, "run"))
+				"shard: %s: no such action: plan, cut, run, merge or sbatch",
+				o.action);
+	if (strcmp(o.action, "cut") && !o.which == !strcmp(o.action, "run"))
 		return cli_fail(CLI_EXIT_USAGE,
 				o.which ? "shard: %s %s: %s: not wanted"
 					: "shard: %s %s: SHARD is missing%s",
@@ -114,8 +125,10 @@ int cli_cmd_shard(int argc, char **argv)
 	case 0:
 		return cli_shard_plan(&o);
 	case 1:
-		return cli_shard_run(&o);
+		return cli_shard_cut(&o);
 	case 2:
+		return cli_shard_run(&o);
+	case 3:
 		return cli_shard_merge(&o);
 	default:
 		return cli_shard_batch(&o);

@@ -24,6 +24,7 @@ struct cli_shard_options {
 	uint64_t minutes, megabytes; /* sbatch: 0: measure */
 	unsigned int runner;	     /* sbatch: enum cli_shard_runner */
 	bool submit;		     /* sbatch: run the script */
+	const char *piece;	     /* run, sbatch: a piece, or the folder of pieces; or NULL */
 };
 
 /* A range of shards, from @first to before @end. */
@@ -42,6 +43,14 @@ int cli_shard_confine(const struct cli_shard_options *o);
 /* Open the trace and its symbols. Close both if they are not NULL, also after an error. */
 int cli_shard_open(const struct cli_shard_options *o, const struct cli_plan *plan,
 		   struct trace_reader **reader, struct debug_symbols **symbols);
+/*
+ * shard_piece.c: open the piece of a range, like cli_shard_open(). Sets *@piece to its path, of PATH_MAX
+ * bytes. The name in a folder is that of the range.
+ */
+int cli_shard_open_piece(const struct cli_shard_options *o, const struct cli_plan *plan,
+			 const struct cli_shard_range *range, char *piece,
+			 struct trace_reader **reader, struct debug_symbols **symbols);
+bool cli_shard_piece_name(const char *dir, const struct cli_shard_range *range, char *text);
 /* Decode a range, and write its result. */
 int cli_shard_decode(const struct cli_shard_options *o, const struct cli_plan *plan,
 		     struct trace_reader *reader, const struct debug_symbols *symbols,
@@ -53,11 +62,20 @@ int cli_shard_decode(const struct cli_shard_options *o, const struct cli_plan *p
 int cli_shard_read(const struct cli_shard_options *o, const struct cli_plan *plan,
 		   const struct cli_shard_range *range, struct decode_partial *p, char *why,
 		   size_t size);
-/* Parse "K" or "K-L". */
-int cli_shard_parse(const struct cli_plan *plan, const char *text, struct cli_shard_range *range);
+/* Parse "K" or "K-L" of an action. */
+int cli_shard_parse(const struct cli_shard_options *o, const struct cli_plan *plan,
+		    struct cli_shard_range *range);
+/* Describe a range for decode_shard_part(). *shard is a part of the description. */
+struct decode_shard_part cli_shard_part(const struct cli_plan *plan,
+					const struct cli_shard_range *range,
+					struct decode_shard *shard);
+/* Print why decode_shard_part() returned @err. Returns an exit status. */
+int cli_shard_failed(const struct cli_shard_options *o, const struct cli_plan *plan,
+		     const struct cli_shard_range *range, int err);
 
 int cli_shard_plan(struct cli_shard_options *o);
 int cli_shard_run(const struct cli_shard_options *o);
+int cli_shard_cut(const struct cli_shard_options *o);
 int cli_shard_merge(const struct cli_shard_options *o);
 int cli_shard_batch(const struct cli_shard_options *o);
 

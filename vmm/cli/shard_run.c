@@ -76,8 +76,10 @@ static bool has_result(const struct cli_shard_options *o, const struct cli_plan 
 	return has;
 }
 
-int cli_shard_parse(const struct cli_plan *plan, const char *text, struct cli_shard_range *range)
+int cli_shard_parse(const struct cli_shard_options *o, const struct cli_plan *plan,
+		    struct cli_shard_range *range)
 {
+	const char *text = o->which;
 	uint64_t first, last;
 	const char *at = cli_read_number(text, &first);
 
@@ -86,12 +88,14 @@ int cli_shard_parse(const struct cli_plan *plan, const char *text, struct cli_sh
 		at = cli_read_number(at + 1, &last);
 	if (!at || *at || first > last)
 		return cli_fail(CLI_EXIT_USAGE,
-				"shard: run: %s: no shard: give a number, or FIRST-LAST", text);
+				"shard: %s: %s: no shard: give a number, or FIRST-LAST", o->action,
+				text);
 	if (last >= plan->shards.n)
-		return cli_fail(CLI_EXIT_USAGE, "shard: run: %s: the plan has shards 0 to %zu",
-				text, plan->shards.n - 1);
+		return cli_fail(CLI_EXIT_USAGE, "shard: %s: %s: the plan has shards 0 to %zu",
+				o->action, text, plan->shards.n - 1);
 	if (plan->shards.at[first].vcpu != plan->shards.at[last].vcpu)
-		return cli_fail(CLI_EXIT_USAGE, "shard: run: %s: they are of several vCPUs", text);
+		return cli_fail(CLI_EXIT_USAGE, "shard: %s: %s: they are of several vCPUs",
+				o->action, text);
 	*range = (struct cli_shard_range){(uint32_t)first, (uint32_t)last + 1};
 	return CLI_EXIT_OK;
 }
@@ -240,30 +244,49 @@ const char *cli_shard_trace(const struct cli_shard_options *o, const struct cli_
 	return o->trace ? o->trace : plan->trace;
 }
 
+struct decode_shard_part cli_shard_part(const struct cli_plan *plan,
+					const struct cli_shard_range *range,
+					struct decode_shard *shard)
+{
+	const struct cli_planned *first = &plan->shards.at[range->first];
+
+	*shard = first->shard;
+	shard->to = plan->shards.at[range->end - 1].shard.to;
+	return (struct decode_shard_part){
+		.vcpu = first->vcpu,
+		.kind = plan->kind,
+		.shard = first->whole ? NULL : shard,
+	};
+}
+
+/* Returns false if a piece lacks code that its shards use. */
+static bool has_all_code(const struct trace_reader *reader, const struct decode_partial *p)
+{
+	unsigned int vcpu;
+	const struct trace_piece *piece = trace_reader_piece(reader, &vcpu);
+
+	return !piece || (piece->insns == p->sum.insns && piece->errors == p->sum.errors);
+}
+
 /* Decode a range, with the reader of its trace. */
 static int decode_range(struct trace_reader *reader, const struct cli_plan *plan,
 			const struct debug_symbols *symbols, const struct cli_shard_range *range,
 			struct decode_partial *to)
 {
-	const struct cli_planned *first = &plan->shards.at[range->first];
-	struct decode_shard shard = first->shard;
-	const struct decode_shard_part part = {
-		.reader = reader,
-		.symbols = symbols,
-		.vcpu = first->vcpu,
-		.kind = plan->kind,
-		.shard = first->whole ? NULL : &shard,
-	};
+	struct decode_shard shard;
+	struct decode_shard_part part = cli_shard_part(plan, range, &shard);
 	int err;
 
-	if (first->vcpu >= trace_reader_info(reader)->vcpus)
+	part.reader = reader;
+	part.symbols = symbols;
+	*to = (struct decode_partial){.end = 0};
+	if (part.vcpu >= trace_reader_info(reader)->vcpus)
 		return -EPROTO;
-	shard.to = plan->shards.at[range->end - 1].shard.to;
 	err = decode_shard_part(&part, to);
 	to->plan = plan->id;
 	to->first = range->first;
 	to->end = range->end;
-	return err;
+	return err || has_all_code(reader, to) ? err : -ENODATA;
 }
 
 static int write_result(const struct cli_shard_options *o, const struct cli_shard_range *range,
@@ -293,7 +316,7 @@ int cli_shard_open(const struct cli_shard_options *o, const struct cli_plan *pla
 		   struct trace_reader **reader, struct debug_symbols **symbols)
 {
 	const char *path = cli_shard_trace(o, plan);
-	int status = cli_open("shard", path, TRACE_READER_NO_ORACLE, reader);
+	int status = cli_open("shard", path, TRACE_READER_NO_ORACLE | TRACE_READER_LAZY, reader);
 
 	*symbols = NULL;
 	if (status)
@@ -303,7 +326,24 @@ int cli_shard_open(const struct cli_shard_options *o, const struct cli_plan *pla
 				"shard: %s: it is not the file of the plan, which had %" PRIu64
 				" bytes",
 				path, plan->file_bytes);
-	return cli_symbols_open(&plan->symbols, "shard", *reader, symbols);
+	status = cli_whole("shard", path, *reader);
+	return status ? status : cli_symbols_open(&plan->symbols, "shard", *reader, symbols);
+}
+
+int cli_shard_failed(const struct cli_shard_options *o, const struct cli_plan *plan,
+		     const struct cli_shard_range *range, int err)
+{
+	const char *path = cli_shard_trace(o, plan);
+
+	if (err == -EPROTO)
+		return cli_fail(CLI_EXIT_INPUT,
+				"shard: %s: shard %u is not one of %s: make the plan again",
+				o->path, range->first, path);
+	if (err == -EBADMSG || err == -ENODATA)
+		return cli_fail(CLI_EXIT_INPUT,
+				"shard: %s: trace or code of shard %u is missing or damaged", path,
+				range->first);
+	return cli_fail(CLI_EXIT_HOST, "shard: %s: %s", o->path, cli_reason(-err));
 }
 
 int cli_shard_decode(const struct cli_shard_options *o, const struct cli_plan *plan,
@@ -313,14 +353,7 @@ int cli_shard_decode(const struct cli_shard_options *o, const struct cli_plan *p
 	struct decode_partial p;
 	int err = decode_range(reader, plan, symbols, range, &p), status;
 
-	if (err == -EPROTO)
-		status = cli_fail(CLI_EXIT_INPUT,
-				  "shard: %s: shard %u is not one of %s: make the plan again",
-				  o->path, range->first, cli_shard_trace(o, plan));
-	else if (err)
-		status = cli_fail(CLI_EXIT_HOST, "shard: %s: %s", o->path, cli_reason(-err));
-	else
-		status = write_result(o, range, &p);
+	status = err ? cli_shard_failed(o, plan, range, err) : write_result(o, range, &p);
 	decode_partial_free(&p);
 	return status;
 }
@@ -343,6 +376,24 @@ struct opened {
 	struct debug_symbols *symbols;
 };
 
+/* Decode a range with its piece. */
+static int run_piece(const struct cli_shard_options *o, const struct cli_plan *plan,
+		     const struct cli_shard_range *range)
+{
+	struct cli_shard_options with = *o;
+	struct opened in = {NULL, NULL};
+	char path[PATH_MAX];
+	int status = cli_shard_open_piece(o, plan, range, path, &in.reader, &in.symbols);
+
+	/* Messages name the piece. */
+	with.trace = path;
+	if (!status)
+		status = cli_shard_decode(&with, plan, in.reader, in.symbols, range);
+	debug_symbols_close(in.symbols);
+	trace_reader_close(in.reader);
+	return status;
+}
+
 /* Decode a range, unless its result is kept. */
 static int run_range(const struct cli_shard_options *o, const struct cli_plan *plan,
 		     const struct cli_shard_range *range, struct opened *in)
@@ -351,6 +402,8 @@ static int run_range(const struct cli_shard_options *o, const struct cli_plan *p
 
 	if (o->keep && has_result(o, plan, range))
 		return status;
+	if (o->piece)
+		return run_piece(o, plan, range);
 	if (!in->reader)
 		status = cli_shard_open(o, plan, &in->reader, &in->symbols);
 	return status ? status : cli_shard_decode(o, plan, in->reader, in->symbols, range);
@@ -361,7 +414,7 @@ static int run(const struct cli_shard_options *o, const struct cli_plan *plan)
 {
 	struct opened in = {NULL, NULL};
 	struct cli_shard_range range;
-	int status = cli_shard_parse(plan, o->which, &range);
+	int status = cli_shard_parse(o, plan, &range);
 
 	if (!status && o->step && range.end - range.first > 1)
 		status = cli_fail(CLI_EXIT_USAGE, "shard: run: --step: %s: give one shard",

@@ -114,6 +114,13 @@ static void ask(const struct decode_code_store *store, uint64_t space, uint64_t 
 		store->asked->lost = true;
 }
 
+/* Note that the store has returned a page of a space, or the space. */
+static void note(const struct decode_code_store *store, uint64_t space, uint64_t vaddr)
+{
+	if (store->uses && !trace_pairs_add(&store->uses->all, space, vaddr))
+		store->uses->lost = true;
+}
+
 static const struct decode_code_spaced *find_space(const struct decode_code_store *store,
 						   uint64_t cr3)
 {
@@ -170,6 +177,8 @@ static const uint8_t *bytes_at(const struct decode_code_store *store, uint64_t i
 	const uint8_t *bytes = space ? page_bytes(store, space, vaddr) : NULL;
 	uint64_t number;
 
+	if (bytes)
+		note(store, id, vaddr);
 	if (bytes || !store->source)
 		return bytes;
 	number = source_number(store, id);
@@ -534,6 +543,8 @@ uint64_t decode_code_space_by(const struct decode_code_store *store, uint64_t id
 		if (!space)
 			ask(store, id & ~(uint64_t)0xfff, DECODE_CODE_ANY_PAGE);
 	}
+	if (space)
+		note(store, space->cr3, DECODE_CODE_ANY_PAGE);
 	if (space || !store->source)
 		return space ? space->cr3 : DECODE_CR3_UNKNOWN;
 	number = source_number(store, id);
@@ -565,6 +576,7 @@ uint64_t decode_code_guess(const struct decode_code_store *store, uint64_t ip)
 	for (i = 0; i < store->nspaces; i++) {
 		if (decode_code_find_page(store, store->spaces[i].cr3, ip & ~(uint64_t)0xfff) < 0)
 			continue;
+		note(store, store->spaces[i].cr3, ip & ~(uint64_t)0xfff);
 		if (found != DECODE_CR3_UNKNOWN)
 			return DECODE_CR3_UNKNOWN;
 		found = store->spaces[i].cr3;

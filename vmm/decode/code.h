@@ -115,6 +115,28 @@ bool decode_code_leaves_out(const struct decode_code_store *store);
  */
 uint64_t decode_code_guess(const struct decode_code_store *store, uint64_t ip);
 
+/*
+ * code_used.c: note in @uses what the store returns from now on. Several stores of a vCPU can have
+ * the same @uses. @uses must outlive the store.
+ */
+struct decode_code_uses;
+struct decode_code_uses *decode_code_uses_new(void);
+void decode_code_uses_free(struct decode_code_uses *uses);
+void decode_code_note_uses(struct decode_code_store *store, struct decode_code_uses *uses);
+
+/* Return how many changes were applied, in the order of decode_code_change_at(). */
+size_t decode_code_applied(const struct decode_code_store *store);
+
+/*
+ * List the entries of trace_reader_code() that a store needs for the answers in @uses. The answers
+ * were given between @first and @last applied changes. Changes in this range and the nearest ones on
+ * both sides are listed, too, because their positions matter. *list is from malloc(), ascending.
+ * Returns 0 or -ENOMEM.
+ */
+int decode_code_list_used(const struct decode_code_store *store, const struct trace_reader *reader,
+			  unsigned int vcpu, const struct decode_code_uses *uses, size_t first,
+			  size_t last, size_t **list, size_t *n);
+
 /* Select the space that decode_code_fetch() reads. */
 void decode_code_select(struct decode_code_store *store, uint64_t space);
 /* Copy code of the selected space, see decode_code_read(). */

@@ -53,6 +53,12 @@ struct decode_code_asked {
 	bool lost;   /* there was no memory for a question */
 };
 
+/* Spaces and pages for which the store has returned code; see decode_code_note_uses(). */
+struct decode_code_uses {
+	struct trace_pairs all; /* of a space and an address, or DECODE_CODE_ANY_PAGE */
+	bool lost;		/* there was no memory for an entry */
+};
+
 #define DECODE_CODE_ANY_PAGE  UINT64_MAX /* no address of a page */
 #define DECODE_CODE_ANY_SPACE UINT64_MAX /* no space */
 
@@ -84,6 +90,8 @@ struct decode_code_store {
 	uint64_t selected;
 	uint64_t last_vaddr;
 	const uint8_t *last_bytes; /* NULL if there is none */
+
+	struct decode_code_uses *uses; /* NULL if nobody wants it */
 
 	/* Of a file that grows. */
 	struct decode_code_asked *asked; /* NULL if the file does not grow */

@@ -83,9 +83,18 @@ static void set_counter(const struct decode_shard *shard, uint64_t begun, uint64
 	}
 }
 
-static int decode_shard(struct decode_pt_flow *f, const struct decode_shard *shard,
+/* Note how many changes of code were applied, before the first item or behind the last one. */
+static void note_changes(const struct decode_pt_flow *f, struct decode_shard_code *code,
+			 unsigned int end)
+{
+	if (code)
+		code->applied[end] = decode_code_applied(f->ahead.store);
+}
+
+static int decode_shard(struct decode_pt_flow *f, const struct decode_shard_part *part,
 			struct decode_partial *to)
 {
+	const struct decode_shard *shard = part->shard;
 	const struct decode_pt_carry carry = {.insns = shard->insns, .mode = f->ahead.flow.mode};
 	uint64_t begun, last_change, next_change;
 	struct decode_pt_state state;
@@ -98,9 +107,58 @@ static int decode_shard(struct decode_pt_flow *f, const struct decode_shard *sha
 	begun = f->ahead.flow.insns;
 	last_change = decode_code_last_change(f->ahead.store);
 	next_change = decode_code_next_change(f->ahead.store);
+	note_changes(f, part->code, 0);
 	err = take(&f->base, to);
 	set_end(f, &to->ends[1]);
 	set_counter(shard, begun, f->ahead.flow.insns, last_change, next_change, &to->counter);
+	return err;
+}
+
+/* Read the bytes of the shard, and decode them. */
+static int decode_part(const struct decode_shard_part *part, struct decode_flow *flow,
+		       enum decode_flow_unit unit, struct decode_partial *to)
+{
+	struct decode_pt_flow *f = (struct decode_pt_flow *)flow;
+	const struct decode_shard *shard = part->shard;
+	const uint64_t from = shard ? shard->from.psb : 0;
+	const uint64_t end =
+		shard ? shard->to.end : trace_reader_stream_bytes(part->reader, part->vcpu);
+	int err = trace_reader_load(part->reader, part->vcpu, from, end);
+
+	if (err == -ENODATA && shard)
+		return -EPROTO;
+	if (err)
+		return err;
+	if (!shard) {
+		to->ends[0].unfit = to->ends[1].unfit = true;
+		return take(flow, to);
+	}
+	return is_right(f, shard, unit) ? decode_shard(f, part, to) : -EPROTO;
+}
+
+/* Decode like decode_part(), and list the code that was used. */
+static int decode_code(const struct decode_shard_part *part, struct decode_flow *flow,
+		       enum decode_flow_unit unit, struct decode_partial *to)
+{
+	struct decode_pt_flow *f = (struct decode_pt_flow *)flow;
+	struct decode_code_uses *uses = decode_code_uses_new();
+	struct decode_shard_code *code = part->code;
+	int err = -ENOMEM;
+
+	if (!uses)
+		return err;
+	*code = (struct decode_shard_code){.n = 0};
+	decode_code_note_uses(f->ahead.store, uses);
+	decode_code_note_uses(f->store, uses);
+	err = decode_part(part, flow, unit, to);
+	note_changes(f, code, 1);
+	if (!err)
+		err = decode_code_list_used(f->ahead.store, part->reader, part->vcpu, uses,
+					    code->applied[0], code->applied[1], &code->list,
+					    &code->n);
+	decode_code_note_uses(f->ahead.store, NULL);
+	decode_code_note_uses(f->store, NULL);
+	decode_code_uses_free(uses);
 	return err;
 }
 
@@ -115,19 +173,14 @@ int decode_shard_part(const struct decode_shard_part *part, struct decode_partia
 	if (err)
 		return err;
 	if (!counts) {
-		to->calls = decode_calls_new_open(part->symbols);
-		err = to->calls ? decode_flow_merge(flow, decode_calls_function,
-						    (void *)(uintptr_t)part->symbols)
-				: -ENOMEM;
+		to->calls = part->code ? NULL : decode_calls_new_open(part->symbols);
+		err = to->calls || part->code ? decode_flow_merge(flow, decode_calls_function,
+								  (void *)(uintptr_t)part->symbols)
+					      : -ENOMEM;
 	}
-	if (!err && !part->shard) {
-		to->ends[0].unfit = to->ends[1].unfit = true;
-		err = take(flow, to);
-	} else if (!err) {
-		err = is_right((struct decode_pt_flow *)flow, part->shard, unit)
-			      ? decode_shard((struct decode_pt_flow *)flow, part->shard, to)
-			      : -EPROTO;
-	}
+	if (!err)
+		err = part->code ? decode_code(part, flow, unit, to)
+				 : decode_part(part, flow, unit, to);
 	decode_flow_close(flow);
 	return err;
 }

@@ -6,6 +6,13 @@
 #include "decode/partial.h"
 #include "decode/shard_plan.h"
 
+/* The code that a shard uses. */
+struct decode_shard_code {
+	size_t *list; /* indices of trace_reader_code(), ascending, from malloc() */
+	size_t n;
+	size_t applied[2]; /* how many changes were applied at its begin and at its end */
+};
+
 struct decode_shard_part {
 	struct trace_reader *reader;
 	const struct debug_symbols *symbols; /* for CALLS; may be NULL */
@@ -13,11 +20,13 @@ struct decode_shard_part {
 	enum decode_partial_kind kind;
 	/* From the begin of the first shard to the end of the last; NULL: all of the vCPU. */
 	const struct decode_shard *shard;
+	/* If not NULL, it receives the code that the part uses, and the result has no tree of calls. */
+	struct decode_shard_code *code;
 };
 
 /*
  * Decode @part into @to, whose plan and shards the caller sets. Returns 0, -EPROTO if @part->shard
- * is not one of this file, or -errno. Free @to also after an error.
+ * is not one of this file, -EBADMSG or -ENODATA if the file is damaged, or -errno. Free @to also after an error.
  */
 int decode_shard_part(const struct decode_shard_part *part, struct decode_partial *to);
 

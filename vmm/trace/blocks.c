@@ -151,6 +151,29 @@ static const char *take_copy(struct trace_blocks *b, uint64_t at, const struct t
 	return why;
 }
 
+/* Take a block by its first bytes. Damage behind them is found when the block is loaded. */
+static const char *take_skipped(struct trace_blocks *b, uint64_t at, const struct trace_block *head)
+{
+	uint8_t first[TRACE_SKIP_BYTES];
+	const char *why;
+	int err = trace_source_read(&b->source, at + sizeof(*head), first, sizeof(first));
+
+	if (err)
+		return short_of(b, err);
+	b->skipped = at;
+	why = b->take(b, head, first);
+	b->skipped = 0;
+	return why;
+}
+
+const char *trace_blocks_load(struct trace_blocks *b, uint64_t at, struct trace_block *head,
+			      void **payload)
+{
+	const char *why = read_head(b, at, head);
+
+	return why ? why : load(b, at, head, payload);
+}
+
 /* Check and take the block at `at`. *len receives its size in the file. */
 static const char *read_block(struct trace_blocks *b, uint64_t at, uint64_t *len)
 {
@@ -163,6 +186,8 @@ static const char *read_block(struct trace_blocks *b, uint64_t at, uint64_t *len
 		return why;
 	*len = sizeof(head) + padded(&head);
 	use = b->use(b, &head);
+	if (use == TRACE_USE_SKIP && head.len > TRACE_SKIP_BYTES)
+		return take_skipped(b, at, &head);
 	/* Behind damage a block can have any address, and its contents may be unaligned. */
 	if (use == TRACE_USE_STAY && !(at % 8) && head.len <= LARGE)
 		payload = trace_source_bytes(&b->source, at + sizeof(head), padded(&head));

@@ -16,6 +16,7 @@ enum trace_block_use {
 	TRACE_USE_LOOK, /* a copy of the payload, valid during the call */
 	TRACE_USE_KEEP, /* a copy of the payload, which stays in the arena */
 	TRACE_USE_STAY, /* the payload in the mapped file, or else a copy as with KEEP */
+	TRACE_USE_SKIP, /* its first bytes, unchecked: see `skipped`. Not in PACKED blocks */
 };
 
 struct trace_blocks {
@@ -26,8 +27,10 @@ struct trace_blocks {
 		struct trace_damage *at;
 		size_t n, room;
 	} damages;
-	uint64_t budget; /* remaining bytes for failed checks */
-	uint64_t at;	 /* position of the first block that trace_blocks_more() has not read */
+	uint64_t budget;  /* remaining bytes for failed checks */
+	uint64_t skipped; /* position of the block that is passed to take() with SKIP, or else 0 */
+	bool packed;	  /* the blocks are in a PACKED block */
+	uint64_t at;	  /* position of the first block that trace_blocks_more() has not read */
 
 	enum trace_block_use (*use)(struct trace_blocks *b, const struct trace_block *head);
 	/*
@@ -52,6 +55,15 @@ int trace_blocks_read(struct trace_blocks *b, uint64_t at, unsigned int how);
  * damage, or -errno. After an error the reader can only be closed.
  */
 int trace_blocks_more(struct trace_blocks *b);
+/* The bytes of a payload that take() gets with SKIP. A smaller block is not skipped. */
+#define TRACE_SKIP_BYTES 16u
+/*
+ * Read and check the block at @at, which was skipped. *payload receives a copy, which
+ * trace_arena_undo() frees. Returns NULL, or a static reason why the block is damaged. `error` is set
+ * after other errors.
+ */
+const char *trace_blocks_load(struct trace_blocks *b, uint64_t at, struct trace_block *head,
+			      void **payload);
 void trace_blocks_close(struct trace_blocks *b);
 
 /*

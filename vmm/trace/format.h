@@ -65,7 +65,9 @@ enum trace_block_type {
 	TRACE_BLOCK_CUT,     /* struct trace_cut */
 	TRACE_BLOCK_OPTIONS, /* struct trace_run_options, then their text: of all vCPUs */
 	TRACE_BLOCK_TASK,    /* struct trace_task[] */
-	TRACE_BLOCK_TYPES
+	TRACE_BLOCK_TYPES,
+	/* Types that a reader must know have TRACE_BLOCK_NEEDED. */
+	TRACE_BLOCK_PIECE = 0x8001, /* struct trace_piece */
 };
 
 #define TRACE_BLOCK_TYPES_OLD TRACE_BLOCK_ORIGIN /* the types of versions 1 and 2 end here */
@@ -710,6 +712,21 @@ struct trace_cut {
 	uint32_t reserved;
 };
 
+/*
+ * The file is a piece: it has only what decoding some shards of a plan needs (vpt shard cut). The
+ * block follows INFO and the CUT block of its vCPU, and is the only one of its type. A TRACE block of
+ * this vCPU can be further in the stream than the end of the TRACE block before it, up to @bytes. The
+ * bytes between them are omitted. Code and side-band that these shards do not use are omitted, too.
+ */
+struct trace_piece {
+	uint64_t plan;	      /* the number of the plan */
+	uint32_t first, last; /* the shards */
+	uint64_t bytes;	      /* size of the stream with the omitted bytes */
+	/* The results of the shards, by which a decoder finds that code is missing. */
+	uint64_t insns, errors;
+};
+#define TRACE_PIECE_BYTES_MAX (1ull << 43) /* maximum of @bytes */
+
 /* These structs are a file format: a change needs a new TRACE_FILE_VERSION. */
 VPT_STATIC_ASSERT(sizeof(struct trace_file_header) == 32, "file format");
 VPT_STATIC_ASSERT(sizeof(struct trace_block) == 16, "file format");
@@ -740,5 +757,6 @@ VPT_STATIC_ASSERT(sizeof(struct trace_user_mark) == 40, "file format");
 VPT_STATIC_ASSERT(sizeof(struct trace_task) == 56, "file format");
 VPT_STATIC_ASSERT(sizeof(struct trace_cut) == 32, "file format");
 VPT_STATIC_ASSERT(sizeof(struct trace_run_options) == 8, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_piece) == 40, "file format");
 
 #endif /* VMM_TRACE_FORMAT_H */

@@ -282,6 +282,8 @@ static const char *read_newer(struct trace_reader *r, struct trace_reader_vcpu *
 		return trace_reader_take_cut(v, p, b->len);
 	case TRACE_BLOCK_OPTIONS:
 		return trace_reader_take_options(r, p, b->len);
+	case TRACE_BLOCK_PIECE:
+		return trace_reader_take_piece(r, b->vcpu, p, b->len);
 	default:
 		return NULL;
 	}
@@ -345,6 +347,8 @@ static bool is_oracle(uint16_t type)
 
 static bool is_unknown(const struct trace_reader *r, uint16_t type)
 {
+	if (type == TRACE_BLOCK_PIECE && r->version >= TRACE_FILE_VERSION)
+		return false;
 	return !type || type >= TRACE_BLOCK_TYPES ||
 	       (type >= TRACE_BLOCK_TYPES_OLD && r->version < TRACE_FILE_VERSION);
 }
@@ -373,6 +377,7 @@ static enum trace_block_use use(struct trace_blocks *b, const struct trace_block
 	case TRACE_BLOCK_PAGE:
 		return r->how & TRACE_READER_CODE_IN_PLACE ? TRACE_USE_STAY : TRACE_USE_KEEP;
 	case TRACE_BLOCK_TRACE:
+		return r->how & TRACE_READER_LAZY && !b->packed ? TRACE_USE_SKIP : TRACE_USE_LOOK;
 	case TRACE_BLOCK_CR3:
 	case TRACE_BLOCK_SPACE:
 	case TRACE_BLOCK_VMCS:
@@ -483,6 +488,8 @@ static int open_source(struct trace_reader *r, const char *path, char *why, size
 static int resolve(struct trace_reader *r, int err, char *why, size_t size)
 {
 	if (!err)
+		err = trace_reader_end_streams(r);
+	if (!err)
 		err = trace_reader_resolve(r);
 	if (!err)
 		err = trace_reader_spaces_resolve(r);
@@ -491,6 +498,11 @@ static int resolve(struct trace_reader *r, int err, char *why, size_t size)
 			 "it cannot be read without its blocks of type 0x%x, which this program "
 			 "does not know: use a newer vpt",
 			 r->needed);
+	} else if (r->is_piece) {
+		snprintf(why, size,
+			 "it is a piece of a trace, with what shards %u to %u of a plan need: only "
+			 "vpt shard run --piece reads it",
+			 r->piece->first, r->piece->last);
 	} else if (err == -E2BIG) {
 		snprintf(why, size, "its FRAME and VIEW blocks would take too much memory");
 		err = -EINVAL;
@@ -510,7 +522,9 @@ static int read_file(struct trace_reader *r, char *why, size_t size)
 
 	if (err)
 		return err;
-	trace_source_map(&r->blocks.source);
+	/* A map would read the skipped blocks. */
+	if (!(r->how & TRACE_READER_LAZY))
+		trace_source_map(&r->blocks.source);
 	return resolve(r, trace_blocks_read(&r->blocks, at, r->how), why, size);
 }
 
@@ -528,6 +542,7 @@ static struct trace_reader *new_reader(unsigned int how, char *why, size_t size)
 	r->blocks.take = take;
 	r->blocks.resumed = resumed;
 	r->how = how;
+	r->sparse = how & TRACE_READER_LAZY;
 	return r;
 }
 
@@ -654,7 +669,7 @@ void trace_reader_close(struct trace_reader *r)
 	if (!r)
 		return;
 	for (i = 0; r->info && i < r->info->vcpus; i++) {
-		free(r->vcpu[i].stream.at);
+		trace_reader_free_stream(r, &r->vcpu[i]);
 		free(r->vcpu[i].chunks.at);
 		free(r->vcpu[i].code.at);
 		free(r->vcpu[i].periods.at);

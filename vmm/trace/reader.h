@@ -71,6 +71,13 @@ enum trace_reader_how {
 	                                     * walk it */
 	/* The bytes of code pages may change with the file: read no byte twice. */
 	TRACE_READER_CODE_IN_PLACE = 1 << 3,
+	/*
+	 * Read no TRACE blocks outside of PACKED blocks. Their bytes are 0 until
+	 * trace_reader_load() reads them, but for the first bytes of sessions.
+	 */
+	TRACE_READER_LAZY = 1 << 4,
+	/* Read pieces, which are refused otherwise, as only decoders of their shards may use them. */
+	TRACE_READER_PIECE = 1 << 5,
 };
 
 /*
@@ -172,6 +179,13 @@ const struct trace_vmcs *trace_reader_vmcs(const struct trace_reader *r, unsigne
 const uint8_t *trace_reader_stream(struct trace_reader *r, unsigned int vcpu, size_t *len);
 
 uint64_t trace_reader_stream_bytes(const struct trace_reader *r, unsigned int vcpu);
+/*
+ * Read a part of a stream, if TRACE_READER_LAZY or a piece has left it out. Returns 0, -ENODATA if the
+ * file does not have all bytes of the part, -EBADMSG if a block of it is damaged, or -errno.
+ */
+int trace_reader_load(struct trace_reader *r, unsigned int vcpu, uint64_t from, uint64_t to);
+/* Return the PIECE block and its vCPU, or NULL if the file is not a piece. */
+const struct trace_piece *trace_reader_piece(const struct trace_reader *r, unsigned int *vcpu);
 /*
  * Return the offset of the last TRACE block, or 0. A recorder writes the side-band for the bytes
  * before that block no later than that block.

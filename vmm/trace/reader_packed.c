@@ -111,10 +111,12 @@ const char *trace_blocks_unpack(struct trace_blocks *b, const void *payload, siz
 		return trace_reader_no_memory;
 	err = trace_zstd_unpack(bytes, packed.bytes, (const uint8_t *)payload + sizeof(packed),
 				packed.packed);
+	b->packed = true;
 	if (!err)
 		why = take_all(b, bytes, packed.bytes);
 	else
 		why = err == -ENOMEM ? trace_reader_no_memory : "a PACKED block cannot be unpacked";
+	b->packed = false;
 	free(bytes);
 	return why;
 }

@@ -11,6 +11,7 @@ struct trace_reader_chunk {
 	uint64_t offset;
 	uint64_t gpa;
 	uint64_t len;
+	uint64_t file; /* position of its block, if its bytes were not read; otherwise 0 */
 };
 
 /* The place of an input: struct trace_recorded. */
@@ -66,6 +67,7 @@ struct trace_reader_vcpu {
 	struct trace_reader_place last_input;
 	struct trace_cut cut; /* `why` is 0 if there is no cut */
 	struct trace_oracle_log oracle;
+	uint64_t whole;	  /* of a piece: bytes of the stream, with those that it omits */
 	uint64_t missing; /* missing bytes of the stream */
 	uint64_t insns;	  /* the highest counter so far */
 	uint64_t behind;  /* the highest counter before the last damage */
@@ -86,6 +88,7 @@ struct trace_reader {
 	struct trace_blocks blocks; /* must be the first member, because callbacks receive a
 	                             * pointer to it */
 	unsigned int how;	    /* enum trace_reader_how */
+	bool sparse;		    /* streams are maps, whose omitted bytes take no memory */
 	uint32_t version;	    /* version of the file */
 	uint16_t needed;	    /* an unknown type with TRACE_BLOCK_NEEDED; 0 if there was
 	                	     * none */
@@ -99,6 +102,9 @@ struct trace_reader {
 	size_t nram;
 	const struct trace_origin *origin;
 	const struct trace_run_options *options; /* or NULL */
+	const struct trace_piece *piece;	 /* or NULL */
+	unsigned int piece_vcpu;
+	bool is_piece;	      /* the file is a piece, and the caller does not read pieces */
 	struct trace_cpu cpu; /* from trace_reader_set_cpu(); the vendor is unknown if it was not
 	                       * set */
 	struct {
@@ -198,6 +204,25 @@ const char *trace_reader_trace(struct trace_reader *r, struct trace_reader_vcpu 
 			       const void *payload, size_t len);
 const char *trace_reader_session(struct trace_reader *r, struct trace_reader_vcpu *v,
 				 const void *payload, size_t len);
+/* Make room for @more bytes at the end of the stream. Returns false if there is no memory. */
+bool trace_reader_stream_room(const struct trace_reader *r, struct trace_reader_vcpu *v,
+			      uint64_t more);
+
+/*
+ * reader_piece.c: take a PIECE block. Returns NULL, or the error in it; then nothing of it was taken.
+ */
+const char *trace_reader_take_piece(struct trace_reader *r, unsigned int vcpu, const void *payload,
+				    size_t len);
+/* Grow a stream that is a map to at least @bytes. Returns false if there is no memory. */
+bool trace_reader_map_stream(struct trace_reader_vcpu *v, uint64_t bytes);
+/* Free a stream. */
+void trace_reader_free_stream(const struct trace_reader *r, struct trace_reader_vcpu *v);
+/*
+ * Complete the streams after all blocks were read: load the first bytes of sessions, and the end of a
+ * piece. Returns 0 or -errno.
+ */
+int trace_reader_end_streams(struct trace_reader *r);
+
 /* Note that a part of the file was omitted, for all vCPUs. */
 void trace_reader_gap(struct trace_reader *r);
 

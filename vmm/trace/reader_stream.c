@@ -10,8 +10,11 @@
 #include "trace/reader_state.h"
 #include "vpt/msr.h"
 
-static bool has_room(struct trace_reader_vcpu *v, uint64_t more)
+bool trace_reader_stream_room(const struct trace_reader *r, struct trace_reader_vcpu *v,
+			      uint64_t more)
 {
+	if (r->sparse)
+		return trace_reader_map_stream(v, v->stream.n + more);
 	while (v->stream.room - v->stream.n < more) {
 		void *at = trace_vec_grow(v->stream.at, &v->stream.room, 1);
 
@@ -20,6 +23,18 @@ static bool has_room(struct trace_reader_vcpu *v, uint64_t more)
 		v->stream.at = at;
 	}
 	return true;
+}
+
+static bool is_piece(const struct trace_reader *r, const struct trace_reader_vcpu *v)
+{
+	return r->piece && v == &r->vcpu[r->piece_vcpu];
+}
+
+/* Returns true if a piece may omit the bytes before a part of the stream. */
+static bool omits(const struct trace_reader *r, const struct trace_reader_vcpu *v, uint64_t offset,
+		  uint64_t len)
+{
+	return is_piece(r, v) && offset <= v->whole && len <= v->whole - offset;
 }
 
 /* Return the session without an end, or NULL. */
@@ -81,7 +96,7 @@ static const char *make_hole(struct trace_reader *r, struct trace_reader_vcpu *v
 
 	if (bytes > r->missing)
 		return "a place in the stream is wrong";
-	if (!has_room(v, bytes) || !end_as_lost(r, v) ||
+	if (!trace_reader_stream_room(r, v, bytes) || !end_as_lost(r, v) ||
 	    !begin_period(v, make_edge(r, v, TRACE_SESSION_START, to)))
 		return trace_reader_no_memory;
 	r->missing -= bytes;
@@ -104,19 +119,25 @@ const char *trace_reader_trace(struct trace_reader *r, struct trace_reader_vcpu 
 	len -= sizeof(*chunk);
 	if (!trace_reader_rebase(v, &chunk->offset))
 		return "a place in the stream is wrong";
-	if (chunk->offset < v->stream.n || (chunk->offset > v->stream.n && !r->missing))
+	if (chunk->offset < v->stream.n ||
+	    (chunk->offset > v->stream.n && !r->missing && !omits(r, v, chunk->offset, len)))
 		return "a TRACE block does not continue its stream";
+	if (is_piece(r, v) && !omits(r, v, chunk->offset, len))
+		return "a TRACE block is behind the end of its stream";
 	if (!trace_vec_room(&v->chunks))
 		return trace_reader_no_memory;
-	if (chunk->offset > v->stream.n)
+	if (chunk->offset > v->stream.n && omits(r, v, chunk->offset, len))
+		v->stream.n = chunk->offset;
+	else if (chunk->offset > v->stream.n)
 		why = make_hole(r, v, chunk->offset);
 	if (why)
 		return why;
-	if (!has_room(v, len))
+	if (!trace_reader_stream_room(r, v, len))
 		return trace_reader_no_memory;
-	v->chunks.at[v->chunks.n++] =
-		(struct trace_reader_chunk){.offset = chunk->offset, .gpa = chunk->gpa, .len = len};
-	memcpy(v->stream.at + v->stream.n, bytes, len);
+	v->chunks.at[v->chunks.n++] = (struct trace_reader_chunk){
+		.offset = chunk->offset, .gpa = chunk->gpa, .len = len, .file = r->blocks.skipped};
+	if (!r->blocks.skipped)
+		memcpy(v->stream.at + v->stream.n, bytes, len);
 	v->stream.n += len;
 	return NULL;
 }
@@ -160,7 +181,7 @@ static const char *end(struct trace_reader *r, struct trace_reader_vcpu *v,
 static const char *check_session(const struct trace_reader *r, const struct trace_reader_vcpu *v,
 				 const struct trace_session *session)
 {
-	if (session->offset > v->stream.n && !r->missing)
+	if (session->offset > v->stream.n && !r->missing && !omits(r, v, session->offset, 0))
 		return "a session's place in the stream is wrong";
 	if (v->periods.n && session->offset < v->periods.at[v->periods.n - 1].start->offset)
 		return "a session's place in the stream is wrong";
@@ -200,7 +221,7 @@ const char *trace_reader_session(struct trace_reader *r, struct trace_reader_vcp
 			return trace_reader_no_memory;
 	}
 	why = check_session(r, v, session);
-	if (!why && session->offset > v->stream.n)
+	if (!why && session->offset > v->stream.n && !omits(r, v, session->offset, 0))
 		why = make_hole(r, v, session->offset);
 	if (!why)
 		why = session->edge == TRACE_SESSION_START ? start(r, v, session)
