@@ -18,7 +18,7 @@ record() {
 	payload=$1
 	shift
 	"$VPT" run -q --engine=soft --pt=host -o "$t" "$@" "$GUEST/$payload.elf" \
-		>/dev/null 2>"$dir/err" </dev/null
+		>/dev/null 2>"$dir/err" </dev/null || tap_fail "vpt run $payload $*" "$(cat "$dir/err")"
 }
 
 # Print the shards in a random order.
@@ -101,7 +101,7 @@ done <<EOF
 4 exceptions --psb=0
 3 interrupts --psb=0 --tsc
 20 processes --psb=0
-20 processes --psb=0 --no-os
+0 processes --psb=0 --user
 60 kernelmix --psb=0 --tsc
 60 jit --psb=0 --arg=100
 60 legacy --psb=0 --model=spr --events --cyc --buffer=1024:60

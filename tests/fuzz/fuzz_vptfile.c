@@ -3,7 +3,8 @@
  * Fuzz target: arbitrary bytes as a .vpt file. The file is opened, decoded both ways and compared
  * with its oracle, and its images are searched for symbols, all without memory errors. If the first
  * byte is odd, the checksums are corrected first, so that the code behind that check is reached. If
- * its bit 2 is set, all blocks but the first are compressed first.
+ * its bit 2 is set, all blocks but the first are compressed first. Its bit 3 permits pieces, and with
+ * bit 4 trace bytes are loaded only when they are used.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -72,6 +73,29 @@ static size_t pack(const uint8_t *at, size_t size, uint8_t *to, size_t room)
 	return head + ((block.len + 7) & ~7u);
 }
 
+/* The part of a stream that is small enough to be used as a whole. */
+#define STREAM_MAX (1u << 20)
+
+/* Load and unload parts of the streams. Returns false if a stream is too large to be decoded. */
+static bool load(struct trace_reader *r, uint8_t seed)
+{
+	const unsigned int vcpus = trace_reader_info(r)->vcpus;
+	bool small = true;
+	unsigned int i, vcpu;
+
+	for (i = 0; i < vcpus; i++) {
+		const uint64_t bytes = trace_reader_stream_bytes(r, i);
+		const uint64_t from = bytes / 256 * seed, to = from + (bytes - from) / 2;
+
+		(void)trace_reader_load(r, i, from, to);
+		(void)trace_reader_unload(r, i, 0, to);
+		(void)trace_reader_load(r, i, 0, bytes);
+		small = small && bytes <= STREAM_MAX;
+	}
+	REQUIRE(!trace_reader_piece(r, &vcpu) || vcpu < vcpus);
+	return small;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int fd = -1;
@@ -79,6 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char path[32], why[160];
 	size_t room = 2 * size + 1024, len, packed;
 	uint8_t *copy, *repacked;
+	unsigned int how;
 	int err;
 
 	if (!size)
@@ -99,12 +124,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(repacked);
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	err = trace_reader_open(path, &r, why, sizeof(why));
+	how = (data[0] & 8 ? TRACE_READER_PIECE : 0) | (data[0] & 16 ? TRACE_READER_LAZY : 0);
+	err = trace_reader_open_as(path, how, &r, why, sizeof(why));
 	if (err) {
 		REQUIRE(*why && !strchr(why, '\n'));
 		return 0;
 	}
-	use_file(r, len, data[0] & 2);
+	if (load(r, data[0]))
+		use_file(r, len, data[0] & 2);
 	trace_reader_close(r);
 	return 0;
 }

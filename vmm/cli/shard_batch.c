@@ -23,7 +23,7 @@
 struct batch {
 	const struct cli_shard_options *o;
 	struct cli_plan plan;
-	char vpt[PATH_MAX], path[PATH_MAX], dir[PATH_MAX], trace[PATH_MAX];
+	char vpt[PATH_MAX], path[PATH_MAX], dir[PATH_MAX], trace[PATH_MAX], piece[PATH_MAX];
 	struct cli_shard_script script;
 };
 
@@ -172,6 +172,8 @@ static int fill_paths(struct batch *b)
 		status = absolute(dir, b->dir);
 	if (!status && o->trace)
 		status = absolute(o->trace, b->trace);
+	if (!status && o->piece)
+		status = absolute(o->piece, b->piece);
 	return status;
 }
 
@@ -222,6 +224,7 @@ static int batch(struct batch *b)
 		.plan = b->path,
 		.dir = b->dir,
 		.trace = o->trace ? b->trace : NULL,
+		.piece = o->piece ? b->piece : NULL,
 		.shards = shards,
 		.tasks = o->tasks ? o->tasks : most,
 		.coverage = o->coverage,

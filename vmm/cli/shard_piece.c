@@ -130,6 +130,10 @@ static int cut_range(const struct cut *c, const struct cli_shard_range *range, c
 		.errors = p.sum.errors,
 	};
 	status = err ? cli_shard_failed(c->o, c->plan, range, err) : write_piece(c, path, &want);
+	if (!err)
+		err = trace_reader_unload(c->reader, want.vcpu, want.from, want.to);
+	if (!status && err)
+		status = cli_shard_failed(c->o, c->plan, range, err);
 	decode_partial_free(&p);
 	free(code.list);
 	return status;

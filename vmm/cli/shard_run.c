@@ -283,6 +283,9 @@ static int decode_range(struct trace_reader *reader, const struct cli_plan *plan
 	if (part.vcpu >= trace_reader_info(reader)->vcpus)
 		return -EPROTO;
 	err = decode_shard_part(&part, to);
+	if (!err)
+		err = trace_reader_unload(reader, part.vcpu, part.shard ? shard.from.psb : 0,
+					  part.shard ? shard.to.end : UINT64_MAX);
 	to->plan = plan->id;
 	to->first = range->first;
 	to->end = range->end;

@@ -18,7 +18,7 @@ static const char task_body[] =
 	"echo \"task $shard on ${SLURMD_NODENAME:-$(uname -n)},"
 	" job ${SLURM_JOB_ID:-none}, restarts: ${SLURM_RESTART_COUNT:-0}\"\n"
 	"exec \"$vpt\" shard run --keep --step=$tasks --dir=\"$dir\" \\\n"
-	"\t${trace:+\"--trace=$trace\"} \"$plan\" \"$shard\"\n";
+	"\t${trace:+\"--trace=$trace\"} ${piece:+\"--piece=$piece\"} \"$plan\" \"$shard\"\n";
 
 static const char merge_body[] =
 	"exec 2>\"$dir/merge.log\" </dev/null\n"
@@ -99,6 +99,7 @@ static void set_paths(const struct cli_shard_script *s, FILE *out)
 	set("plan", s->plan, out);
 	set("dir", s->dir, out);
 	set("trace", s->trace ? s->trace : "", out);
+	set("piece", s->piece ? s->piece : "", out);
 }
 
 /* Paths have no line breaks, so no line of theirs ends the here-document. */

@@ -19,6 +19,7 @@ struct cli_shard_script {
 	const char *vpt, *plan;
 	const char *dir;   /* of results and logs */
 	const char *trace; /* NULL: the plan's */
+	const char *piece; /* the folder of pieces, or NULL */
 	uint64_t shards;
 	uint64_t tasks;	     /* task K decodes shards K, K + tasks, ... */
 	uint64_t minutes;    /* of a task; only for Slurm */

@@ -221,7 +221,11 @@ bool decode_cut_is_right(const struct decode_shard_input *in, const struct decod
 		return false;
 	found = at_segment(in, cut->segment);
 	if (!cut->begins) {
-		if (cut->psb < found.psb || cut->psb >= in->segments[cut->segment].end ||
+		const uint64_t end = in->segments[cut->segment].end;
+
+		/* Without a PSB there, all bytes behind would be searched for one. */
+		if (cut->psb < found.psb || cut->psb >= end ||
+		    !decode_is_psb(in->stream + cut->psb, (size_t)(end - cut->psb)) ||
 		    !find_in_segment(in, cut->psb, &found))
 			return false;
 	}

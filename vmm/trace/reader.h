@@ -184,6 +184,11 @@ uint64_t trace_reader_stream_bytes(const struct trace_reader *r, unsigned int vc
  * file does not have all bytes of the part, -EBADMSG if a block of it is damaged, or -errno.
  */
 int trace_reader_load(struct trace_reader *r, unsigned int vcpu, uint64_t from, uint64_t to);
+/*
+ * Forget a part of a stream that trace_reader_load() has read, to free memory. Its bytes can be 0
+ * until they are loaded again. Returns 0 or -errno, as trace_reader_load().
+ */
+int trace_reader_unload(struct trace_reader *r, unsigned int vcpu, uint64_t from, uint64_t to);
 /* Return the PIECE block and its vCPU, or NULL if the file is not a piece. */
 const struct trace_piece *trace_reader_piece(const struct trace_reader *r, unsigned int *vcpu);
 /*

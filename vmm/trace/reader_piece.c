@@ -10,6 +10,7 @@
 #include "trace/reader_state.h"
 
 #define MAP_LEAST ((size_t)1 << 20)
+#define PAGE	  ((uint64_t)4096)
 
 /* The bytes that the decoder reads at the begin of a session, to find a PSB. */
 #define SESSION_BYTES 16u
@@ -109,10 +110,10 @@ static int load_chunk(struct trace_reader *r, struct trace_reader_vcpu *v,
 	if (head.type == TRACE_BLOCK_TRACE && head.len == c->len + sizeof(struct trace_chunk)) {
 		memcpy(v->stream.at + c->offset, (uint8_t *)payload + sizeof(struct trace_chunk),
 		       c->len);
-		c->file = 0;
+		c->loaded = true;
 	}
 	trace_arena_undo(&r->blocks.arena, payload, (head.len + 7) & ~(size_t)7);
-	return c->file ? -EBADMSG : 0;
+	return c->loaded ? 0 : -EBADMSG;
 }
 
 int trace_reader_load(struct trace_reader *r, unsigned int vcpu, uint64_t from, uint64_t to)
@@ -125,7 +126,7 @@ int trace_reader_load(struct trace_reader *r, unsigned int vcpu, uint64_t from, 
 	if (to > v->stream.n)
 		return -ENODATA;
 	for (; !err && at < to && i < v->chunks.n && v->chunks.at[i].offset <= at; i++) {
-		if (v->chunks.at[i].file)
+		if (!v->chunks.at[i].loaded)
 			err = load_chunk(r, v, &v->chunks.at[i]);
 		at = v->chunks.at[i].offset + v->chunks.at[i].len;
 	}
@@ -151,6 +152,34 @@ static int load_sessions(struct trace_reader *r, unsigned int vcpu)
 			err = 0;
 	}
 	return err;
+}
+
+/* Give the pages back that are within a part of the stream. */
+static void drop_pages(const struct trace_reader_vcpu *v, uint64_t from, uint64_t to)
+{
+	const uint64_t first = (from + PAGE - 1) & ~(PAGE - 1), end = to & ~(PAGE - 1);
+
+	/* The stream is a map, so it begins with a page. */
+	if (first < end)
+		(void)madvise(v->stream.at + first, end - first, MADV_DONTNEED);
+}
+
+int trace_reader_unload(struct trace_reader *r, unsigned int vcpu, uint64_t from, uint64_t to)
+{
+	struct trace_reader_vcpu *v = &r->vcpu[vcpu];
+	const size_t first = trace_vec_before(v->chunks.at, v->chunks.n, e, e->offset < from);
+	const struct trace_reader_chunk *last;
+	size_t i;
+
+	for (i = first; i < v->chunks.n && v->chunks.at[i].file &&
+			v->chunks.at[i].offset + v->chunks.at[i].len <= to;
+	     i++)
+		v->chunks.at[i].loaded = false;
+	if (i == first)
+		return 0;
+	last = &v->chunks.at[i - 1];
+	drop_pages(v, v->chunks.at[first].offset, last->offset + last->len);
+	return load_sessions(r, vcpu);
 }
 
 int trace_reader_end_streams(struct trace_reader *r)

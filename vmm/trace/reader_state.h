@@ -11,7 +11,8 @@ struct trace_reader_chunk {
 	uint64_t offset;
 	uint64_t gpa;
 	uint64_t len;
-	uint64_t file; /* position of its block, if its bytes were not read; otherwise 0 */
+	uint64_t file; /* position of its block, if it was skipped; otherwise 0 */
+	bool loaded;   /* the bytes are in the stream */
 };
 
 /* The place of an input: struct trace_recorded. */

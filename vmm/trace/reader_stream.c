@@ -134,8 +134,11 @@ const char *trace_reader_trace(struct trace_reader *r, struct trace_reader_vcpu 
 		return why;
 	if (!trace_reader_stream_room(r, v, len))
 		return trace_reader_no_memory;
-	v->chunks.at[v->chunks.n++] = (struct trace_reader_chunk){
-		.offset = chunk->offset, .gpa = chunk->gpa, .len = len, .file = r->blocks.skipped};
+	v->chunks.at[v->chunks.n++] = (struct trace_reader_chunk){.offset = chunk->offset,
+								  .gpa = chunk->gpa,
+								  .len = len,
+								  .file = r->blocks.skipped,
+								  .loaded = !r->blocks.skipped};
 	if (!r->blocks.skipped)
 		memcpy(v->stream.at + v->stream.n, bytes, len);
 	v->stream.n += len;
