@@ -189,6 +189,8 @@ tested := all unit-build tools-build $(HOSTILE) $(HOSTILE_SWITCH) $(CONFIGS_TEST
 #?   make check-cli     bad input: one line on stderr, the documented exit status
 #?   make check-docs    run every example of README, docs, manual pages and --help, but those
 #?                      that need QEMU or libvirt; see tests/docs/examples.sh
+#?   make check-shards  each output of more than 200 traces by one thread, two threads, 7 and 64 shards (needs
+#?                      the network once); resumes
 #?   make check-slurm   vpt shard sbatch on a Slurm cluster of this host, of which a node dies (needs
 #?                      the network once)
 #?   make check-compat  files that earlier versions wrote: decoded and verified, or refused
@@ -231,7 +233,8 @@ tested := all unit-build tools-build $(HOSTILE) $(HOSTILE_SWITCH) $(CONFIGS_TEST
 #?   make bench         measure; writes build/bench.json
 #?   make bench-decode  libvptdecode beside libipt, on a boot of Linux that our QEMU records (built
 #?                      once) and on payloads; writes build/bench-decode.json; and vpt decode
-#?                      --jobs=2 beside one thread
+#?                      --jobs=2 beside one thread, and vpt pack
+#?   make bench-large   a trace of GB=10 GB in shards: time and memory of each step
 #?   make bench-linux   Linux under vpt run beside Debian's QEMU: processor seconds of six works, with
 #?                      1, 2 and 8 vCPUs; can be interrupted; writes build/bench-linux.json
 #?   make bench-against BASE=COMMIT  processor time of each row beside that of a commit; fails if
@@ -240,7 +243,7 @@ SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat check-docs \
 	check-spec check-tables check-rtit check-ptt check-slurm check-aarch64 unit-list check-report check-linux check-debian check-linux-same check-linux-full \
-	check-house check-install check-fresh check-soak check-perf check-formats soak seeds fuzz spec-map cov bench bench-decode bench-linux bench-against
+	check-house check-install check-fresh check-soak check-perf check-formats soak seeds fuzz spec-map cov bench bench-decode bench-large check-shards bench-linux bench-against
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
 
@@ -321,6 +324,12 @@ check-ptt:
 	$(again) $(O)/tests/listing
 	@tests/cli/libdecode/ptt/streams >/dev/null
 	@MODE=$(MODE) O=$(O) tests/lib/run.sh -j2 -t 600 -d $(O)/check-ptt tests/cli/libdecode/ptt/check
+# What has passed stays in the ledger.
+check-shards:
+	@.ci/deps build check qemu guest
+	$(again) all
+	@mkdir -p $(O)/check-shards
+	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 10800 -d $(O)/check-shards "tests/cli/shards/all build/shards.ledger"
 check-slurm:
 	@.ci/deps build slurm
 	$(again) all
@@ -479,6 +488,10 @@ bench-decode:
 	@MODE=$(MODE) O=$(O) JOBS=$(JOBS) tests/bench/decode.sh
 	@MODE=$(MODE) O=$(O) tests/bench/jobs.sh "$$(tests/bench/boot.sh)"
 	@MODE=$(MODE) O=$(O) tests/bench/pack.sh "$$(tests/bench/boot.sh)"
+bench-large:
+	@.ci/deps build python
+	$(again) all
+	@python3 tests/bench/large.py $(O)/vpt $(O)/guest $(GB)
 bench-linux:
 	@.ci/deps build bench guest debian
 	$(again) all

@@ -198,7 +198,9 @@ static int copy_symbols(const struct cli_symbols *from, struct cli_plan *plan)
 static int make_plan(const struct cli_shard_options *o, const char *out, struct cli_plan *plan)
 {
 	struct trace_reader *reader;
-	int status = cli_open("shard", o->path, TRACE_READER_NO_ORACLE, &reader), err;
+	int status =
+		    cli_open("shard", o->path, TRACE_READER_NO_ORACLE | TRACE_READER_LAZY, &reader),
+	    err;
 
 	if (status)
 		return status;
@@ -207,7 +209,10 @@ static int make_plan(const struct cli_shard_options *o, const char *out, struct 
 		err = copy_symbols(&o->symbols, plan);
 		if (!err)
 			err = fill_plan(o, reader, plan);
-		if (err)
+		if (err == -EBADMSG)
+			status = cli_fail(CLI_EXIT_INPUT, "shard: %s: its trace is damaged",
+					  o->path);
+		else if (err)
 			status =
 				cli_fail(CLI_EXIT_HOST, "shard: %s: %s", o->path, cli_reason(-err));
 	}

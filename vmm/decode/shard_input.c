@@ -27,6 +27,8 @@ static bool resumes(const struct decode_pt_flow *f)
 struct decode_shard_input decode_shard_input_of(const struct decode_pt_flow *f)
 {
 	return (struct decode_shard_input){
+		.reader = f->reader,
+		.vcpu = f->vcpu,
 		.segments = f->segments,
 		.nsegments = f->nsegments,
 		.periods = f->periods,

@@ -11,6 +11,8 @@
 
 /* The maximum number of bytes of a PSB+ that is a cut. */
 #define PSB_PLUS_MAX 256u
+/* The number of bytes that are searched at a time. */
+#define WINDOW 65536u
 
 struct shards {
 	struct decode_shard *at;
@@ -86,23 +88,41 @@ static bool find_session(const struct decode_shard_input *in, struct decode_cut 
 	return (in->periods[cut->session].start->ctl & (flow | VPT_CTL_MASK(DIS_TNT))) == flow;
 }
 
-/* Find the first PSB from @at on that is a cut in the segment. Returns false if there is none. */
-static bool find_in_segment(const struct decode_shard_input *in, uint64_t at,
-			    struct decode_cut *cut)
+/* Returns true if a PSB+ with the whole state is at @psb, and sets the cut there. */
+static bool is_cut(const struct decode_shard_input *in, uint64_t psb, struct decode_cut *cut)
 {
 	const uint64_t end = in->segments[cut->segment].end;
-	size_t plus;
+	const size_t plus = whole_psb_plus(in->stream + psb, (size_t)(end - psb), in->switches);
 
-	for (cut->begins = false;; at = cut->psb + 1) {
-		cut->psb = at + vpt_packet_find_psb(in->stream + at, (size_t)(end - at));
-		if (cut->psb >= end)
-			return false;
-		plus = whole_psb_plus(in->stream + cut->psb, (size_t)(end - cut->psb),
-				      in->switches);
-		cut->end = cut->psb + plus;
-		if (plus && cut->end < end && find_session(in, cut))
-			return true;
+	cut->begins = false;
+	cut->psb = psb;
+	cut->end = psb + plus;
+	return plus && cut->end < end && find_session(in, cut);
+}
+
+/*
+ * Find the first PSB from @at on that is a cut in the segment. Returns 1, 0 if there is none, or
+ * -errno.
+ */
+static int find_in_segment(const struct decode_shard_input *in, uint64_t at, struct decode_cut *cut)
+{
+	const uint64_t end = in->segments[cut->segment].end;
+	uint64_t psb, to, most;
+
+	while (at < end) {
+		to = end - at < WINDOW ? end : at + WINDOW;
+		most = end - to < PSB_PLUS_MAX ? end : to + PSB_PLUS_MAX;
+		int err = trace_reader_load(in->reader, in->vcpu, at, most);
+
+		/* Bytes that the file lacks are 0. */
+		if (err && err != -ENODATA)
+			return err;
+		psb = at + vpt_packet_find_psb(in->stream + at, (size_t)(most - at));
+		if (psb < to && is_cut(in, psb, cut))
+			return 1;
+		at = psb < to ? psb + 1 : to;
 	}
+	return 0;
 }
 
 static struct decode_cut at_segment(const struct decode_shard_input *in, size_t segment)
@@ -115,18 +135,20 @@ static struct decode_cut at_segment(const struct decode_shard_input *in, size_t 
 	return cut;
 }
 
-/* Find the first cut at or after @at. */
-static struct decode_cut find_cut(const struct decode_shard_input *in, uint64_t at)
+/* Find the first cut at or after @at. Returns 0 or -errno. */
+static int find_cut(const struct decode_shard_input *in, uint64_t at, struct decode_cut *cut)
 {
-	struct decode_cut cut = {
-		.segment = trace_vec_before(in->segments, in->nsegments, e, e->end <= at)};
+	size_t segment = trace_vec_before(in->segments, in->nsegments, e, e->end <= at);
+	int found;
 
-	if (cut.segment < in->nsegments && at > in->segments[cut.segment].begin) {
-		if (find_in_segment(in, at, &cut))
-			return cut;
-		cut.segment++;
+	if (segment < in->nsegments && at > in->segments[segment].begin) {
+		cut->segment = segment++;
+		found = find_in_segment(in, at, cut);
+		if (found)
+			return found < 0 ? found : 0;
 	}
-	return at_segment(in, cut.segment);
+	*cut = at_segment(in, segment);
+	return 0;
 }
 
 /* Returns true if a session of the shard starts behind its first bytes. */
@@ -194,18 +216,23 @@ int decode_shard_plan(const struct decode_shard_input *in, struct decode_shard_p
 	uint32_t random = in->random;
 	struct shards shards = {0};
 	struct decode_shard *shard;
+	struct decode_cut to;
+	int err;
 
 	while (from.segment < in->nsegments) {
 		uint64_t bytes = in->bytes;
 
 		if (in->random)
 			bytes = 1 + next_random(&random) % (4 * in->bytes);
-		if (!trace_vec_room(&shards)) {
+		err = find_cut(in, from.end + bytes, &to);
+		if (!err && !trace_vec_room(&shards))
+			err = -ENOMEM;
+		if (err) {
 			free(shards.at);
-			return -ENOMEM;
+			return err;
 		}
 		shard = &shards.at[shards.n++];
-		*shard = (struct decode_shard){.from = from, .to = find_cut(in, from.end + bytes)};
+		*shard = (struct decode_shard){.from = from, .to = to};
 		shard->counter = counter_of(in, shard);
 		from = shard->to;
 	}
@@ -226,7 +253,7 @@ bool decode_cut_is_right(const struct decode_shard_input *in, const struct decod
 		/* Without a PSB there, all bytes behind would be searched for one. */
 		if (cut->psb < found.psb || cut->psb >= end ||
 		    !decode_is_psb(in->stream + cut->psb, (size_t)(end - cut->psb)) ||
-		    !find_in_segment(in, cut->psb, &found))
+		    !is_cut(in, cut->psb, &found))
 			return false;
 	}
 	return found.begins == cut->begins && found.psb == cut->psb && found.end == cut->end &&

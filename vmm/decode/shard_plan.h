@@ -11,6 +11,7 @@
 
 #include "decode/code.h"
 #include "decode/segment.h"
+#include "trace/reader.h"
 
 /* A place at which a decoder can start. */
 struct decode_cut {
@@ -43,6 +44,8 @@ struct decode_shard_plan {
 };
 
 struct decode_shard_input {
+	struct trace_reader *reader; /* loads the bytes that are searched for a PSB */
+	unsigned int vcpu;
 	const struct decode_segment *segments;
 	size_t nsegments;
 	const struct trace_period *periods;
@@ -56,10 +59,13 @@ struct decode_shard_input {
 	uint32_t random; /* not 0: the seed of random sizes up to 4 times `bytes` */
 };
 
-/* Make a plan. The list is from malloc(). Returns 0 or -ENOMEM. */
+/*
+ * Make a plan. The list is from malloc(). Returns 0, -EBADMSG if the file is damaged where it is
+ * searched, or -errno.
+ */
 int decode_shard_plan(const struct decode_shard_input *in, struct decode_shard_plan *plan);
 
-/* Returns true if @cut, from a file, is a place that decode_shard_plan() could choose. */
+/* Returns true if the stream is loaded at @cut, and @cut, from a file, is a place that decode_shard_plan() could choose. */
 bool decode_cut_is_right(const struct decode_shard_input *in, const struct decode_cut *cut);
 
 #endif /* VMM_DECODE_SHARD_PLAN_H */

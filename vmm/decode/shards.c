@@ -443,7 +443,10 @@ int decode_shards_plan(struct trace_reader *reader, unsigned int vcpu,
 		decode_pt_flow_close(flow);
 		return err;
 	}
-	err = make_plan((struct decode_pt_flow *)flow, how, &copy);
+	/* All of it is decoded. Bytes that the file lacks are 0. */
+	err = trace_reader_load(reader, vcpu, 0, trace_reader_stream_bytes(reader, vcpu));
+	if (!err || err == -ENODATA)
+		err = make_plan((struct decode_pt_flow *)flow, how, &copy);
 	if (err) {
 		decode_pt_flow_close(flow);
 		return err;
@@ -453,5 +456,5 @@ int decode_shards_plan(struct trace_reader *reader, unsigned int vcpu,
 		return err;
 	err = find_counters(flow, plan);
 	close_flow(flow);
-	return err;
+	return err ? err : trace_reader_unload(reader, vcpu, 0, UINT64_MAX);
 }
