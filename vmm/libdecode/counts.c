@@ -30,14 +30,9 @@ void vptd_counts_free(struct vptd_counts *counts)
 	free(counts);
 }
 
-static uint64_t hash_of(uint64_t from, uint64_t to)
-{
-	return (from ^ (to << 32 | to >> 32)) * 0x9e3779b97f4a7c15ull;
-}
-
 static struct vptd_edge *find(const struct vptd_counts *c, const struct vptd_edge *edge)
 {
-	size_t i = (hash_of(edge->from, edge->to) ^ edge->page >> 12) >> 16 & c->mask;
+	size_t i = (dec_edge_hash(edge->from, edge->to) ^ edge->page >> 12) >> 16 & c->mask;
 
 	for (; c->slots[i].count; i = (i + 1) & c->mask) {
 		const struct vptd_edge *e = &c->slots[i];
@@ -192,7 +187,7 @@ void vptd_counts_bitmap(const struct vptd_counts *counts, uint8_t *bitmap)
 
 	for (i = 0; counts->slots && i <= counts->mask; i++) {
 		const struct vptd_edge *e = &counts->slots[i];
-		uint8_t *byte = &bitmap[hash_of(e->from, e->to) >> 48];
+		uint8_t *byte = &bitmap[dec_edge_hash(e->from, e->to) >> 48];
 
 		if (e->count)
 			*byte = e->count < 255u - *byte ? (uint8_t)(*byte + e->count) : 255;

@@ -18,6 +18,12 @@ struct dec_edges {
 	bool lost; /* an edge was not counted, because there was no memory */
 };
 
+/* Returns the hash of an edge, whose upper 16 bits are its byte in a bitmap (vptdecode.h). */
+static inline uint64_t dec_edge_hash(uint64_t from, uint64_t to)
+{
+	return (from ^ (to << 32 | to >> 32)) * 0x9e3779b97f4a7c15ull;
+}
+
 /* Add @count, which is not 0, to an edge. Sets `lost` if there is no memory. */
 void dec_edges_add(struct dec_edges *edges, uint32_t from, uint64_t to, uint64_t count);
 /* Set all counts to 0. Keeps `lost`. */

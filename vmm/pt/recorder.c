@@ -29,6 +29,18 @@ int tracer_recorder_init(struct tracer_recorder *rec)
 	return rec->pages ? 0 : -ENOMEM;
 }
 
+int tracer_recorder_listen(struct tracer_recorder *rec, const struct tracer_live *live)
+{
+	if (!rec->writer) {
+		tracer_code_pages_destroy(rec->pages);
+		rec->pages = tracer_code_pages_create();
+	}
+	if (!rec->pages)
+		return -ENOMEM;
+	rec->live = live;
+	return 0;
+}
+
 void tracer_recorder_free(struct tracer_recorder *rec)
 {
 	tracer_recorder_log_free(rec);
@@ -87,6 +99,8 @@ void tracer_recorder_trace(struct tracer_recorder *rec, uint64_t gpa, const void
 		rec->dropped += len;
 	if (vpt_unlikely(rec->tail) && bytes)
 		keep_tail(rec->tail, bytes, len);
+	if (vpt_unlikely(rec->live) && bytes)
+		rec->live->bytes(rec->live->opaque, bytes, len);
 	if (bytes && rec->writer &&
 	    !(rec->state & (TRACER_RECORDER_REFUSED | TRACER_RECORDER_LOST)))
 		tracer_recorder_note(rec, trace_writer_trace(rec->writer, rec->vcpu, gpa, bytes,

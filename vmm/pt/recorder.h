@@ -43,13 +43,27 @@ enum tracer_recorder_state {
 	TRACER_RECORDER_DROPS = 1 << 6,
 };
 
+/* The receiver of a trace while it is made, besides the file or without one. */
+struct tracer_live {
+	/* The next bytes of the trace. */
+	void (*bytes)(void *opaque, const void *bytes, size_t len);
+	/*
+	 * The page *page, with the content @now, has this place once the counter of traced
+	 * instructions is page->insns.
+	 */
+	void (*page)(void *opaque, const struct trace_code_page *page, const uint8_t *now);
+	void *opaque;
+};
+
 struct tracer_recorder {
-	struct trace_writer *writer; /* NULL if nothing is recorded */
-	const bool *file_full;	     /* the writer's flag, or points to false */
+	struct trace_writer *writer;	/* NULL if nothing is recorded */
+	const struct tracer_live *live; /* NULL: there is no receiver */
+	uint64_t live_contents;		/* contents of pages without a writer */
+	const bool *file_full;		/* the writer's flag, or points to false */
 	const struct x86_mem *mem;
 	/* VMX operation of the unit that sends the packets. NULL if CR3 identifies a space. */
 	const struct vpt_pt_vmx *vmx;
-	struct tracer_code_pages *pages; /* NULL without a writer */
+	struct tracer_code_pages *pages; /* NULL without a writer and a receiver */
 	struct tracer_space_table spaces;
 	unsigned int vcpu;
 	uint32_t wants;	  /* enum tracer_recorder_wants */
@@ -74,6 +88,12 @@ struct tracer_recorder {
  */
 int tracer_recorder_init(struct tracer_recorder *rec);
 void tracer_recorder_free(struct tracer_recorder *rec);
+
+/*
+ * Pass the trace to @live, which stays the caller's, from here on. All code is new to it, unless there
+ * is a writer. The engine must report all code again. Returns 0 or -ENOMEM.
+ */
+int tracer_recorder_listen(struct tracer_recorder *rec, const struct tracer_live *live);
 
 /* Set or clear a bit of the state. */
 static inline void tracer_recorder_set(struct tracer_recorder *rec, enum tracer_recorder_state bit,
@@ -157,7 +177,7 @@ void tracer_recorder_place(struct tracer_recorder *rec, const struct vpt_context
 
 /*
  * recorder_code.c: record a page of code if @len bytes at @offset are not in the file yet. @now is
- * the whole page. This requires a writer. Returns true if the page was recorded.
+ * the whole page. This requires `pages`. Returns true if the page was recorded.
  */
 bool tracer_recorder_page(struct tracer_recorder *rec, const struct trace_code_page *page,
 			  unsigned int offset, unsigned int len, const uint8_t *now);

@@ -14,6 +14,13 @@ static void put_page(struct tracer_recorder *rec, const struct trace_code_page *
 	struct trace_page_map map = {.page = *page, .content = id};
 	int error = 0;
 
+	if (rec->live)
+		rec->live->page(rec->live->opaque, page, now);
+	if (!rec->writer) {
+		if (news == TRACER_CODE_CHANGED)
+			tracer_code_pages_number(rec->pages, ++rec->live_contents);
+		return;
+	}
 	if (vpt_unlikely(tracer_recorder_at_limit(rec)) &&
 	    trace_writer_room(rec->writer) < CODE_ROOM)
 		return;
