@@ -193,6 +193,8 @@ tested := all unit-build tools-build $(HOSTILE) $(HOSTILE_SWITCH) $(CONFIGS_TEST
 #?                      the network once); resumes
 #?   make check-slurm   vpt shard sbatch on a Slurm cluster of this host, of which a node dies (needs
 #?                      the network once)
+#?   make check-afl     afl-fuzz finds the planted bugs of a guest by vpt fuzz-server (needs the
+#?                      network once)
 #?   make check-compat  files that earlier versions wrote: decoded and verified, or refused
 #?   make check-spec    runs the unit tests; every fact of shared/spec is implemented, and a
 #?                      test that passed has proved it: how many, and how many not
@@ -242,7 +244,7 @@ tested := all unit-build tools-build $(HOSTILE) $(HOSTILE_SWITCH) $(CONFIGS_TEST
 SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat check-docs \
-	check-spec check-tables check-rtit check-ptt check-slurm check-aarch64 unit-list check-report check-linux check-debian check-linux-same check-linux-full \
+	check-spec check-tables check-rtit check-ptt check-slurm check-afl check-aarch64 unit-list check-report check-linux check-debian check-linux-same check-linux-full \
 	check-house check-install check-fresh check-soak check-perf check-formats soak seeds fuzz spec-map cov bench bench-decode bench-large check-shards bench-linux bench-against
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
@@ -334,6 +336,10 @@ check-slurm:
 	@.ci/deps build slurm
 	$(again) all
 	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 600 -d $(O)/check-slurm tests/cli/slurm/check
+check-afl:
+	@.ci/deps build check afl
+	$(again) all
+	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 1800 -d $(O)/check-afl tests/cli/afl/check
 AARCH64 := build/aarch64
 check-aarch64:
 	@.ci/deps build check python aarch64

@@ -4,7 +4,7 @@
 # The VMM and the verbs that need it exist on x86-64 only; each other host has the verbs that read
 # and write files.
 VMM_DIRS := boot core dev disk engine gdb host linux net p9 pt soft virtio
-VMM_VERBS := caps gdb_listen lockstep% monitor% parts record% replay restore run run_% snapshot terminal verbs
+VMM_VERBS := caps fuzz% gdb_listen lockstep% monitor% parts record% replay restore run run_% snapshot terminal verbs
 VMM_ONLY := $(addsuffix /%.c,$(addprefix vmm/,$(VMM_DIRS))) $(addsuffix .c,$(addprefix vmm/cli/,$(VMM_VERBS))) vmm/x86/guard.c vmm/x86/mem.c vmm/x86/walk.c
 VMM_NOT := $(if $(HAS_VMM),vmm/cli/verbs_files.c,$(VMM_ONLY))
 

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=tests/lib/cli.sh disable=SC2154
 . tests/lib/cli.sh
 build=${O:-build/${MODE:-rel}}
-verbs=$("$VPT" --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+verbs=$("$VPT" --help | sed -n 's/^  \([a-z-]*\) .*/\1/p')
 
 tap_run "bash's is as installed" cmp <("$VPT" --completion=bash) "$build/completion.bash"
 tap_run "zsh's is as installed" cmp <("$VPT" --completion=zsh) "$build/completion.zsh"

@@ -6,7 +6,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/cli.sh
 
-verbs=$("$VPT" --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+verbs=$("$VPT" --help | sed -n 's/^  \([a-z-]*\) .*/\1/p')
 tap_run "there are verbs" test "$(echo "$verbs" | wc -w)" -ge 11
 
 # says VERB OPTION ANSWER: `vpt VERB OPTION` is status 2, and one line that begins with ANSWER.

@@ -67,7 +67,7 @@ extract() {
 	{
 		# shellcheck disable=SC2086 # a list of globs
 		.ci/files ${EXAMPLES_OF:-README.md docs/*.md docs/man/*}
-		[ -n "${EXAMPLES_OF-}" ] || for verb in '' $("$O/vpt" --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p'); do
+		[ -n "${EXAMPLES_OF-}" ] || for verb in '' $("$O/vpt" --help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'); do
 			echo "vpt${verb:+ $verb} --help"
 		done
 	} >"$work/documents"

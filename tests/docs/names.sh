@@ -10,7 +10,7 @@ O=${O:-build/${MODE:-rel}}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-verbs=$("$O/vpt" --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p')
+verbs=$("$O/vpt" --help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p')
 documents=$(.ci/files '*.md' 'docs/man/*' | grep -v '^patches/.*\.patch$')
 
 # The options that `vpt VERB --help` describes: lines that begin with one.
@@ -43,7 +43,7 @@ done
 
 # Command lines in text: from "vpt VERB" to the end of the code or of the command.
 # shellcheck disable=SC2086 # a list of files
-used=$(grep -noE 'vpt [a-z]+ [^`|;&]*' $documents | sed 's/\\-/-/g')
+used=$(grep -noE 'vpt [a-z-]+ [^`|;&]*' $documents | sed 's/\\-/-/g')
 for verb in $verbs; do
 	tap_empty "options of vpt $verb in the documents" "$(
 		grep ":vpt $verb " <<<"$used" | while IFS= read -r line; do

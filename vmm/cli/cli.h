@@ -38,6 +38,7 @@ int cli_cmd_pack(int argc, char **argv);
 int cli_cmd_shard(int argc, char **argv);
 int cli_cmd_monitor(int argc, char **argv);
 int cli_cmd_top(int argc, char **argv);
+int cli_cmd_fuzz_server(int argc, char **argv);
 
 /*
  * Print the one line for an error on stderr: "vpt VERB: what: where: what to do". Returns @status,

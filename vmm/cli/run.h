@@ -170,6 +170,7 @@ struct cli_run_options {
 	struct cli_run_range range[VPT_MAX_RANGES];
 	size_t ranges;
 	struct cli_symbols symbols; /* for the ranges and triggers */
+	bool symbols_elsewhere;	    /* the verb has other names that `symbols` serves */
 	struct cli_run_window window;
 	uint64_t ring; /* bytes of --ring, or 0 */
 	uint64_t drop; /* bytes of the queue of --slow-reader=drop, or 0 */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vpt run: resolves ranges by symbol. */
-#include "cli/run.h"
+#include "cli/run_range.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
-#include "debug/debug.h"
+#include "cli/run.h"
 
 /* Return the end of code without a size: the next symbol. */
 static uint64_t guess_end(const struct debug *s, uint64_t start)
@@ -67,40 +68,34 @@ static const char *option_name(const struct cli_run_range *r)
 	return r->stop ? "stop" : "filter";
 }
 
-static int addresses(struct cli_run_range *r)
+static int addresses(struct cli_run_range *r, const char *verb)
 {
 	const char *dash = cli_read_number(r->text, &r->first);
 
 	if (!dash || *dash != '-' || !cli_is_number(dash + 1, &r->last))
-		return cli_fail(CLI_EXIT_USAGE, "run: --%s=%s: not FIRST-LAST", option_name(r),
+		return cli_fail(CLI_EXIT_USAGE, "%s: --%s=%s: not FIRST-LAST", verb, option_name(r),
 				r->text);
 	return CLI_EXIT_OK;
 }
 
-/* Where the name of a range is looked up: first in the guest, then in the files of --symbols. */
-struct names {
-	struct debug guest;
-	struct debug_symbols *files; /* NULL if there are none */
-};
-
-static int find_name(const struct cli_run_range *r, const struct names *s, const char *wanted,
-		     size_t len, uint64_t *first, uint64_t *last)
+static int find_name(const struct cli_run_range *r, const struct cli_run_names *s,
+		     const char *wanted, size_t len, uint64_t *first, uint64_t *last)
 {
 	unsigned int places = find_in_guest(&s->guest, wanted, len, first, last);
 
 	if (!places && s->files)
 		places = find_in_files(s->files, wanted, len, first, last);
 	if (!places)
-		return cli_fail(CLI_EXIT_USAGE, "run: --%s=%s: there is no symbol '%.*s'",
+		return cli_fail(CLI_EXIT_USAGE, "%s: --%s=%s: there is no symbol '%.*s'", s->verb,
 				option_name(r), r->text, (int)len, wanted);
 	if (places > 1)
 		return cli_fail(CLI_EXIT_USAGE,
-				"run: --%s=%s: several places are named '%.*s': give addresses",
-				option_name(r), r->text, (int)len, wanted);
+				"%s: --%s=%s: several places are named '%.*s': give addresses",
+				s->verb, option_name(r), r->text, (int)len, wanted);
 	return CLI_EXIT_OK;
 }
 
-static int by_symbol(struct cli_run_range *r, const struct names *s)
+static int by_symbol(struct cli_run_range *r, const struct cli_run_names *s)
 {
 	const char *dots = strstr(r->text, "..");
 	size_t len = dots ? (size_t)(dots - r->text) : strlen(r->text);
@@ -109,16 +104,16 @@ static int by_symbol(struct cli_run_range *r, const struct names *s)
 
 	if (!s->guest.nsymbols && !s->files)
 		return cli_fail(CLI_EXIT_INPUT,
-				"run: --%s=%s: the guest has no symbols: give addresses or "
+				"%s: --%s=%s: the guest has no symbols: give addresses or "
 				"--symbols=FILE",
-				option_name(r), r->text);
+				s->verb, option_name(r), r->text);
 	status = find_name(r, s, r->text, len, &r->first, &r->last);
 	if (!status && dots)
 		status = find_name(r, s, dots + 2, strlen(dots + 2), &unused, &r->last);
 	return status;
 }
 
-static int resolve(struct cli_run_options *o, const struct names *s)
+static int resolve(struct cli_run_options *o, const struct cli_run_names *s)
 {
 	int status = CLI_EXIT_OK;
 	size_t i;
@@ -127,18 +122,56 @@ static int resolve(struct cli_run_options *o, const struct names *s)
 		struct cli_run_range *r = &o->range[i];
 
 		if (r->text[0] >= '0' && r->text[0] <= '9')
-			status = addresses(r);
+			status = addresses(r, s->verb);
 		else
 			status = by_symbol(r, s);
 		if (!status && r->last < r->first)
-			status = cli_fail(CLI_EXIT_USAGE, "run: --%s=%s: ends before it begins",
-					  option_name(r), r->text);
+			status = cli_fail(CLI_EXIT_USAGE, "%s: --%s=%s: ends before it begins",
+					  s->verb, option_name(r), r->text);
 	}
 	return status;
 }
 
+int cli_run_find_place(const struct cli_run_names *s, const char *option, const char *text,
+		       size_t len, uint64_t *address)
+{
+	char number[24];
+	const struct cli_run_range r = {.text = text, .option = option};
+	uint64_t last;
+
+	snprintf(number, sizeof(number), "%.*s", (int)len, text);
+	if (len < sizeof(number) && cli_is_number(number, address))
+		return CLI_EXIT_OK;
+	return find_name(&r, s, text, len, address, &last);
+}
+
+int cli_run_names_open(struct cli_run_names *s, const struct cli_run_options *o, const void *elf,
+		       size_t len)
+{
+	const char *problem;
+	int status = CLI_EXIT_OK;
+
+	*s = (struct cli_run_names){.verb = o->verb};
+	/* The loader of the file reports its errors. */
+	if (debug_read(elf, len, DEBUG_SYMBOLS, &s->guest, &problem))
+		return cli_fail(CLI_EXIT_HOST, "%s: %s: no memory to look for symbols", o->verb,
+				o->guest);
+	if (o->symbols.n)
+		status = cli_symbols_open(&o->symbols, o->verb, NULL, &s->files);
+	if (!status && s->files)
+		status = cli_symbols_whole(o->verb, o->guest, s->files);
+	return status;
+}
+
+void cli_run_names_close(struct cli_run_names *s)
+{
+	debug_symbols_close(s->files);
+	debug_free(&s->guest);
+}
+
 /* Replace the symbol of a trigger by its address. */
-static int resolve_trigger(struct cli_run_trigger *t, const char *option, const struct names *s)
+static int resolve_trigger(struct cli_run_trigger *t, const char *option,
+			   const struct cli_run_names *s)
 {
 	struct cli_run_range r = {.text = t->text, .option = option};
 	int status;
@@ -160,11 +193,11 @@ static bool has_symbols(const struct cli_run_options *o)
 int cli_run_resolve(struct cli_run_options *o, const void *elf, size_t len)
 {
 	unsigned int have = core_system_ranges(o->system, &o->caps);
-	struct names s = {.files = NULL};
-	int status = CLI_EXIT_OK;
-	const char *problem;
+	struct cli_run_names s;
+	int status;
 
-	if (o->symbols.n && !has_symbols(o) && !o->monitor && !o->trace_later)
+	if (o->symbols.n && !has_symbols(o) && !o->monitor && !o->trace_later &&
+	    !o->symbols_elsewhere)
 		return cli_fail(
 			CLI_EXIT_USAGE,
 			"run: --symbols: requires --filter, --stop, --trace-from or --monitor");
@@ -172,22 +205,15 @@ int cli_run_resolve(struct cli_run_options *o, const void *elf, size_t len)
 		return CLI_EXIT_OK;
 	if (o->ranges > have)
 		return cli_fail(CLI_EXIT_USAGE,
-				"run: --filter, --stop: %zu ranges, but model %s has %u", o->ranges,
-				o->model, have);
-	/* The loader of the file reports its errors. */
-	if (debug_read(elf, len, DEBUG_SYMBOLS, &s.guest, &problem))
-		return cli_fail(CLI_EXIT_HOST, "run: %s: no memory to look for symbols", o->guest);
-	if (o->symbols.n)
-		status = cli_symbols_open(&o->symbols, "run", NULL, &s.files);
-	if (!status && s.files)
-		status = cli_symbols_whole("run", o->guest, s.files);
+				"%s: --filter, --stop: %zu ranges, but model %s has %u", o->verb,
+				o->ranges, o->model, have);
+	status = cli_run_names_open(&s, o, elf, len);
 	if (!status)
 		status = resolve(o, &s);
 	if (!status)
 		status = resolve_trigger(&o->window.from, "trace-from", &s);
 	if (!status)
 		status = resolve_trigger(&o->window.until, "trace-until", &s);
-	debug_symbols_close(s.files);
-	debug_free(&s.guest);
+	cli_run_names_close(&s);
 	return status;
 }
