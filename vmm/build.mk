@@ -5,7 +5,7 @@
 # and write files.
 VMM_DIRS := boot core dev disk engine gdb host linux net p9 pt soft virtio
 VMM_VERBS := caps fuzz% gdb_listen lockstep% monitor% parts record% replay restore run run_% snapshot terminal verbs
-VMM_ONLY := $(addsuffix /%.c,$(addprefix vmm/,$(VMM_DIRS))) $(addsuffix .c,$(addprefix vmm/cli/,$(VMM_VERBS))) vmm/x86/guard.c vmm/x86/mem.c vmm/x86/walk.c
+VMM_ONLY := $(addsuffix /%.c,$(addprefix vmm/,$(VMM_DIRS))) $(addsuffix .c,$(addprefix vmm/cli/,$(VMM_VERBS))) vmm/x86/guard.c vmm/x86/mem.c vmm/x86/undo.c vmm/x86/walk.c
 VMM_NOT := $(if $(HAS_VMM),vmm/cli/verbs_files.c,$(VMM_ONLY))
 
 # libipt is a second decoder for `vpt verify --with=libipt` and for tests. LIBIPT=no builds vpt
