@@ -118,6 +118,9 @@ record jit --psb=0 --arg=100
 all 7 6 "jit"
 record smp --cpus=3 --psb=0
 all 9 3 "3 vCPUs"
+# A flow of RTIT has no cuts.
+record quicksort --model=airmont
+all 7 1 "RTIT"
 record quicksort --psb=0
 all 64 14 "quicksort"
 

@@ -28,6 +28,10 @@ static int take_items(struct decode_flow *flow, struct decode_partial *to)
 		decode_summary_item(&to->sum, to->vcpu, &item);
 		if (to->calls && !decode_calls_item(to->calls, &item))
 			return -ENOMEM;
+		/* A flow of RTIT does not count. */
+		if (to->kind == DECODE_PARTIAL_COUNTS && item.kind == DECODE_ITEM_BLOCK &&
+		    !decode_tally_add(&to->tally, item.ip, item.last, item.insns))
+			return -ENOMEM;
 	}
 }
 
