@@ -80,6 +80,8 @@ static int take(struct trace_reader *r, unsigned int vcpu, struct list *all)
 
 static bool is_at(const struct list *all, uint64_t at, const struct list *some)
 {
+	if (!some->n)
+		return true;
 	return at + some->n <= all->n &&
 	       !memcmp(all->ip + at, some->ip, some->n * sizeof(*some->ip));
 }
