@@ -47,11 +47,15 @@ static void add(struct list *l, uint64_t ip)
 	l->ip[l->n++] = ip;
 }
 
-/* Take the instructions of the whole trace. */
-static int take(struct trace_reader *r, unsigned int vcpu, struct list *all)
+/* Returns 0, or 1 after a line about what is wrong. */
+typedef int take_fn(void *context, const struct decode_item *insn);
+
+/* Pass each instruction of a vCPU. */
+static int walk(struct trace_reader *r, unsigned int vcpu, take_fn *take, void *context)
 {
 	struct decode_flow *flow;
 	struct decode_item item;
+	uint64_t insns = 0;
 	int err = decode_flow_open(r, vcpu, DECODE_FLOW_INSNS, &flow);
 
 	while (!err) {
@@ -59,12 +63,20 @@ static int take(struct trace_reader *r, unsigned int vcpu, struct list *all)
 		if (err || item.kind == DECODE_ITEM_END)
 			break;
 		if (item.kind == DECODE_ITEM_ERROR)
-			err = fail(item.text, all->n);
-		if (item.kind == DECODE_ITEM_INSN)
-			add(all, item.ip);
+			err = fail(item.text, insns);
+		if (item.kind == DECODE_ITEM_INSN) {
+			err = take(context, &item);
+			insns++;
+		}
 	}
 	decode_flow_close(flow);
 	return err;
+}
+
+static int take_whole(void *context, const struct decode_item *insn)
+{
+	add(context, insn->ip);
+	return 0;
 }
 
 /*
@@ -86,69 +98,61 @@ static bool is_at(const struct list *all, uint64_t at, const struct list *some)
 	       !memcmp(all->ip + at, some->ip, some->n * sizeof(*some->ip));
 }
 
-/* Find the instructions of a session, and forget them. */
-static int end_session(const struct list *all, const struct trace_period *p, struct list *some)
+/* The file with gaps, session by session. */
+struct sessions {
+	const struct trace_period *periods;
+	size_t count, at, lost;
+	const struct list *all;
+	struct list some; /* the instructions of the session `at` so far */
+	uint64_t insns;
+};
+
+/* Find the instructions of a session, and begin the next. */
+static int end_session(struct sessions *s)
 {
-	const uint64_t n = p->end->insns - p->start->insns;
+	const struct trace_period *p = &s->periods[s->at++];
+	const uint64_t from = p->start->insns, n = p->end->insns - from;
 	unsigned int skew = 0;
 
-	if (some->n + TAIL < n || some->n > n + SKEW)
-		return fail("a session has another number of instructions", p->start->insns);
-	while (skew < SKEW && !is_at(all, p->start->insns + skew, some))
+	s->lost += p->end->end == TRACE_END_LOST;
+	if (s->some.n + TAIL < n || s->some.n > n + SKEW)
+		return fail("a session has another number of instructions", from);
+	while (skew < SKEW && !is_at(s->all, from + skew, &s->some))
 		skew++;
 	if (skew == SKEW)
-		return fail("a session has other instructions", p->start->insns);
-	some->n = 0;
+		return fail("a session has other instructions", from);
+	s->insns += s->some.n;
+	s->some.n = 0;
 	return 0;
 }
 
-static int compare(struct trace_reader *r, unsigned int vcpu, const struct list *all,
-		   uint64_t *insns)
+static int take_gaps(void *context, const struct decode_item *insn)
 {
-	struct list some = {0};
-	struct decode_flow *flow;
-	struct decode_item item;
-	size_t count, session = 0;
-	const struct trace_period *periods = trace_reader_sessions(r, vcpu, &count);
-	int err = decode_flow_open(r, vcpu, DECODE_FLOW_INSNS, &flow);
+	struct sessions *s = context;
+	int err = 0;
 
-	while (!err) {
-		err = decode_flow_next(flow, &item);
-		if (err || item.kind == DECODE_ITEM_END)
-			break;
-		if (item.kind == DECODE_ITEM_ERROR)
-			err = fail(item.text, *insns);
-		if (item.kind != DECODE_ITEM_INSN)
-			continue;
-		while (!err && session < item.session)
-			err = end_session(all, &periods[session++], &some);
-		add(&some, item.ip);
-		++*insns;
-	}
-	decode_flow_close(flow);
-	while (!err && session < count)
-		err = end_session(all, &periods[session++], &some);
-	free(some.ip);
+	while (!err && s->at < insn->session)
+		err = end_session(s);
+	add(&s->some, insn->ip);
 	return err;
 }
 
 static int check(struct trace_reader *gaps, struct trace_reader *whole, unsigned int vcpu)
 {
-	const struct trace_period *periods;
 	struct list all = {0};
-	size_t i, count, lost = 0;
-	uint64_t insns = 0;
-	int err = take(whole, vcpu, &all);
+	struct sessions s = {.all = &all};
+	int err = walk(whole, vcpu, take_whole, &all);
 
-	periods = trace_reader_sessions(gaps, vcpu, &count);
-	for (i = 0; i < count; i++)
-		lost += periods[i].end->end == TRACE_END_LOST;
+	s.periods = trace_reader_sessions(gaps, vcpu, &s.count);
 	if (!err)
-		err = compare(gaps, vcpu, &all, &insns);
+		err = walk(gaps, vcpu, take_gaps, &s);
+	while (!err && s.at < s.count)
+		err = end_session(&s);
 	if (!err)
 		printf("vCPU %u: %zu gaps, %" PRIu64 " instructions, %" PRIu64 " missing\n", vcpu,
-		       lost, insns, all.n - insns);
+		       s.lost, s.insns, all.n - s.insns);
 	free(all.ip);
+	free(s.some.ip);
 	return err;
 }
 

@@ -40,21 +40,12 @@ int cli_run_take_drop(const struct cli_given *g)
 
 int cli_run_check_drop(const struct cli_run_options *o)
 {
-	const char *name = o->verify			 ? "verify"
-			   : o->oracle			 ? "oracle"
-			   : o->snapshot		 ? "snapshot"
-			   : o->gdb			 ? "gdb"
-			   : o->usage.given		 ? "usage"
-			   : o->ring			 ? "ring"
-			   : o->trace.model.buffer_bytes ? "buffer"
-							 : NULL;
+	const int status = o->drop ? cli_run_check_partial(o, "slow-reader") : CLI_EXIT_OK;
 
-	if (!o->drop)
-		return CLI_EXIT_OK;
-	if (name)
-		return cli_fail(CLI_EXIT_USAGE, "run: --slow-reader: not with --%s", name);
-	if (o->system != TRACER_SYSTEM_PT)
-		return cli_fail(CLI_EXIT_USAGE, "run: --slow-reader: not with RTIT");
+	if (!o->drop || status)
+		return status;
+	if (o->ring)
+		return cli_fail(CLI_EXIT_USAGE, "run: --slow-reader: not with --ring");
 	if (!o->output)
 		return cli_fail(CLI_EXIT_USAGE, "run: --slow-reader: requires --output: -o -");
 	return CLI_EXIT_OK;
@@ -124,7 +115,7 @@ static void report(const struct cli_run_machine *m)
 	unsigned int i;
 
 	for (i = 0; i < m->vm.cpus; i++)
-		bytes += m->vm.cpu[i]->tracer.recorder.dropped;
+		bytes += tracer_drop_bytes(&m->vm.cpu[i]->tracer);
 	if (m->drop.gaps)
 		fprintf(stderr,
 			"vpt run: the reader was too slow: %" PRIu64

@@ -22,23 +22,31 @@ int cli_run_take_ring(const struct cli_given *g)
 	return status;
 }
 
-int cli_run_check_ring(const struct cli_run_options *o)
+int cli_run_check_partial(const struct cli_run_options *o, const char *option)
 {
 	const char *name = o->verify			 ? "verify"
 			   : o->oracle			 ? "oracle"
 			   : o->snapshot		 ? "snapshot"
 			   : o->gdb			 ? "gdb"
 			   : o->usage.given		 ? "usage"
-			   : o->window.again		 ? "trace-again"
 			   : o->trace.model.buffer_bytes ? "buffer"
 							 : NULL;
 
-	if (!o->ring)
-		return CLI_EXIT_OK;
 	if (name)
-		return cli_fail(CLI_EXIT_USAGE, "run: --ring: not with --%s", name);
+		return cli_fail(CLI_EXIT_USAGE, "run: --%s: not with --%s", option, name);
 	if (o->system != TRACER_SYSTEM_PT)
-		return cli_fail(CLI_EXIT_USAGE, "run: --ring: not with RTIT");
+		return cli_fail(CLI_EXIT_USAGE, "run: --%s: not with RTIT", option);
+	return CLI_EXIT_OK;
+}
+
+int cli_run_check_ring(const struct cli_run_options *o)
+{
+	const int status = o->ring ? cli_run_check_partial(o, "ring") : CLI_EXIT_OK;
+
+	if (!o->ring || status)
+		return status;
+	if (o->window.again)
+		return cli_fail(CLI_EXIT_USAGE, "run: --ring: not with --trace-again");
 	if (o->ring > o->max_bytes)
 		return cli_fail(CLI_EXIT_USAGE,
 				"run: --ring: larger than --max-bytes=%" PRIu64

@@ -22,6 +22,8 @@ struct cli_run_ring {
 
 /* Parse the option; the field is the size. Return an exit status. */
 cli_option_take cli_run_take_ring;
+/* Refuse what a file without a part of the trace cannot have. Return an exit status. */
+int cli_run_check_partial(const struct cli_run_options *o, const char *option);
 int cli_run_check_ring(const struct cli_run_options *o);
 
 /* Create the ring, and set *writer to its writer. Returns an exit status. */

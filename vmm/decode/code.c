@@ -18,7 +18,7 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int by_page(const void *a, const void *b)
+int decode_code_by_page(const void *a, const void *b)
 {
 	const struct decode_code_kept *x = a, *y = b;
 	int d = compare_u64(x->cr3, y->cr3);
@@ -254,7 +254,7 @@ static void sort_out(struct decode_code_store *store, struct decode_code_kept *a
 {
 	size_t i;
 
-	qsort(all, n, sizeof(*all), by_page);
+	qsort(all, n, sizeof(*all), decode_code_by_page);
 	for (i = 0; i < n; i++) {
 		const struct decode_code_kept *v = &all[i];
 

@@ -20,6 +20,9 @@ struct decode_code_kept {
 	uint64_t place;	       /* see struct trace_code */
 };
 
+/* Compare by page, then by time, for qsort(). */
+int decode_code_by_page(const void *a, const void *b);
+
 /* A page of an address space, in its current version. */
 struct decode_code_paged {
 	uint64_t cr3;

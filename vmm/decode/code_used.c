@@ -5,17 +5,12 @@
 
 #include "decode/code_inside.h"
 
-struct version {
-	uint64_t cr3, vaddr, from;
-	size_t order; /* the index in the trace file */
-};
-
 /* The list while it is made. */
 struct list {
 	const struct decode_code_store *store;
 	const struct decode_code_uses *uses;
-	const struct version *at; /* sorted by page, then by time */
-	bool *kept;		  /* by order */
+	const struct decode_code_kept *at; /* sorted by page, then by time */
+	bool *kept;			   /* by order */
 	size_t first, last;
 };
 
@@ -41,25 +36,8 @@ size_t decode_code_applied(const struct decode_code_store *store)
 	return store->next;
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int by_page(const void *a, const void *b)
-{
-	const struct version *x = a, *y = b;
-	int d = compare(x->cr3, y->cr3);
-
-	if (!d)
-		d = compare(x->vaddr, y->vaddr);
-	if (!d)
-		d = compare(x->from, y->from);
-	return d ? d : compare(x->order, y->order);
-}
-
 /* Returns true if @v is change @i of the store, or before it. */
-static bool is_until(const struct list *l, const struct version *v, size_t i)
+static bool is_until(const struct list *l, const struct decode_code_kept *v, size_t i)
 {
 	const struct decode_code_kept *change = &l->store->later[i];
 
@@ -67,13 +45,13 @@ static bool is_until(const struct list *l, const struct version *v, size_t i)
 }
 
 /* Returns true if the page had this version, or a later one, when the range begins. */
-static bool is_applied(const struct list *l, const struct version *v)
+static bool is_applied(const struct list *l, const struct decode_code_kept *v)
 {
 	return l->first && is_until(l, v, l->first - 1);
 }
 
 /* Returns true if a change is in the range, or the next one behind it. */
-static bool is_wanted(const struct list *l, const struct version *v)
+static bool is_wanted(const struct list *l, const struct decode_code_kept *v)
 {
 	const bool before = l->first > 1 && is_until(l, v, l->first - 2);
 
@@ -83,7 +61,7 @@ static bool is_wanted(const struct list *l, const struct version *v)
 /* Keep versions of a page, which are @n entries from @from on. Returns true if any is kept. */
 static bool keep_page(const struct list *l, size_t from, size_t n)
 {
-	const struct version *v = &l->at[from];
+	const struct decode_code_kept *v = &l->at[from];
 	const bool used = trace_pairs_find(&l->uses->all, v->cr3, v->vaddr);
 	bool any = used;
 	size_t current = 0, i;
@@ -139,7 +117,7 @@ int decode_code_list_used(const struct decode_code_store *store, const struct tr
 {
 	size_t all, i;
 	const struct trace_code *code = trace_reader_code(reader, vcpu, &all);
-	struct version *at = calloc(all + 1, sizeof(*at));
+	struct decode_code_kept *at = calloc(all + 1, sizeof(*at));
 	bool *kept = calloc(all + 1, sizeof(*kept));
 	const struct list l = {store, uses, at, kept, first, last};
 	int err = -ENOMEM;
@@ -148,9 +126,11 @@ int decode_code_list_used(const struct decode_code_store *store, const struct tr
 	*n = 0;
 	if (at && kept && *list && !uses->lost) {
 		for (i = 0; i < all; i++)
-			at[i] = (struct version){code[i].page->cr3, code[i].page->vaddr,
-						 code[i].page->insns, i};
-		qsort(at, all, sizeof(*at), by_page);
+			at[i] = (struct decode_code_kept){.cr3 = code[i].page->cr3,
+							  .vaddr = code[i].page->vaddr,
+							  .from = code[i].page->insns,
+							  .order = i};
+		qsort(at, all, sizeof(*at), decode_code_by_page);
 		keep_spaces(&l, all);
 		for (i = 0; i < all; i++)
 			if (kept[i] || needs_all(store))

@@ -95,8 +95,6 @@ size_t tracer_recorder_fit(struct tracer_recorder *rec, size_t len)
 void tracer_recorder_trace(struct tracer_recorder *rec, uint64_t gpa, const void *bytes, size_t len)
 {
 	rec->bytes += len;
-	if (vpt_unlikely(rec->state & TRACER_RECORDER_DROPS))
-		rec->dropped += len;
 	if (vpt_unlikely(rec->tail) && bytes)
 		keep_tail(rec->tail, bytes, len);
 	if (vpt_unlikely(rec->live) && bytes)

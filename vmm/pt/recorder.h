@@ -71,7 +71,7 @@ struct tracer_recorder {
 	int error;	  /* the first -errno of the writer */
 	uint64_t insns;	  /* retired instructions that began with PacketEn set */
 	uint64_t bytes;	  /* bytes of trace */
-	uint64_t dropped; /* those of them that DROPS kept out of the file */
+	uint64_t dropped; /* those of them that gaps kept out of the file: tracer_drop.h */
 	uint64_t oracle_cr3;
 	uint64_t place; /* the space of the last CR3 block, if packets do not report the space */
 	struct engine_log log; /* words that are not in the writer yet */

@@ -12,8 +12,17 @@ void tracer_drop_begin(struct tracer *t, uint64_t ip)
 	tracer_ring_end(t, ip);
 	if (tracer_ring_is_open(t))
 		tracer_session_leave(t, ip);
+	/* Until the end of the gap, this is the number without the bytes of the gap. */
+	rec->dropped -= rec->bytes;
 	tracer_recorder_set(rec, TRACER_RECORDER_DROPS, true);
 	tracer_recorder_set(rec, TRACER_RECORDER_LOST, true);
+}
+
+uint64_t tracer_drop_bytes(const struct tracer *t)
+{
+	const struct tracer_recorder *rec = &t->recorder;
+
+	return rec->dropped + (rec->state & TRACER_RECORDER_DROPS ? rec->bytes : 0);
 }
 
 void tracer_drop_end(struct tracer *t, uint64_t ip)
@@ -25,6 +34,7 @@ void tracer_drop_end(struct tracer *t, uint64_t ip)
 	if (t->unit.acts->state & VPT_GATE_TRIGGER_EN)
 		vpt_pt_flush(&t->pt);
 	t->unit.ops->flush(t);
+	rec->dropped += rec->bytes;
 	tracer_recorder_set(rec, TRACER_RECORDER_DROPS, false);
 	tracer_recorder_set(rec, TRACER_RECORDER_LOST, false);
 	if (tracer_ring_is_open(t)) {

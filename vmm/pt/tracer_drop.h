@@ -11,6 +11,8 @@
 
 /* Record what is due, and then no more trace. @ip: the next instruction. */
 void tracer_drop_begin(struct tracer *t, uint64_t ip);
+/* Return the number of bytes in all gaps so far. */
+uint64_t tracer_drop_bytes(const struct tracer *t);
 /* Record trace again, from a PSB on. A session that is not open begins with a PSB. */
 void tracer_drop_end(struct tracer *t, uint64_t ip);
 
