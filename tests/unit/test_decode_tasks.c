@@ -20,7 +20,7 @@ static int fd;
 
 static void setup(void)
 {
-	const struct trace_file_info info = {.vcpus = 1};
+	const struct trace_file_info info = {.vcpus = 2};
 
 	fd = memfd_create("test", 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -50,12 +50,17 @@ static void runs(uint64_t insns, uint64_t cr3, uint32_t tid)
 	ck_assert_int_eq(trace_writer_task(writer, 0, &t), 0);
 }
 
-static void named(uint64_t cr3, uint32_t pid, uint32_t tid, const char *name)
+static void named_on(unsigned int vcpu, uint64_t cr3, uint32_t pid, uint32_t tid, const char *name)
 {
 	struct trace_task t = {.cr3 = cr3, .pid = pid, .tid = tid, .kind = TRACE_TASK_NAMED};
 
 	snprintf(t.name, sizeof(t.name), "%s", name);
-	ck_assert_int_eq(trace_writer_task(writer, 0, &t), 0);
+	ck_assert_int_eq(trace_writer_task(writer, vcpu, &t), 0);
+}
+
+static void named(uint64_t cr3, uint32_t pid, uint32_t tid, const char *name)
+{
+	named_on(0, cr3, pid, tid, name);
 }
 
 static void begin(void)
@@ -161,6 +166,18 @@ START_TEST(user_only)
 }
 END_TEST
 
+/* A thread moves to another vCPU, and has a new name there. */
+START_TEST(moves)
+{
+	session(0, VPT_CTL_MASK(OS));
+	named_on(1, 0x2000, 7, 8, "threads");
+	runs(0, 0x2000, 8);
+	named_on(0, 0x2000, 7, 8, "alpha");
+	begin();
+	block(10, 0x2000, "alpha/8, pid 7");
+}
+END_TEST
+
 START_TEST(parts)
 {
 	static const struct decode_part part[] = {
@@ -220,5 +237,5 @@ END_TEST
 
 TEST_SUITE("decode_tasks", setup, teardown)
 {
-	TEST_ADD(tcase, none, processes, executed, neighbours, user_only, parts, gap);
+	TEST_ADD(tcase, none, processes, executed, neighbours, user_only, moves, parts, gap);
 }

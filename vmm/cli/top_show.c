@@ -52,14 +52,11 @@ static void format_space(const struct trace_reader *r, uint64_t cr3, char *text,
 {
 	const struct trace_task *found = NULL, *task;
 	char name[sizeof(task->name) + 1];
-	unsigned int v;
-	size_t n, i;
+	size_t n;
 
-	for (v = 0; v < trace_reader_info(r)->vcpus; v++) {
-		task = trace_reader_tasks(r, v, &n);
-		for (i = 0; i < n; i++)
-			if (task[i].kind == TRACE_TASK_NAMED && task[i].cr3 == cr3)
-				found = &task[i];
+	for (task = trace_reader_names(r, &n); n; task++, n--) {
+		if (task->cr3 == cr3)
+			found = task;
 	}
 	if (found) {
 		text_copy(name, sizeof(name), found->name, sizeof(found->name));

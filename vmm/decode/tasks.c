@@ -72,17 +72,15 @@ static struct trace_space *make(struct decode_tasks *t, uint64_t cr3, uint32_t t
 	return space;
 }
 
-/* Add the names of a vCPU. A later name of the same task and address space replaces an earlier one. */
-static int add_names(struct decode_tasks *t, unsigned int vcpu)
+/* Add all names. A later name of the same task and address space replaces an earlier one. */
+static int add_names(struct decode_tasks *t)
 {
 	size_t count, i;
-	const struct trace_task *task = trace_reader_tasks(t->reader, vcpu, &count);
+	const struct trace_task *task = trace_reader_names(t->reader, &count);
 
 	for (i = 0; i < count; i++, task++) {
 		struct trace_space *space;
 
-		if (task->kind != TRACE_TASK_NAMED)
-			continue;
 		t->user &= ~task->cr3;
 		space = make(t, task->cr3 & ~PAGE_BITS, task->tid);
 		if (!space)
@@ -102,7 +100,7 @@ int decode_tasks_open(const struct trace_reader *reader, struct decode_tasks **t
 	size_t total = 0, count;
 	struct decode_tasks *t;
 	unsigned int i;
-	int err = 0;
+	int err;
 
 	*tasks = NULL;
 	for (i = 0; i < vcpus; i++) {
@@ -117,8 +115,7 @@ int decode_tasks_open(const struct trace_reader *reader, struct decode_tasks **t
 	t->reader = reader;
 	/* With page-table isolation no top page table has this bit. */
 	t->user = PTI_USER;
-	for (i = 0; i < vcpus && !err; i++)
-		err = add_names(t, i);
+	err = add_names(t);
 	if (err)
 		decode_tasks_close(t);
 	else

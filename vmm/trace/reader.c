@@ -277,7 +277,7 @@ static const char *read_newer(struct trace_reader *r, struct trace_reader_vcpu *
 	case TRACE_BLOCK_MARK:
 		return trace_reader_take_marks(v, p, b->len);
 	case TRACE_BLOCK_TASK:
-		return trace_reader_take_tasks(v, p, b->len);
+		return trace_reader_take_tasks(r, b->vcpu, p, b->len);
 	case TRACE_BLOCK_CUT:
 		return trace_reader_take_cut(v, p, b->len);
 	case TRACE_BLOCK_OPTIONS:
@@ -687,6 +687,7 @@ void trace_reader_close(struct trace_reader *r)
 	free(r->spaces.at);
 	free(r->inputs.at);
 	free(r->refs.at);
+	free(r->names.at);
 	free(r->frames.at);
 	free(r->views.at);
 	free(r->contents.at);

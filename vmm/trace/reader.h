@@ -261,6 +261,9 @@ const struct trace_reader_mark *trace_reader_marks(const struct trace_reader *r,
 const struct trace_task *trace_reader_tasks(const struct trace_reader *r, unsigned int vcpu,
 					    size_t *count);
 
+/* Return the NAMED entries of all vCPUs, in the order of the file. The last one of a task is valid. */
+const struct trace_task *trace_reader_names(const struct trace_reader *r, size_t *count);
+
 /* A file outside the trace file. @name has @ref->name_len bytes without NUL. */
 struct trace_reader_ref {
 	unsigned int vcpu;

@@ -246,7 +246,8 @@ const char *trace_reader_take_marks(struct trace_reader_vcpu *v, const void *pay
 	return why;
 }
 
-static const char *add_task(struct trace_reader_vcpu *v, struct trace_task task)
+static const char *add_task(struct trace_reader *r, struct trace_reader_vcpu *v,
+			    struct trace_task task)
 {
 	if (task.kind >= TRACE_TASK_KINDS || task.reserved || task.name[sizeof(task.name) - 1])
 		return "a TASK block is not as it must be";
@@ -254,25 +255,31 @@ static const char *add_task(struct trace_reader_vcpu *v, struct trace_task task)
 		return "a place in the stream is wrong";
 	if (v->tasks.n && task.offset < v->tasks.at[v->tasks.n - 1].offset)
 		return "a TASK block goes back";
-	if (!trace_vec_room(&v->tasks))
+	if (!trace_vec_room(&v->tasks) || !trace_vec_room(&r->names))
 		return trace_reader_no_memory;
 	v->tasks.at[v->tasks.n++] = task;
+	if (task.kind == TRACE_TASK_NAMED)
+		r->names.at[r->names.n++] = task;
 	return NULL;
 }
 
-const char *trace_reader_take_tasks(struct trace_reader_vcpu *v, const void *payload, size_t len)
+const char *trace_reader_take_tasks(struct trace_reader *r, unsigned int vcpu, const void *payload,
+				    size_t len)
 {
-	const size_t before = v->tasks.n;
+	struct trace_reader_vcpu *v = &r->vcpu[vcpu];
+	const size_t before = v->tasks.n, names = r->names.n;
 	const uint8_t *at = payload;
 	const char *why = len && !(len % sizeof(struct trace_task)) ? NULL : wrong_length;
 	struct trace_task task;
 
 	for (; len && !why; at += sizeof(task), len -= sizeof(task)) {
 		memcpy(&task, at, sizeof(task));
-		why = add_task(v, task);
+		why = add_task(r, v, task);
 	}
-	if (why)
+	if (why) {
 		v->tasks.n = before;
+		r->names.n = names;
+	}
 	return why;
 }
 
@@ -338,6 +345,12 @@ const struct trace_task *trace_reader_tasks(const struct trace_reader *r, unsign
 {
 	*count = r->vcpu[vcpu].tasks.n;
 	return r->vcpu[vcpu].tasks.at;
+}
+
+const struct trace_task *trace_reader_names(const struct trace_reader *r, size_t *count)
+{
+	*count = r->names.n;
+	return r->names.at;
 }
 
 const struct trace_reader_ref *trace_reader_refs(const struct trace_reader *r, size_t *count)

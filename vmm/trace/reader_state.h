@@ -117,6 +117,10 @@ struct trace_reader {
 		size_t n, room;
 	} refs;
 	struct {
+		struct trace_task *at; /* NAMED entries of all vCPUs, in the order of the file */
+		size_t n, room;
+	} names;
+	struct {
 		struct trace_reader_frame *at;
 		size_t n, room;
 	} frames;
@@ -182,7 +186,8 @@ const char *trace_reader_take_index(struct trace_reader *r, const void *payload,
 const char *trace_reader_take_inputs(struct trace_reader *r, unsigned int vcpu, const void *payload,
 				     size_t len);
 const char *trace_reader_take_marks(struct trace_reader_vcpu *v, const void *payload, size_t len);
-const char *trace_reader_take_tasks(struct trace_reader_vcpu *v, const void *payload, size_t len);
+const char *trace_reader_take_tasks(struct trace_reader *r, unsigned int vcpu, const void *payload,
+				    size_t len);
 const char *trace_reader_take_ref(struct trace_reader *r, unsigned int vcpu, const void *payload,
 				  size_t len);
 const char *trace_reader_take_options(struct trace_reader *r, const void *payload, size_t len);

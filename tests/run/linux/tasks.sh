@@ -34,7 +34,7 @@ spaces() { # NAME
 	"$VPT" decode -j --spaces "$dir/$1.vpt" | jq -c '.spaces[]' >"$dir/$1.spaces"
 }
 
-# name_of NAME SPACE PID: the file has instructions of a space with this name and number.
+# named NAME SPACE PID: the file has instructions of a space with this name and number.
 named() {
 	jq -e --arg space "$2, pid $3" 'select(.space == $space) | .insns > 0' "$dir/$1.spaces" |
 		grep -q true

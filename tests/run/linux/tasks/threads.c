@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A process of four threads with names, each of which calls its own function a known number of times. */
+/*
+ * A process of four threads with names, each of which calls its own function a known number of times.
+ * A thread stays on its processor meanwhile: a call that continues on another one would be in the
+ * trees of both (docs/limits.md).
+ */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,11 +36,23 @@ static const struct {
 		    {"beta", run_beta, CALLS + 1},
 		    {"gamma", run_gamma, CALLS + 2}};
 
+static int stay(int n)
+{
+	const int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(n % cpus, &set);
+	return pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+}
+
 static void *work(void *number)
 {
 	const int n = (int)(long)number;
 	int i;
 
+	if (stay(n))
+		return NULL;
 	pthread_setname_np(pthread_self(), works[n].name);
 	printf("thread: %d %ld %s %d\n", getpid(), syscall(SYS_gettid), works[n].name,
 	       works[n].calls);
