@@ -134,7 +134,7 @@ asks "--tasks, --time, --memory" "--array=0-2 .* --time=7 --mem=99M .* --time=8 
 tap_run "no task without a shard" grep "^tasks=$shards\$" "$dir/script"
 
 "$VPT" shard plan -q --calls -o "$dir/calls" "$t"
-refuses "--coverage of calls" $USAGE "a plan of calls" shard sbatch --coverage "$dir/calls"
+refuses "--coverage of calls" $USAGE "not a plan of counts" shard sbatch --coverage "$dir/calls"
 broken=$(printf '%s/a\nVPT_END' "$dir")
 cp "$dir/calls" "$broken"
 refuses "a line break in a name" $USAGE "control character" shard sbatch --for=sh "$broken"

@@ -35,6 +35,23 @@ run_shards() {
 	done
 }
 
+# exports KIND SHARDS FORMAT...: a plan of KIND gives each file of vpt export.
+exports() {
+	kind=$1 shards=$2
+	shift 2
+	bad=
+	"$VPT" shard plan -q "$kind" --shards="$shards" "$t" 2>>"$dir/err" || bad=plan
+	[ -n "$bad" ] || run_shards || bad=run
+	for to in "$@"; do
+		[ -z "$bad" ] || break
+		"$VPT" export -q --to="$to" "$t" "$dir/want"
+		want=$?
+		"$VPT" shard merge --to="$to" "$plan" >"$dir/got" 2>"$dir/got.err"
+		[ $? -eq $want ] && cmp -s "$dir/want" "$dir/got" || bad="$bad '$to'"
+	done
+	[ -z "$bad" ]
+}
+
 # same KIND SHARDS OUTPUT...: a plan of KIND ("--calls" or "") gives each output of vpt decode.
 same() {
 	kind=$1 shards=$2
@@ -64,6 +81,11 @@ all() {
 	most=0
 	same "" "$1" "" --json --coverage || failed="$bad"
 	same --calls "$1" "" --json "--limit=9" || failed="$failed calls:$bad"
+	if [ "$1" -lt 64 ]; then
+		same "--calls --spaces" "$1" "" --json "--limit=9" || failed="$failed spaces:$bad"
+		exports --spaces "$1" folded svg callgrind || failed="$failed exports:$bad"
+		exports --edges "$1" edges || failed="$failed edges:$bad"
+	fi
 	if [ -z "$failed" ] && [ $most -ge "$2" ]; then
 		tap_ok "$3: $most shards"
 	else
@@ -121,8 +143,31 @@ all 9 3 "3 vCPUs"
 # A flow of RTIT has no cuts.
 record quicksort --model=airmont
 all 7 1 "RTIT"
+record processes --psb=0 --tsc
+all 9 7 "processes"
 record quicksort --psb=0
 all 64 14 "quicksort"
+
+# wrong NAME TEXT ARGUMENT...: options that do not fit are refused, with one line.
+wrong() {
+	name=$1 text=$2
+	shift 2
+	"$VPT" shard "$@" >"$dir/got" 2>"$dir/got.err"
+	if [ $? -eq 2 ] && [ ! -s "$dir/got" ] && grep -q -e "$text" "$dir/got.err" &&
+		[ "$(wc -l <"$dir/got.err")" -eq 1 ]; then
+		tap_ok "refused: $name"
+	else
+		tap_fail "refused: $name" "$(cat "$dir/got.err")"
+	fi
+}
+
+wrong "trees and edges" "not with --calls" plan --edges --spaces "$t"
+wrong "PTI without spaces" "only with --spaces and --edges" plan --pti --calls "$t"
+wrong "stacks of one tree" "make the plan with --spaces" merge --to=folded "$plan"
+wrong "edges of trees" "make the plan with --edges" sbatch --to=edges "$plan"
+wrong "coverage of trees" "not a plan of counts" merge --coverage "$plan"
+"$VPT" shard plan -q --edges -o "$dir/edges.plan" "$t"
+wrong "JSON of edges" "CSV" merge --json "$dir/edges.plan"
 
 # A result that is missing, damaged or of another plan is named, and nothing is printed.
 refused() { # NAME STATUS TEXT

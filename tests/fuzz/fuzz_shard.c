@@ -13,21 +13,21 @@
 #include "cli/shard_plan.h"
 #include "decode/calls_piece.h"
 #include "decode/partial_file.h"
+#include "decode/partial_spaces.h"
 #include "fuzz/bytes.h"
 #include "trace/crc32c.h"
 
 /* Of the header of a partial result (decode/partial_file.c). */
-#define HEADER	   (1272 + 8 * DECODE_FLOW_COUNT)
+#define HEADER	   (1312 + 8 * DECODE_FLOW_COUNT)
 #define HEADER_CRC 12
 #define TABLE_AT   40
 #define TABLE	   16
 #define TABLE_CRC  8
 
 static const size_t entry_bytes[] = {
-	sizeof(struct decode_block_count),
-	sizeof(struct decode_calls_piece),
-	sizeof(struct decode_calls_piece_node),
-	sizeof(struct decode_calls_piece_frame),
+	sizeof(struct decode_block_count),	sizeof(struct decode_calls_piece),
+	sizeof(struct decode_calls_piece_node), sizeof(struct decode_calls_piece_frame),
+	sizeof(struct decode_partial_space),	sizeof(struct decode_partial_edge),
 };
 
 static void put_crc(uint8_t *at, const uint8_t *bytes, size_t len)
@@ -41,14 +41,14 @@ static void put_crc(uint8_t *at, const uint8_t *bytes, size_t len)
 static void correct(uint8_t *bytes, size_t size)
 {
 	const uint64_t magic = 0x0a54524150545056ull;
-	const uint32_t version = 1;
+	const uint32_t version = 2;
 	uint8_t *at = bytes + HEADER;
 	size_t left = size - HEADER;
 	unsigned int i;
 
 	memcpy(bytes, &magic, sizeof(magic));
 	memcpy(bytes + 8, &version, sizeof(version));
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < sizeof(entry_bytes) / sizeof(entry_bytes[0]); i++) {
 		uint8_t *table = bytes + TABLE_AT + i * TABLE;
 		uint64_t entries;
 
@@ -63,15 +63,16 @@ static void correct(uint8_t *bytes, size_t size)
 	put_crc(bytes + HEADER_CRC, bytes, HEADER);
 }
 
-static void print(struct decode_partial *p)
+/* Print a tree, which is NULL if the result has none. */
+static void print(struct decode_calls *open)
 {
 	struct decode_calls *calls = decode_calls_new(NULL);
 	const struct decode_calls_pieces *pieces;
 	FILE *out = fopen("/dev/null", "w");
 
 	REQUIRE(calls && out);
-	if (p->calls) {
-		pieces = decode_calls_close_open(p->calls);
+	if (open) {
+		pieces = decode_calls_close_open(open);
 		REQUIRE(pieces);
 		/* The same calls once more, so that a tree with callers is joined to. */
 		REQUIRE(decode_calls_join(calls, pieces) && decode_calls_join(calls, pieces));
@@ -85,6 +86,7 @@ static void take_result(const char *path)
 {
 	struct decode_partial a, b;
 	char why[128];
+	size_t i;
 
 	if (!decode_partial_read(path, &a, why, sizeof(why))) {
 		REQUIRE(!decode_partial_read(path, &b, why, sizeof(why)));
@@ -93,7 +95,9 @@ static void take_result(const char *path)
 		if (decode_partial_fits(&a, &b) == DECODE_PARTIAL_FITS)
 			REQUIRE(!decode_partial_join(&a, &b));
 		decode_partial_free(&b);
-		print(&a);
+		print(a.calls);
+		for (i = 0; i < a.parts.spaces.n; i++)
+			print(a.parts.spaces.at[i].calls);
 	} else {
 		REQUIRE(*why);
 	}

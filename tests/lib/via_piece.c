@@ -44,7 +44,7 @@ static int cut(const struct decode_shard_part *part)
 		.vcpu = part->vcpu,
 		.from = part->shard ? part->shard->from.psb : 0,
 		.to = part->shard ? part->shard->to.end : UINT64_MAX,
-		.images = part->kind == DECODE_PARTIAL_CALLS,
+		.images = decode_partial_has_trees(part->kind),
 	};
 	struct decode_partial p;
 	const int fd = memfd_create("piece", 0);

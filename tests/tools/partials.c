@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Decodes a trace in shards, and joins the results in a random order. Compares counts, events, and
- * each node of the tree of calls with those of one decoder.
+ * Decodes a trace in shards, and joins the results in a random order. Compares counts, events,
+ * each node of the trees of calls, and each change of flow with those of one decoder.
  *
  * usage: partials BYTES PLANS SEED DAMAGE FILE
  *
- * Each vCPU is decoded PLANS times as counts and as calls, with other cuts each time. BYTES is the
+ * Each vCPU is decoded PLANS times as counts and as calls, and every fourth time by address spaces,
+ * with other cuts each time. BYTES is the
  * minimum size of a shard. DAMAGE places of the stream get other bytes in each plan. Each result is
  * written to a file and read back. Two neighbours that do not fit are decoded again as one, and so
  * is one pair of eight that fits. Each shard is also decoded from a piece of the trace, and the file of
  * this result must have the same bytes.
  *
- * Prints "plans P, shards N, pieces B% of the trace, joined J, repaired R".
+ * Prints "plans P, shards N, spaces S, edges E, pieces B% of the trace, joined J, repaired R".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@
 static struct {
 	uint64_t plans, shards, joined, repaired;
 	uint64_t pieces, piece_bytes; /* the number of pieces, and their size */
+	uint64_t spaces, edges;	      /* that were compared */
 } sum;
 
 static uint32_t state;
@@ -161,13 +163,66 @@ static struct decode_calls *plain_tree(const struct work *w)
 	return c;
 }
 
+static bool same_edges(struct decode_space_edges *a, struct decode_space_edges *b)
+{
+	for (unsigned int k = 0; k < DECODE_EDGE_COUNT; k++) {
+		struct trace_pairs *x = &a->kind[k], *y = &b->kind[k];
+
+		trace_pairs_sort(x);
+		trace_pairs_sort(y);
+		if (x->n != y->n || (x->n && memcmp(x->at, y->at, x->n * sizeof(*x->at))))
+			return false;
+		sum.edges += x->n;
+	}
+	return a->ends == b->ends && a->from.known == b->from.known &&
+	       (!a->from.known || a->from.ip == b->from.ip);
+}
+
+/* Make the tree of a space. */
+static struct decode_calls *space_tree(struct decode_space_part *part)
+{
+	struct decode_calls *c = decode_calls_new(NULL);
+	const struct decode_calls_pieces *pieces = decode_calls_close_open(part->calls);
+
+	if (!c || !pieces || !decode_calls_join(c, pieces))
+		die("no memory");
+	return c;
+}
+
+static bool same_space(struct decode_space_part *a, struct decode_space_part *b)
+{
+	struct decode_calls *x, *y;
+	bool ok;
+
+	if (a->id != b->id || !a->calls != !b->calls)
+		return false;
+	sum.spaces++;
+	if (!a->calls)
+		return same_edges(&a->edges, &b->edges);
+	x = space_tree(a);
+	y = space_tree(b);
+	ok = same_trees(x, y);
+	decode_calls_free(x);
+	decode_calls_free(y);
+	return ok;
+}
+
+static bool same_spaces(struct decode_space_parts *a, struct decode_space_parts *b)
+{
+	bool ok = a->spaces.n == b->spaces.n;
+
+	for (size_t i = 0; ok && i < a->spaces.n; i++)
+		ok = same_space(&a->spaces.at[i], &b->spaces.at[i]);
+	return ok;
+}
+
 static bool same(const struct work *w, struct decode_partial *whole, struct decode_partial *joined)
 {
 	struct decode_calls *a, *b;
 	bool ok = same_counts(whole, joined);
 
 	if (w->kind != DECODE_PARTIAL_CALLS)
-		return ok;
+		return ok && same_spaces(&whole->parts, &joined->parts);
 	a = plain_tree(w);
 	b = tree(joined);
 	ok &= same_trees(a, b);
@@ -229,7 +284,10 @@ static bool run_vcpu(struct work *w, uint64_t bytes, unsigned int plans, unsigne
 		damage(stream, len, places);
 		if (decode_shards_plan(w->reader, w->vcpu, &how, &w->plan))
 			die("cannot plan");
-		for (w->kind = 0; ok && w->plan.n && w->kind < DECODE_PARTIAL_KINDS; w->kind++)
+		for (w->kind = 0;
+		     ok && w->plan.n &&
+		     w->kind < (i % 4 == 3 ? DECODE_PARTIAL_KINDS : DECODE_PARTIAL_SPACES);
+		     w->kind++)
 			ok = run_plan(w);
 		free(w->plan.at);
 		memcpy(stream, copy, len);
@@ -254,9 +312,10 @@ int main(int argc, char **argv)
 	for (; ok && w.vcpu < trace_reader_info(w.reader)->vcpus; w.vcpu++)
 		ok = run_vcpu(&w, (uint64_t)atoll(argv[1]), (unsigned int)atoi(argv[2]),
 			      (unsigned int)atoi(argv[4]));
-	printf("plans %llu, shards %llu, pieces %llu%% of the trace, joined %llu, repaired "
-	       "%llu%s\n",
+	printf("plans %llu, shards %llu, spaces %llu, edges %llu, pieces %llu%% of the trace, "
+	       "joined %llu, repaired %llu%s\n",
 	       (unsigned long long)sum.plans, (unsigned long long)sum.shards,
+	       (unsigned long long)sum.spaces, (unsigned long long)sum.edges,
 	       (unsigned long long)(sum.pieces ? 100 * sum.piece_bytes / sum.pieces /
 							 trace_reader_extent(w.reader)->file_bytes
 					       : 0),

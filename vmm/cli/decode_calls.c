@@ -52,6 +52,14 @@ struct decode_calls *cli_decode_calls_tree(struct cli_decode_calls *c)
 	return tree ? tree->calls : NULL;
 }
 
+bool cli_decode_calls_join(struct cli_decode_calls *c, const struct trace_space *space,
+			   const struct decode_calls_pieces *pieces)
+{
+	struct cli_decode_tree *tree = find(c, space);
+
+	return tree && decode_calls_join(tree->calls, pieces);
+}
+
 /* A break ends the call stacks of all spaces, because the flow in the gap is unknown. */
 static bool is_break(const struct decode_item *item)
 {

@@ -29,6 +29,12 @@ struct cli_decode_calls {
 
 /* Return the tree of items without a space, or NULL if there is no memory. */
 struct decode_calls *cli_decode_calls_tree(struct cli_decode_calls *c);
+/*
+ * Join what ran on a vCPU to the tree of a space, or of unknown ones if @space is NULL. Returns false if
+ * there is no memory.
+ */
+bool cli_decode_calls_join(struct cli_decode_calls *c, const struct trace_space *space,
+			   const struct decode_calls_pieces *pieces);
 /* Add an item of a flow of blocks. Returns false if there is no memory. */
 bool cli_decode_calls_item(struct cli_decode_calls *c, const struct decode_item *item);
 /* Count from here on, or only follow the flow (decode_calls_count()). */

@@ -8,6 +8,7 @@
 #include "cli/confine.h"
 #include "cli/jobs.h"
 #include "cli/option.h"
+#include "cli/shard_show.h"
 
 #define AT(member) .field = offsetof(struct cli_shard_options, member)
 
@@ -25,6 +26,14 @@ static const struct cli_option rows[] = {
 	 cli_take_size, AT(bytes)},
 	{'t', "calls", NULL, "plan: for the tree of calls, not for the summary and the coverage",
 	 cli_take_flag, AT(calls)},
+	{0, "spaces", NULL, "plan: for a tree of calls for each address space", cli_take_flag,
+	 AT(spaces)},
+	{0, "edges", NULL, "plan: for the changes of flow of each address space", cli_take_flag,
+	 AT(edges)},
+	{0, "pti", NULL,
+	 "plan: with --spaces and --edges: treat two CR3s that differ only in bit 12 as one space, "
+	 "for Linux' PTI",
+	 cli_take_flag, AT(pti)},
 	{'J', "jobs", "=N",
 	 "plan: threads that find the counters of shards, if code changes in the trace (default: "
 	 "0, "
@@ -50,6 +59,10 @@ static const struct cli_option rows[] = {
 	{'g', "coverage", NULL,
 	 "merge, sbatch: the executed lines and functions, as an lcov tracefile", cli_take_flag,
 	 AT(coverage)},
+	{0, "to", "=FORMAT",
+	 "merge, sbatch: a file of vpt export: folded, svg or callgrind of a plan with --spaces, "
+	 "edges of one with --edges",
+	 cli_take_name, AT(to), .words = cli_shard_formats},
 	{'l', "limit", "=N", "merge, sbatch: at most N lines of calls, or functions",
 	 cli_take_number, AT(limit)},
 	{'j', "json", NULL, "merge, sbatch: one JSON object per line", cli_take_flag, AT(json)},

@@ -14,7 +14,10 @@ struct cli_shard_options {
 	const char *dir;		   /* the folder of results, or NULL: PLAN.d */
 	const char *trace;		   /* in place of the plan's trace file, or NULL */
 	uint64_t shards, bytes;
-	bool calls; /* plan: for trees of calls */
+	/* plan: for the tree of calls, one for each address space, or the changes of flow. */
+	bool calls, spaces, edges;
+	bool pti;	/* plan: of vpt decode */
+	const char *to; /* merge, sbatch: a format, or NULL */
 	bool coverage, json, quiet;
 	uint64_t limit, jobs;
 	struct cli_symbols symbols;

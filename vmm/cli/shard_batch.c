@@ -13,6 +13,7 @@
 
 #include "cli/cli.h"
 #include "cli/shard.h"
+#include "cli/shard_show.h"
 #include "cli/shard_script.h"
 
 /* Shards differ, and so do machines. */
@@ -211,9 +212,8 @@ static int batch(struct batch *b)
 	const uint64_t most = o->runner == CLI_SHARD_SLURM ? 1000 : shards;
 	int status = fill_paths(b);
 
-	if (!status && o->coverage && b->plan.kind == DECODE_PARTIAL_CALLS)
-		status = cli_fail(CLI_EXIT_USAGE, "shard: --coverage: %s is a plan of calls",
-				  o->path);
+	if (!status)
+		status = cli_shard_show_check(o, &b->plan);
 	if (!status && !shards)
 		status = cli_fail(CLI_EXIT_INPUT, "shard: sbatch: %s: it has no shards", o->path);
 	if (status)
@@ -229,6 +229,7 @@ static int batch(struct batch *b)
 		.tasks = o->tasks ? o->tasks : most,
 		.coverage = o->coverage,
 		.json = o->json,
+		.to = o->to,
 		.limit = o->limit,
 	};
 	if (b->script.tasks > shards)

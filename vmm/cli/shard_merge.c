@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt shard merge: join the results of shards, and print them like vpt decode. */
+/* vpt shard merge: join the results of shards. */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -7,22 +7,16 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/decode_show.h"
 #include "cli/open.h"
-#include "cli/shard.h"
+#include "cli/shard_show.h"
 #include "decode/calls_piece.h"
 
 struct merge {
 	const struct cli_shard_options *o;
 	struct cli_plan plan;
-	struct trace_reader *reader;
-	struct debug_symbols *symbols;
 	uint32_t *ends; /* of the longest result that begins at each shard; 0: none */
 	unsigned int repaired;
-	/* The result. */
-	struct decode_summary sum;
-	struct decode_tally tally;
-	struct decode_calls *calls;
+	struct cli_shard_result result;
 };
 
 /* Note a file of the folder, if its name is that of a result. */
@@ -102,7 +96,7 @@ static int repair(struct merge *m, struct decode_partial *last, uint32_t until, 
 	if (range.end > limit)
 		range.end = limit;
 	decode_partial_free(last);
-	status = cli_shard_decode(m->o, &m->plan, m->reader, m->symbols, &range);
+	status = cli_shard_decode(m->o, &m->plan, m->result.reader, m->result.symbols, &range);
 	return status ? status : read_result(m, &range, last);
 }
 
@@ -158,13 +152,18 @@ static int add_vcpu(struct merge *m, struct decode_partial *p)
 {
 	const struct decode_calls_pieces *pieces;
 
-	decode_summary_add(&m->sum, &p->sum);
-	if (decode_tally_join(&m->tally, &p->tally))
+	decode_summary_add(&m->result.sum, &p->sum);
+	if (decode_tally_join(&m->result.tally, &p->tally))
 		return -ENOMEM;
+	if (m->result.parts) {
+		m->result.parts[p->vcpu] = p->parts;
+		p->parts = (struct decode_space_parts){.now = 0};
+	}
 	if (!p->calls)
 		return 0;
 	pieces = decode_calls_close_open(p->calls);
-	return pieces && decode_calls_forget(m->calls) && decode_calls_join(m->calls, pieces)
+	return pieces && decode_calls_forget(m->result.calls) &&
+			       decode_calls_join(m->result.calls, pieces)
 		       ? 0
 		       : -ENOMEM;
 }
@@ -197,44 +196,6 @@ static int join_all(struct merge *m)
 	return status;
 }
 
-/* Print the result. Returns 0 or -errno. */
-static int show(struct merge *m, bool *no_lines)
-{
-	struct cli_names names = {.symbols = m->symbols};
-	struct cli_decode_stop stop = {.pm = trace_reader_stop(m->reader)};
-	const struct cli_decode_show what = {
-		.reader = m->reader,
-		.symbols = m->symbols,
-		.names = &names,
-		.vcpu = -1,
-		.json = m->o->json,
-		.limit = m->o->limit,
-		.sum = &m->sum,
-		.tally = &m->tally,
-		.stop = &stop,
-	};
-	int err = 0;
-
-	*no_lines = false;
-	if (m->plan.kind == DECODE_PARTIAL_CALLS) {
-		if (!decode_calls_forget(m->calls))
-			return -ENOMEM;
-		decode_calls_print(m->calls, stdout, m->o->json, NULL, m->o->limit);
-		return 0;
-	}
-	if (m->o->coverage)
-		return cli_decode_show_coverage(&what, no_lines);
-	names.disasm = decode_disasm_new(m->symbols);
-	if (!names.disasm)
-		return -ENOMEM;
-	if (cli_decode_stop_names(&stop, m->o->json))
-		err = debug_symbols_read_lines(m->symbols);
-	if (!err)
-		cli_decode_show_summary(&what);
-	decode_disasm_free(names.disasm);
-	return err;
-}
-
 static int judge(const struct merge *m, bool no_lines)
 {
 	const char *path = cli_shard_trace(m->o, &m->plan);
@@ -244,11 +205,11 @@ static int judge(const struct merge *m, bool no_lines)
 	if (m->repaired && !m->o->quiet)
 		fprintf(stderr, "vpt shard: shards that were decoded again with others: %u\n",
 			m->repaired);
-	if (m->sum.errors)
+	if (m->result.sum.errors)
 		return cli_fail(CLI_EXIT_FAIL,
 				"shard: %s: places that cannot be decoded: %" PRIu64
 				"; the first: %s",
-				path, m->sum.errors, m->sum.first_error);
+				path, m->result.sum.errors, m->result.sum.first_error);
 	return no_lines ? cli_fail(CLI_EXIT_INPUT, "shard: %s: no debug information", path)
 			: CLI_EXIT_OK;
 }
@@ -259,23 +220,23 @@ static int merge(struct merge *m)
 	bool no_lines;
 	int status, err;
 
-	if (o->coverage && m->plan.kind == DECODE_PARTIAL_CALLS)
-		return cli_fail(CLI_EXIT_USAGE, "shard: --coverage: %s is a plan of calls",
-				o->path);
-	status = find_results(m);
+	status = cli_shard_show_check(o, &m->plan);
+	if (!status)
+		status = find_results(m);
 	if (!status)
 		status = check_missing(m);
 	if (!status)
-		status = cli_shard_open(o, &m->plan, &m->reader, &m->symbols);
+		status = cli_shard_open(o, &m->plan, &m->result.reader, &m->result.symbols);
 	if (status)
 		return status;
-	m->calls = decode_calls_new(m->symbols);
-	if (!m->calls)
+	m->result.calls = decode_calls_new(m->result.symbols);
+	m->result.parts = calloc(m->plan.vcpus, sizeof(*m->result.parts));
+	if (!m->result.calls || !m->result.parts)
 		return cli_fail(CLI_EXIT_HOST, "shard: %s", strerror(ENOMEM));
 	status = join_all(m);
 	if (status)
 		return status;
-	err = show(m, &no_lines);
+	err = cli_shard_show(o, &m->plan, &m->result, &no_lines);
 	return err ? cli_fail(CLI_EXIT_HOST, "shard: %s: %s", o->path, cli_reason(-err))
 		   : judge(m, no_lines);
 }
@@ -286,6 +247,7 @@ int cli_shard_merge(const struct cli_shard_options *options)
 	struct cli_shard_options o = *options;
 	struct merge m = {.o = &o};
 	int status = cli_shard_confine(&o);
+	unsigned int i;
 
 	if (status)
 		return status;
@@ -293,11 +255,14 @@ int cli_shard_merge(const struct cli_shard_options *options)
 	o.quiet = true;
 	if (!status)
 		status = merge(&m);
-	debug_symbols_close(m.symbols);
-	if (m.reader)
-		trace_reader_close(m.reader);
-	decode_calls_free(m.calls);
-	decode_tally_free(&m.tally);
+	debug_symbols_close(m.result.symbols);
+	if (m.result.reader)
+		trace_reader_close(m.result.reader);
+	decode_calls_free(m.result.calls);
+	for (i = 0; m.result.parts && i < m.plan.vcpus; i++)
+		decode_space_parts_free(&m.result.parts[i]);
+	free(m.result.parts);
+	decode_tally_free(&m.result.tally);
 	free(m.ends);
 	cli_plan_free(&m.plan);
 	return status;

@@ -16,7 +16,7 @@
 #define LINE_MAX_BYTES (PATH_MAX * 2 + CLI_SYMBOLS_MAX * 1024)
 #define VERSION	       1
 
-static const char *const kinds[DECODE_PARTIAL_KINDS] = {"counts", "calls"};
+static const char *const kinds[DECODE_PARTIAL_KINDS] = {"counts", "calls", "spaces", "edges"};
 static const char *const counters[DECODE_SHARD_COUNTERS] = {"unused", "known", "free", "after",
 							    "exact"};
 
@@ -43,6 +43,8 @@ uint64_t cli_plan_id(const struct cli_plan *plan)
 	size_t i;
 
 	mix(&id, head, sizeof(head));
+	if (plan->pti)
+		mix(&id, "pti", 3);
 	mix(&id, plan->trace, strlen(plan->trace) + 1);
 	for (i = 0; i < plan->symbols.n; i++)
 		mix(&id, plan->symbols.word[i], strlen(plan->symbols.word[i]) + 1);
@@ -74,8 +76,9 @@ void cli_plan_write(const struct cli_plan *plan, FILE *out)
 		plan->id);
 	text_json_string(out, plan->trace);
 	fprintf(out,
-		",\"bytes\":%" PRIu64 ",\"kind\":\"%s\",\"vcpus\":%u,\"shards\":%zu,\"symbols\":[",
-		plan->file_bytes, kinds[plan->kind], plan->vcpus, plan->shards.n);
+		",\"bytes\":%" PRIu64 ",\"kind\":\"%s\",\"pti\":%d,\"vcpus\":%u,\"shards\":%zu"
+		",\"symbols\":[",
+		plan->file_bytes, kinds[plan->kind], plan->pti, plan->vcpus, plan->shards.n);
 	for (i = 0; i < plan->symbols.n; i++) {
 		fputs(i ? "," : "", out);
 		text_json_string(out, plan->symbols.word[i]);
@@ -194,6 +197,8 @@ static void read_head(struct json *j, struct cli_plan *plan, uint64_t *version, 
 		else if (!strcmp(key, "kind"))
 			plan->kind =
 				(enum decode_partial_kind)word_of(j, kinds, DECODE_PARTIAL_KINDS);
+		else if (!strcmp(key, "pti"))
+			plan->pti = json_number(j) != 0;
 		else if (!strcmp(key, "vcpus"))
 			plan->vcpus = (unsigned int)json_number(j);
 		else if (!strcmp(key, "shards"))

@@ -28,6 +28,7 @@ struct cli_plan {
 	char trace[PATH_MAX]; /* the trace file */
 	uint64_t file_bytes;
 	enum decode_partial_kind kind;
+	bool pti; /* of decode_by_cr3_new() */
 	unsigned int vcpus;
 	struct cli_symbols symbols; /* its words are owned by the plan */
 	struct {

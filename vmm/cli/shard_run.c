@@ -101,9 +101,17 @@ int cli_shard_parse(const struct cli_shard_options *o, const struct cli_plan *pl
 }
 
 /* Check that the trace has all that a plan supports. */
-static int check_trace(const char *path, const struct trace_reader *reader)
+static int check_trace(const struct cli_shard_options *o, const struct trace_reader *reader)
 {
-	size_t spaces;
+	const char *path = o->path;
+	size_t spaces, names;
+
+	trace_reader_names(reader, &names);
+	if (names && (o->spaces || o->edges))
+		return cli_fail(CLI_EXIT_INPUT,
+				"shard: %s: it has the tasks of its guest, which have no shards: "
+				"use vpt decode and vpt export",
+				path);
 
 	trace_reader_spaces(reader, &spaces);
 	if (spaces)
@@ -148,7 +156,11 @@ static int fill_plan(const struct cli_shard_options *o, struct trace_reader *rea
 	int err = 0;
 
 	plan->file_bytes = trace_reader_extent(reader)->file_bytes;
-	plan->kind = o->calls ? DECODE_PARTIAL_CALLS : DECODE_PARTIAL_COUNTS;
+	plan->kind = o->spaces	? DECODE_PARTIAL_SPACES
+		     : o->calls ? DECODE_PARTIAL_CALLS
+		     : o->edges ? DECODE_PARTIAL_EDGES
+				: DECODE_PARTIAL_COUNTS;
+	plan->pti = o->pti;
 	plan->vcpus = trace_reader_info(reader)->vcpus;
 	for (i = 0; i < plan->vcpus; i++)
 		total += trace_reader_stream_bytes(reader, i);
@@ -204,7 +216,7 @@ static int make_plan(const struct cli_shard_options *o, const char *out, struct 
 
 	if (status)
 		return status;
-	status = check_trace(o->path, reader);
+	status = check_trace(o, reader);
 	if (!status) {
 		err = copy_symbols(&o->symbols, plan);
 		if (!err)
@@ -227,6 +239,10 @@ int cli_shard_plan(struct cli_shard_options *o)
 	char out[PATH_MAX];
 	int status;
 
+	if (o->edges && (o->calls || o->spaces))
+		return cli_fail(CLI_EXIT_USAGE, "shard: --edges: not with --calls and --spaces");
+	if (o->pti && !o->edges && !o->spaces)
+		return cli_fail(CLI_EXIT_USAGE, "shard: --pti: only with --spaces and --edges");
 	if (snprintf(out, sizeof(out), "%s%s", o->out ? o->out : o->path, o->out ? "" : ".plan") >=
 	    (int)sizeof(out))
 		return cli_fail(CLI_EXIT_USAGE, "shard: %s: the name is too long", o->path);
@@ -260,6 +276,7 @@ struct decode_shard_part cli_shard_part(const struct cli_plan *plan,
 	return (struct decode_shard_part){
 		.vcpu = first->vcpu,
 		.kind = plan->kind,
+		.pti = plan->pti,
 		.shard = first->whole ? NULL : shard,
 	};
 }

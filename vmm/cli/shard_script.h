@@ -25,6 +25,7 @@ struct cli_shard_script {
 	uint64_t minutes;    /* of a task; only for Slurm */
 	uint64_t megabytes;  /* likewise */
 	bool coverage, json; /* options of the merge */
+	const char *to;	     /* likewise, or NULL */
 	uint64_t limit;	     /* likewise; UINT64_MAX: none */
 };
 

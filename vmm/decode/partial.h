@@ -11,14 +11,23 @@
 
 #include "decode/calls.h"
 #include "decode/pt_shard.h"
+#include "decode/space_parts.h"
 #include "decode/summary.h"
 #include "decode/tally.h"
 
 enum decode_partial_kind {
 	DECODE_PARTIAL_COUNTS, /* how often each block ran */
 	DECODE_PARTIAL_CALLS,  /* the tree of calls */
+	DECODE_PARTIAL_SPACES, /* the tree of calls of each address space */
+	DECODE_PARTIAL_EDGES,  /* the changes of flow of each address space */
 	DECODE_PARTIAL_KINDS
 };
+
+/* Returns true if a flow for this kind is merged by functions, which needs symbols. */
+static inline bool decode_partial_has_trees(enum decode_partial_kind kind)
+{
+	return kind == DECODE_PARTIAL_CALLS || kind == DECODE_PARTIAL_SPACES;
+}
 
 /* An end of a partial result: the words of decode_pt_state_words(). */
 struct decode_partial_end {
@@ -45,8 +54,9 @@ struct decode_partial {
 	struct decode_partial_end ends[2];
 	struct decode_partial_counter counter;
 	struct decode_summary sum;
-	struct decode_tally tally;  /* COUNTS: all blocks */
-	struct decode_calls *calls; /* CALLS: open, and NULL in a result without items */
+	struct decode_tally tally;	 /* COUNTS: all blocks */
+	struct decode_calls *calls;	 /* CALLS: open, and NULL in a result without items */
+	struct decode_space_parts parts; /* SPACES, EDGES */
 };
 
 /* Why two partial results cannot be joined. */

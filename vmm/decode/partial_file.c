@@ -11,18 +11,18 @@
 #include <unistd.h>
 
 #include "decode/calls_piece.h"
+#include "decode/partial_spaces.h"
 #include "trace/crc32c.h"
 
 #define MAGIC	0x0a54524150545056ull /* "VPTPART\n" */
-#define VERSION 1u
+#define VERSION 2u
 
-enum table { BLOCKS, PIECES, NODES, FRAMES, TABLES };
+enum table { BLOCKS, PIECES, NODES, FRAMES, SPACES, EDGES, TABLES };
 
 static const size_t entry_bytes[TABLES] = {
-	sizeof(struct decode_block_count),
-	sizeof(struct decode_calls_piece),
-	sizeof(struct decode_calls_piece_node),
-	sizeof(struct decode_calls_piece_frame),
+	sizeof(struct decode_block_count),	sizeof(struct decode_calls_piece),
+	sizeof(struct decode_calls_piece_node), sizeof(struct decode_calls_piece_frame),
+	sizeof(struct decode_partial_space),	sizeof(struct decode_partial_edge),
 };
 
 /* The tables follow in their order. */
@@ -40,21 +40,24 @@ struct header {
 	} table[TABLES];
 	uint64_t words[2][DECODE_STATE_WORDS];
 	uint8_t unfit[2];
-	uint8_t has_calls, begins, known;
-	uint8_t reserved[3];
+	uint8_t has_calls, begins, known, broken;
+	uint8_t reserved[2];
 	uint64_t least, most, counter;
+	uint64_t now; /* the index of the space that ran last */
 	uint64_t insns, blocks, errors, skipped;
 	uint64_t events[DECODE_FLOW_COUNT];
 	char first_error[256];
 };
 
-VPT_STATIC_ASSERT(sizeof(struct header) == 1272 + 8 * DECODE_FLOW_COUNT,
+VPT_STATIC_ASSERT(sizeof(struct header) == 1312 + 8 * DECODE_FLOW_COUNT,
 		  "a file format: a change needs a new VERSION");
 
 VPT_STATIC_ASSERT(sizeof(struct decode_block_count) == 32 &&
 			  sizeof(struct decode_calls_piece) == 64 &&
 			  sizeof(struct decode_calls_piece_node) == 32 &&
-			  sizeof(struct decode_calls_piece_frame) == 24,
+			  sizeof(struct decode_calls_piece_frame) == 24 &&
+			  sizeof(struct decode_partial_space) == 56 &&
+			  sizeof(struct decode_partial_edge) == 32,
 		  "docs/abi/vpt-part.md has these sizes");
 
 static int put(int fd, const void *bytes, size_t len)
@@ -89,9 +92,11 @@ static void fill(struct header *h, const struct decode_partial *p)
 		.has_calls = p->calls != NULL,
 		.begins = p->counter.begins,
 		.known = p->counter.known,
+		.broken = p->parts.broken,
 		.least = p->counter.least,
 		.most = p->counter.most,
 		.counter = p->counter.end,
+		.now = p->parts.now,
 		.insns = p->sum.insns,
 		.blocks = p->sum.blocks,
 		.errors = p->sum.errors,
@@ -111,33 +116,45 @@ static void set_table(struct header *h, enum table i, const void *at, size_t n)
 	h->table[i].crc = n ? trace_crc32c(0, at, n * entry_bytes[i]) : 0;
 }
 
-int decode_partial_write(struct decode_partial *p, int fd)
+static int put_tables(const struct decode_partial *p, const struct decode_calls_pieces *c,
+		      const struct decode_partial_spaces *s, int fd)
 {
-	static const struct decode_calls_pieces none;
-	const struct decode_calls_pieces *c = &none;
-	const void *at[TABLES];
+	const struct {
+		const void *at;
+		size_t n;
+	} table[TABLES] = {
+		[BLOCKS] = {p->tally.slots, p->tally.used}, [PIECES] = {c->pieces.at, c->pieces.n},
+		[NODES] = {c->nodes.at, c->nodes.n},	    [FRAMES] = {c->frames.at, c->frames.n},
+		[SPACES] = {s->spaces.at, s->spaces.n},	    [EDGES] = {s->edges.at, s->edges.n},
+	};
 	struct header h;
 	unsigned int i;
 	int err;
 
-	if (p->calls)
-		c = decode_calls_close_open(p->calls);
-	if (!c)
-		return -ENOMEM;
-	decode_tally_sort(&p->tally);
 	fill(&h, p);
-	at[BLOCKS] = p->tally.slots;
-	at[PIECES] = c->pieces.at;
-	at[NODES] = c->nodes.at;
-	at[FRAMES] = c->frames.at;
-	set_table(&h, BLOCKS, at[BLOCKS], p->tally.used);
-	set_table(&h, PIECES, at[PIECES], c->pieces.n);
-	set_table(&h, NODES, at[NODES], c->nodes.n);
-	set_table(&h, FRAMES, at[FRAMES], c->frames.n);
+	for (i = 0; i < TABLES; i++)
+		set_table(&h, i, table[i].at, table[i].n);
 	h.crc = trace_crc32c(0, &h, sizeof(h));
 	err = put(fd, &h, sizeof(h));
 	for (i = 0; !err && i < TABLES; i++)
-		err = put(fd, at[i], h.table[i].entries * entry_bytes[i]);
+		err = put(fd, table[i].at, table[i].n * entry_bytes[i]);
+	return err;
+}
+
+int decode_partial_write(struct decode_partial *p, int fd)
+{
+	struct decode_partial_spaces spaces = {.spaces.n = 0};
+	const struct decode_calls_pieces *c = &spaces.calls;
+	int err = decode_partial_spaces_make(&p->parts, &spaces);
+
+	if (!err && p->calls) {
+		c = decode_calls_close_open(p->calls);
+		err = c ? 0 : -ENOMEM;
+	}
+	decode_tally_sort(&p->tally);
+	if (!err)
+		err = put_tables(p, c, &spaces, fd);
+	decode_partial_spaces_free(&spaces);
 	return err;
 }
 
@@ -186,7 +203,8 @@ static const char *check_header(const struct image *m, uint64_t left)
 	if (left)
 		return "damaged: bytes follow its tables";
 	if (copy.kind >= DECODE_PARTIAL_KINDS || copy.first >= copy.end || copy.begins > 1 ||
-	    copy.known > 1 || copy.unfit[0] > 1 || copy.unfit[1] > 1 || copy.has_calls > 1)
+	    copy.known > 1 || copy.unfit[0] > 1 || copy.unfit[1] > 1 || copy.has_calls > 1 ||
+	    copy.broken > 1)
 		return "damaged: a value of its header is not possible";
 	return NULL;
 }
@@ -274,14 +292,16 @@ static int take_blocks(const struct image *m, struct decode_partial *p)
 	return 0;
 }
 
+/* The tables are only read. */
+#define TABLE(m, i)                                                       \
+	{                                                                 \
+		(void *)(uintptr_t)(m)->at[i], (m)->h.table[i].entries, 0 \
+	}
+
 static int take_calls(const struct image *m, struct decode_partial *p)
 {
-	/* The tables are only read. */
 	const struct decode_calls_pieces pieces = {
-		.pieces = {(void *)(uintptr_t)m->at[PIECES], m->h.table[PIECES].entries, 0},
-		.nodes = {(void *)(uintptr_t)m->at[NODES], m->h.table[NODES].entries, 0},
-		.frames = {(void *)(uintptr_t)m->at[FRAMES], m->h.table[FRAMES].entries, 0},
-	};
+		.pieces = TABLE(m, PIECES), .nodes = TABLE(m, NODES), .frames = TABLE(m, FRAMES)};
 
 	if (!decode_calls_pieces_check(&pieces))
 		return -EINVAL;
@@ -289,21 +309,38 @@ static int take_calls(const struct image *m, struct decode_partial *p)
 	return p->calls && decode_calls_join(p->calls, &pieces) ? 0 : -ENOMEM;
 }
 
+static int take_spaces(const struct image *m, struct decode_partial *p)
+{
+	const struct decode_partial_spaces spaces = {.calls = {.pieces = TABLE(m, PIECES),
+							       .nodes = TABLE(m, NODES),
+							       .frames = TABLE(m, FRAMES)},
+						     .spaces = TABLE(m, SPACES),
+						     .edges = TABLE(m, EDGES)};
+
+	if (m->h.now && m->h.now >= m->h.table[SPACES].entries)
+		return -EINVAL;
+	p->parts = (struct decode_space_parts){
+		.wanted = p->kind == DECODE_PARTIAL_EDGES ? DECODE_SPACE_EDGES : DECODE_SPACE_CALLS,
+		.broken = m->h.broken,
+		.now = m->h.now};
+	return decode_partial_spaces_take(&spaces, &p->parts);
+}
+
 int decode_partial_read(const char *path, struct decode_partial *p, char *why, size_t size)
 {
 	struct image m = {.bytes = NULL};
-	const char *text = "damaged: an index of its calls is wrong";
+	const char *text = "damaged: an index of its tables is wrong";
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
 
 	*p = (struct decode_partial){.plan = 0};
 	err = fd < 0 ? -errno : read_image(fd, &m, &text);
 	if (!err) {
-		text = "damaged: an index of its calls is wrong";
+		text = "damaged: an index of its tables is wrong";
 		take_header(&m.h, p);
 		err = take_blocks(&m, p);
 	}
-	if (!err && m.h.has_calls)
-		err = take_calls(&m, p);
+	if (!err)
+		err = m.h.has_calls ? take_calls(&m, p) : take_spaces(&m, p);
 	if (err)
 		snprintf(why, size, "%s", err == -EINVAL ? text : strerror(-err));
 	if (fd >= 0)

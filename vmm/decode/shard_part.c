@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "decode/by_cr3.h"
 #include "decode/shard_input.h"
 
 static bool is_right(const struct decode_pt_flow *f, const struct decode_shard *shard,
@@ -16,7 +17,21 @@ static bool is_right(const struct decode_pt_flow *f, const struct decode_shard *
 	       shard->to.end > shard->from.end;
 }
 
-static int take_items(struct decode_flow *flow, struct decode_partial *to)
+/* The results of address spaces, while their items are taken. */
+struct spaces {
+	struct decode_by_cr3 *by_cr3; /* NULL if they are not wanted */
+	const struct debug_symbols *symbols;
+};
+
+static bool take_space(const struct spaces *spaces, struct decode_item *item,
+		       struct decode_partial *to)
+{
+	return !spaces->by_cr3 || (decode_by_cr3_item(spaces->by_cr3, item) &&
+				   decode_space_parts_item(&to->parts, spaces->symbols, item));
+}
+
+static int take_items(struct decode_flow *flow, const struct spaces *spaces,
+		      struct decode_partial *to)
 {
 	struct decode_item item;
 	int err;
@@ -27,6 +42,8 @@ static int take_items(struct decode_flow *flow, struct decode_partial *to)
 			return err;
 		decode_summary_item(&to->sum, to->vcpu, &item);
 		if (to->calls && !decode_calls_item(to->calls, &item))
+			return -ENOMEM;
+		if (!take_space(spaces, &item, to))
 			return -ENOMEM;
 		/* A flow of RTIT does not count. */
 		if (to->kind == DECODE_PARTIAL_COUNTS && item.kind == DECODE_ITEM_BLOCK &&
@@ -45,10 +62,21 @@ static int take_counts(struct decode_flow *flow, struct decode_partial *to)
 	return err;
 }
 
-static int take(struct decode_flow *flow, struct decode_partial *to)
+static int take(struct decode_flow *flow, const struct decode_shard_part *part,
+		struct decode_partial *to)
 {
-	int err = take_items(flow, to);
+	const bool wanted = !part->code && (part->kind == DECODE_PARTIAL_SPACES ||
+					    part->kind == DECODE_PARTIAL_EDGES);
+	struct spaces spaces = {.symbols = part->symbols};
+	int err;
 
+	if (wanted) {
+		spaces.by_cr3 = decode_by_cr3_new(part->pti);
+		if (!spaces.by_cr3)
+			return -ENOMEM;
+	}
+	err = take_items(flow, &spaces, to);
+	decode_by_cr3_free(spaces.by_cr3);
 	return err || to->kind != DECODE_PARTIAL_COUNTS ? err : take_counts(flow, to);
 }
 
@@ -112,7 +140,7 @@ static int decode_shard(struct decode_pt_flow *f, const struct decode_shard_part
 	last_change = decode_code_last_change(f->ahead.store);
 	next_change = decode_code_next_change(f->ahead.store);
 	note_changes(f, part->code, 0);
-	err = take(&f->base, to);
+	err = take(&f->base, part, to);
 	set_end(f, &to->ends[1]);
 	set_counter(shard, begun, f->ahead.flow.insns, last_change, next_change, &to->counter);
 	return err;
@@ -135,7 +163,7 @@ static int decode_part(const struct decode_shard_part *part, struct decode_flow 
 		return err;
 	if (!shard) {
 		to->ends[0].unfit = to->ends[1].unfit = true;
-		return take(flow, to);
+		return take(flow, part, to);
 	}
 	return is_right(f, shard, unit) ? decode_shard(f, part, to) : -EPROTO;
 }
@@ -174,14 +202,17 @@ int decode_shard_part(const struct decode_shard_part *part, struct decode_partia
 	int err = decode_flow_open(part->reader, part->vcpu, unit, &flow);
 
 	*to = (struct decode_partial){.kind = part->kind, .vcpu = part->vcpu};
+	if (part->kind == DECODE_PARTIAL_EDGES)
+		to->parts.wanted = DECODE_SPACE_EDGES;
 	if (err)
 		return err;
-	if (!counts) {
-		to->calls = part->code ? NULL : decode_calls_new_open(part->symbols);
-		err = to->calls || part->code ? decode_flow_merge(flow, decode_calls_function,
-								  (void *)(uintptr_t)part->symbols)
-					      : -ENOMEM;
+	if (part->kind == DECODE_PARTIAL_CALLS && !part->code) {
+		to->calls = decode_calls_new_open(part->symbols);
+		err = to->calls ? 0 : -ENOMEM;
 	}
+	if (!err && decode_partial_has_trees(part->kind))
+		err = decode_flow_merge(flow, decode_calls_function,
+					(void *)(uintptr_t)part->symbols);
 	if (!err)
 		err = part->code ? decode_code(part, flow, unit, to)
 				 : decode_part(part, flow, unit, to);

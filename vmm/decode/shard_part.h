@@ -18,6 +18,7 @@ struct decode_shard_part {
 	const struct debug_symbols *symbols; /* for CALLS; may be NULL */
 	unsigned int vcpu;
 	enum decode_partial_kind kind;
+	bool pti; /* SPACES, EDGES: of decode_by_cr3_new() */
 	/* From the begin of the first shard to the end of the last; NULL: all of the vCPU. */
 	const struct decode_shard *shard;
 	/* If not NULL, it receives the code that the part uses, and the result has no tree of calls. */

@@ -67,13 +67,13 @@ static int edge(struct format_run *run, struct format_lane *lane, const struct f
 
 	(void)lane;
 	switch (e->kind) {
-	case FORMAT_EDGE_TAKEN:
-	case FORMAT_EDGE_NOT_TAKEN:
-		return add(&c->ways, e->from, e->kind == FORMAT_EDGE_TAKEN, 1);
-	case FORMAT_EDGE_EVENT:
+	case DECODE_EDGE_TAKEN:
+	case DECODE_EDGE_NOT_TAKEN:
+		return add(&c->ways, e->from, e->kind == DECODE_EDGE_TAKEN, e->count);
+	case DECODE_EDGE_EVENT:
 		return 0;
 	default:
-		return add(&c->targets, e->from, e->to, 1);
+		return add(&c->targets, e->from, e->to, e->count);
 	}
 }
 

@@ -10,7 +10,7 @@
 
 /* The counts of a lane: (from, to) of each kind. */
 struct counts {
-	struct trace_pairs kind[FORMAT_EDGE_COUNT];
+	struct trace_pairs kind[DECODE_EDGE_COUNT];
 };
 
 static int lane(struct format_run *run, struct format_lane *l)
@@ -28,7 +28,7 @@ static int edge(struct format_run *run, struct format_lane *l, const struct form
 	(void)run;
 	if (!pair)
 		return -ENOMEM;
-	pair->value++;
+	pair->value += e->count;
 	return 0;
 }
 
@@ -70,16 +70,16 @@ static void write_pairs(struct format_run *run, const struct format_lane *l,
 
 static int end(struct format_run *run)
 {
-#define FORMAT_EDGE(name, text) text,
-	static const char *const kinds[] = {FORMAT_EDGES(FORMAT_EDGE)};
-#undef FORMAT_EDGE
+#define DECODE_EDGE(name, text) text,
+	static const char *const kinds[] = {DECODE_EDGES(DECODE_EDGE)};
+#undef DECODE_EDGE
 	size_t i, k;
 
 	fputs("vcpu,space,from,from_name,to,to_name,kind,count\r\n", run->out);
 	for (i = 0; i < run->lanes.n; i++) {
 		struct counts *counts = run->lanes.at[i]->own;
 
-		for (k = 0; k < FORMAT_EDGE_COUNT; k++)
+		for (k = 0; k < DECODE_EDGE_COUNT; k++)
 			write_pairs(run, run->lanes.at[i], &counts->kind[k], kinds[k]);
 	}
 	return 0;
@@ -92,7 +92,7 @@ static void close(struct format_run *run)
 	for (i = 0; i < run->lanes.n; i++) {
 		struct counts *counts = run->lanes.at[i]->own;
 
-		for (k = 0; counts && k < FORMAT_EDGE_COUNT; k++)
+		for (k = 0; counts && k < DECODE_EDGE_COUNT; k++)
 			trace_pairs_free(&counts->kind[k]);
 		free(counts);
 	}

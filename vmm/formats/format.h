@@ -16,6 +16,7 @@
 
 #include "debug/symbol.h"
 #include "decode/calls.h"
+#include "decode/edge.h"
 #include "trace/reader.h"
 
 /* An address space on a vCPU. Viewers show it as a thread, or as the root of stacks. */
@@ -27,16 +28,8 @@ struct format_lane {
 	struct trace_space space;
 	char name[160]; /* "vCPU 0: cr3 0x1000", safe to print */
 	struct decode_calls *calls;
-	void *own; /* of the format, which frees it in close() */
-	/* The place from which the next block is reached, if it is known. */
-	struct format_from {
-		bool known;
-		uint64_t ip;	/* the branch, or the place of the event */
-		uint64_t next;	/* the IP after the branch; 0 if not known */
-		uint64_t block; /* the first instruction of the last block; 0 if none ran */
-		uint8_t class;	/* enum decode_insn_class */
-		bool event;
-	} from;
+	void *own;		 /* of the format, which frees it in close() */
+	struct decode_from from; /* the place from which the next block is reached */
 };
 
 /* The state of one export, which the walk and the format share. */
@@ -69,24 +62,11 @@ struct format_block {
 	uint8_t mode; /* 16, 32 or 64 bits */
 };
 
-/* FORMAT_EDGE(enumerator, text) */
-#define FORMAT_EDGES(FORMAT_EDGE)           \
-	FORMAT_EDGE(TAKEN, "taken")         \
-	FORMAT_EDGE(NOT_TAKEN, "not taken") \
-	FORMAT_EDGE(JUMP, "jump")           \
-	FORMAT_EDGE(CALL, "call")           \
-	FORMAT_EDGE(RETURN, "return")       \
-	FORMAT_EDGE(FAR, "far transfer")    \
-	FORMAT_EDGE(EVENT, "event")
-
-#define FORMAT_EDGE(name, text) FORMAT_EDGE_##name,
-enum format_edge_kind { FORMAT_EDGES(FORMAT_EDGE) FORMAT_EDGE_COUNT };
-#undef FORMAT_EDGE
-
 /* A change of flow. Of a conditional branch that was not taken, @to is the next instruction. */
 struct format_edge {
 	uint64_t from, to;
-	enum format_edge_kind kind;
+	enum decode_edge_kind kind;
+	uint64_t count; /* how often it was executed */
 };
 
 /* Something that has no duration. */

@@ -23,12 +23,12 @@ static int edge(struct format_run *run, struct format_lane *lane, const struct f
 	struct trace_pair *pair;
 
 	(void)lane;
-	if (e->kind != FORMAT_EDGE_TAKEN && e->kind != FORMAT_EDGE_NOT_TAKEN)
+	if (e->kind != DECODE_EDGE_TAKEN && e->kind != DECODE_EDGE_NOT_TAKEN)
 		return 0;
-	pair = trace_pairs_add(&l->branches, e->from, e->kind == FORMAT_EDGE_TAKEN);
+	pair = trace_pairs_add(&l->branches, e->from, e->kind == DECODE_EDGE_TAKEN);
 	if (!pair)
 		return -ENOMEM;
-	pair->value++;
+	pair->value += e->count;
 	return 0;
 }
 

@@ -52,9 +52,9 @@ int format_taken_edge(struct format_run *run, struct format_lane *lane,
 	struct format_taken *t = run->own;
 	int err;
 
-	if (edge->kind == FORMAT_EDGE_NOT_TAKEN)
+	if (edge->kind == DECODE_EDGE_NOT_TAKEN)
 		return 0;
-	if (edge->kind == FORMAT_EDGE_EVENT)
+	if (edge->kind == DECODE_EDGE_EVENT)
 		return cut(t, lane->own, run->base, false);
 	err = cut(t, lane->own, run->base, true);
 	if (err || edge->from < run->base || edge->to < run->base)

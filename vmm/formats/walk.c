@@ -142,43 +142,13 @@ static int take_part(struct walk *w, const struct decode_part *part)
 	return err;
 }
 
-/* Return the kind of the edge from @from to @ip. False: there is none. */
-static bool edge_kind(const struct format_from *from, uint64_t ip, enum format_edge_kind *kind)
-{
-	if (from->event) {
-		*kind = FORMAT_EDGE_EVENT;
-		return true;
-	}
-	switch ((enum decode_insn_class)from->class) {
-	case DECODE_INSN_COND:
-		*kind = ip == from->next ? FORMAT_EDGE_NOT_TAKEN : FORMAT_EDGE_TAKEN;
-		return true;
-	case DECODE_INSN_JUMP:
-		*kind = FORMAT_EDGE_JUMP;
-		return true;
-	case DECODE_INSN_CALL:
-		*kind = FORMAT_EDGE_CALL;
-		return true;
-	case DECODE_INSN_RETURN:
-		*kind = FORMAT_EDGE_RETURN;
-		return true;
-	case DECODE_INSN_FAR_CALL:
-	case DECODE_INSN_FAR_RETURN:
-	case DECODE_INSN_FAR_JUMP:
-		*kind = FORMAT_EDGE_FAR;
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* Report how execution reached @ip in the current lane. */
 static int take_edge(struct walk *w, uint64_t ip)
 {
-	struct format_edge edge = {.from = w->lane->from.ip, .to = ip};
+	struct format_edge edge = {.from = w->lane->from.ip, .to = ip, .count = 1};
 
-	if (!w->run.inside || !w->run.type->edge || !w->lane->from.known ||
-	    !edge_kind(&w->lane->from, ip, &edge.kind))
+	if (!w->run.inside || !w->run.type->edge ||
+	    !decode_edge_kind(&w->lane->from, ip, &edge.kind))
 		return 0;
 	return w->run.type->edge(&w->run, w->lane, &edge);
 }
@@ -205,13 +175,7 @@ static int take_whole_block(struct walk *w, const struct decode_item *item)
 		if (!err)
 			err = advance(w, n);
 	}
-	w->lane->from = (struct format_from){
-		.known = true,
-		.ip = item->last,
-		.next = item->size ? item->last + item->size : 0,
-		.block = item->ip,
-		.class = item->class,
-	};
+	decode_from_block(&w->lane->from, item);
 	return err;
 }
 
@@ -262,12 +226,7 @@ static int take_event(struct walk *w, const struct decode_item *item)
 		 * of INT n is at the INT n, which has run.
 		 */
 		err = item->shown ? 0 : take_edge(w, item->ip);
-		w->lane->from = (struct format_from){
-			.known = true,
-			.ip = item->ip,
-			.block = w->lane->from.known ? w->lane->from.block : 0,
-			.event = true,
-		};
+		decode_from_event(&w->lane->from, item);
 		break;
 	case DECODE_FLOW_OVERFLOW:
 	case DECODE_FLOW_DISABLED:

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt shard merge: print the joined result, like vpt decode and vpt export. */
+#include "cli/shard_show.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/decode_calls.h"
+#include "cli/decode_show.h"
+#include "decode/by_cr3.h"
+#include "formats/joined.h"
+
+const char *const cli_shard_formats[] = {"folded", "svg", "callgrind", "edges", NULL};
+
+int cli_shard_show_check(const struct cli_shard_options *o, const struct cli_plan *plan)
+{
+	static const char *const wanted[] = {"spaces", "edges"};
+	const bool edges = plan->kind == DECODE_PARTIAL_EDGES;
+	enum decode_space_wanted kind;
+
+	if (o->coverage && plan->kind != DECODE_PARTIAL_COUNTS)
+		return cli_fail(CLI_EXIT_USAGE, "shard: --coverage: %s is not a plan of counts",
+				o->path);
+	if (edges && o->json)
+		return cli_fail(CLI_EXIT_USAGE,
+				"shard: --json: %s is a plan of edges: their output "
+				"is CSV",
+				o->path);
+	if (!o->to || !format_can_join(format_find(o->to), &kind))
+		return CLI_EXIT_OK;
+	if (plan->kind !=
+	    (kind == DECODE_SPACE_EDGES ? DECODE_PARTIAL_EDGES : DECODE_PARTIAL_SPACES))
+		return cli_fail(CLI_EXIT_USAGE, "shard: --to=%s: make the plan with --%s", o->to,
+				wanted[kind]);
+	return CLI_EXIT_OK;
+}
+
+static int show_format(const char *name, const struct cli_shard_result *r)
+{
+	const struct format_joined j = {
+		.type = format_find(name),
+		.out = stdout,
+		.reader = r->reader,
+		.symbols = r->symbols,
+		.parts = r->parts,
+	};
+
+	if (j.type->lines && debug_symbols_read_lines(r->symbols))
+		return -ENOMEM;
+	return format_joined_write(&j);
+}
+
+/* Join the results of a vCPU to the trees of all. */
+static bool add_trees(struct cli_decode_calls *c, struct decode_by_cr3 *by_cr3,
+		      struct decode_space_parts *parts)
+{
+	const struct decode_calls_pieces *pieces;
+	size_t i;
+
+	if (!cli_decode_calls_forget(c))
+		return false;
+	for (i = 0; i < parts->spaces.n; i++) {
+		struct decode_item item = {.kind = DECODE_ITEM_BLOCK,
+					   .cr3 = parts->spaces.at[i].id};
+
+		pieces = decode_calls_close_open(parts->spaces.at[i].calls);
+		if (!pieces || !decode_by_cr3_item(by_cr3, &item) ||
+		    !cli_decode_calls_join(c, item.space, pieces))
+			return false;
+	}
+	return true;
+}
+
+/* Print a tree for each address space, as vpt decode does with --calls --spaces. */
+static int show_trees(const struct cli_shard_options *o, const struct cli_shard_result *r)
+{
+	struct cli_decode_calls calls = {.symbols = r->symbols, .apart = true};
+	struct decode_by_cr3 *by_cr3 = decode_by_cr3_new(false);
+	bool ok = by_cr3 != NULL;
+	unsigned int i;
+
+	for (i = 0; ok && i < trace_reader_info(r->reader)->vcpus; i++)
+		ok = add_trees(&calls, by_cr3, &r->parts[i]);
+	ok = ok && cli_decode_calls_forget(&calls);
+	if (ok)
+		cli_decode_calls_print(&calls, o->json, o->limit);
+	cli_decode_calls_free(&calls);
+	decode_by_cr3_free(by_cr3);
+	return ok ? 0 : -ENOMEM;
+}
+
+static int show_counts(const struct cli_shard_options *o, struct cli_shard_result *r,
+		       bool *no_lines)
+{
+	struct cli_names names = {.symbols = r->symbols};
+	struct cli_decode_stop stop = {.pm = trace_reader_stop(r->reader)};
+	const struct cli_decode_show what = {
+		.reader = r->reader,
+		.symbols = r->symbols,
+		.names = &names,
+		.vcpu = -1,
+		.json = o->json,
+		.limit = o->limit,
+		.sum = &r->sum,
+		.tally = &r->tally,
+		.stop = &stop,
+	};
+	int err = 0;
+
+	if (o->coverage)
+		return cli_decode_show_coverage(&what, no_lines);
+	names.disasm = decode_disasm_new(r->symbols);
+	if (!names.disasm)
+		return -ENOMEM;
+	if (cli_decode_stop_names(&stop, o->json))
+		err = debug_symbols_read_lines(r->symbols);
+	if (!err)
+		cli_decode_show_summary(&what);
+	decode_disasm_free(names.disasm);
+	return err;
+}
+
+int cli_shard_show(const struct cli_shard_options *o, const struct cli_plan *plan,
+		   struct cli_shard_result *r, bool *no_lines)
+{
+	*no_lines = false;
+	switch (plan->kind) {
+	case DECODE_PARTIAL_CALLS:
+		if (!decode_calls_forget(r->calls))
+			return -ENOMEM;
+		decode_calls_print(r->calls, stdout, o->json, NULL, o->limit);
+		return 0;
+	case DECODE_PARTIAL_SPACES:
+		return o->to ? show_format(o->to, r) : show_trees(o, r);
+	case DECODE_PARTIAL_EDGES:
+		return show_format("edges", r);
+	default:
+		return show_counts(o, r, no_lines);
+	}
+}

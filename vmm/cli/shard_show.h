@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Print the joined result of all shards. */
+#ifndef VMM_CLI_SHARD_SHOW_H
+#define VMM_CLI_SHARD_SHOW_H
+
+#include "cli/shard.h"
+
+/* The formats that are made of partial results, for an option's words. */
+extern const char *const cli_shard_formats[];
+
+/* The result of a plan. The caller owns everything. */
+struct cli_shard_result {
+	struct trace_reader *reader;
+	struct debug_symbols *symbols;
+	struct decode_summary sum;
+	struct decode_tally tally;	  /* of COUNTS */
+	struct decode_calls *calls;	  /* of CALLS */
+	struct decode_space_parts *parts; /* of SPACES and EDGES, by vCPU */
+};
+
+/* Check that the plan has what the options want. Returns an exit status. */
+int cli_shard_show_check(const struct cli_shard_options *o, const struct cli_plan *plan);
+
+/*
+ * Print the result on standard output. Its trees are closed. Sets *no_lines if there is no debug
+ * information for what is wanted. Returns 0 or -errno.
+ */
+int cli_shard_show(const struct cli_shard_options *o, const struct cli_plan *plan,
+		   struct cli_shard_result *result, bool *no_lines);
+
+#endif /* VMM_CLI_SHARD_SHOW_H */

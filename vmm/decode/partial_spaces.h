@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The address spaces of a partial result as the tables of its file (docs/abi/vpt-part.md). */
+#ifndef VMM_DECODE_PARTIAL_SPACES_H
+#define VMM_DECODE_PARTIAL_SPACES_H
+
+#include "decode/calls_piece.h"
+#include "decode/space_parts.h"
+
+struct decode_partial_space {
+	uint64_t id;
+	uint64_t pieces,
+		edges; /* how many of the tables are its own, behind those of the space before */
+	uint8_t has_calls;
+	uint8_t begin; /* enum decode_edges_begin */
+	uint8_t ends;
+	/* Of `from` of struct decode_space_edges. */
+	uint8_t known, event, class;
+	uint8_t reserved[2];
+	uint64_t first, ip, next;
+};
+
+struct decode_partial_edge {
+	uint64_t from, to, count;
+	uint32_t kind; /* enum decode_edge_kind */
+	uint32_t reserved;
+};
+
+/* Zero-initialise. */
+struct decode_partial_spaces {
+	struct decode_calls_pieces calls;
+	struct {
+		struct decode_partial_space *at;
+		size_t n, room;
+	} spaces;
+	struct {
+		struct decode_partial_edge *at;
+		size_t n, room;
+	} edges;
+};
+
+/* Make the tables. The trees of @p are closed. Returns 0 or -ENOMEM. Free @to in any case. */
+int decode_partial_spaces_make(struct decode_space_parts *p, struct decode_partial_spaces *to);
+void decode_partial_spaces_free(struct decode_partial_spaces *s);
+
+/*
+ * Take the tables into @p, which is empty but for `wanted`. They may be those of a forged file. Returns 0, -EINVAL or
+ * -ENOMEM. Free @p in any case.
+ */
+int decode_partial_spaces_take(const struct decode_partial_spaces *from,
+			       struct decode_space_parts *p);
+
+#endif /* VMM_DECODE_PARTIAL_SPACES_H */
