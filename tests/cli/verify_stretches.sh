@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# vpt verify compares whole stretches where it can. It must say the same as step by step of every
-# log: as it was recorded, and with one thing in it wrong, 22 kinds of it with fixed seeds.
+# vpt verify compares whole stretches where it can, and several vCPUs at a time. It must say the same
+# as step by step, one vCPU after the other, of every log: as it was recorded, and with one thing in it wrong, 22 kinds of it with fixed seeds.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/cli.sh
@@ -29,6 +29,7 @@ mutants topa_stop --model=icx "$GUEST/topa_stop.elf"
 mutants system --usage=system --model=spr "$GUEST/interrupts.elf"
 mutants overflow --pt=host --buffer=256:8 "$GUEST/ring3.elf"
 mutants rtit --pt=host --model=airmont "$GUEST/kernelmix.elf"
+mutants smp --pt=host --cpus=3 "$GUEST/smp.elf"
 mutants atom_live --model=silvermont "$GUEST/atom_live.elf"
 
 # Of a program of which all is traced, everything that changes what ran is found.

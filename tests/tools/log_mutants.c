@@ -15,8 +15,11 @@
 #include <unistd.h>
 
 #include "lib/logfile.h"
-#include "oracle/compare.h"
+#include "oracle/compare_all.h"
 #include "oracle/report.h"
+
+/* Stretches are compared by a thread for each vCPU, and steps by one. */
+#define JOBS 4
 
 /* The name, and whether it changes what ran. */
 #define KINDS(KIND)                \
@@ -121,8 +124,12 @@ static char *verdict(const char *path, enum oracle_compare_unit unit, uint64_t *
 	if (err) {
 		fprintf(out, "not read: %d: %s\n", err, why);
 	} else {
-		for (v = 0; v < trace_reader_info(reader)->vcpus && !err; v++)
+		for (v = 0;
+		     unit == ORACLE_COMPARE_STEPS && !err && v < trace_reader_info(reader)->vcpus;
+		     v++)
 			err = oracle_compare(reader, v, &c);
+		if (unit == ORACLE_COMPARE_STRETCHES)
+			err = oracle_compare_all(reader, JOBS, &c);
 		fprintf(out, "%d\n", err);
 		put_verdict(out, reader, &c);
 		*mismatches = c.mismatches + c.errors;

@@ -9,7 +9,7 @@
 #include "lib/suite.h"
 #include "lib/synth.h"
 #include "oracle/align.h"
-#include "oracle/compare.h"
+#include "oracle/compare_all.h"
 #include "oracle/targets.h"
 #include "vpt/msr.h"
 
@@ -327,11 +327,43 @@ START_TEST(no_tnt)
 }
 END_TEST
 
+/* Results are added in the order of the vCPUs, as one comparison would have found them. */
+START_TEST(add)
+{
+	struct oracle_comparison sum = {.retired = 10}, first = {0}, second = {0}, third = {0};
+
+	first.retired = 1;
+	first.loops = 1;
+	first.loop.ip = 0x1000;
+	second.mismatches = 2;
+	second.diff.vcpu = 1;
+	strcpy(second.diff.buf, "second");
+	second.diff.text = second.diff.buf;
+	second.loops = 2;
+	second.loop = (struct oracle_loop_seen){.ip = 0x2000, .ends = true};
+	third.mismatches = 1;
+	third.diff.vcpu = 2;
+	third.loops = 1;
+	third.loop.ip = 0x3000;
+	ck_assert_int_eq(oracle_comparison_add(&sum, &first), 0);
+	ck_assert_uint_eq(sum.loop.ip, 0x1000);
+	ck_assert_int_eq(oracle_comparison_add(&sum, &second), 0);
+	ck_assert_int_eq(oracle_comparison_add(&sum, &third), 0);
+	ck_assert_uint_eq(sum.retired, 11);
+	ck_assert_uint_eq(sum.mismatches, 3);
+	ck_assert_uint_eq(sum.loops, 4);
+	ck_assert_uint_eq(sum.loop.ip, 0x2000);
+	ck_assert_uint_eq(sum.diff.vcpu, 1);
+	memset(&second, 'x', sizeof(second));
+	ck_assert_str_eq(sum.diff.text, "second");
+}
+END_TEST
+
 TEST_SUITE("oracle", setup, teardown)
 {
 	tcase_set_timeout(tcase, 60);
 	TEST_ROWS(tcase, expectation, expected);
-	TEST_ADD(tcase, owner_host, context, cut_anywhere);
+	TEST_ADD(tcase, owner_host, context, cut_anywhere, add);
 	TEST_ROWS(tcase, comparison, compared);
 	TEST_ROWS(tcase, no_tnt, without_tnt);
 }

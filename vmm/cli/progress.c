@@ -31,13 +31,13 @@ static void draw(const struct cli_progress *p, uint64_t done, uint64_t elapsed)
 		100 * (double)done / (double)p->total, (double)done / seconds / 1e6,
 		(unsigned int)(left / 60), (unsigned int)left % 60);
 	if (p->mismatches)
-		fprintf(stderr, ", %" PRIu64 " mismatches", *p->mismatches);
+		fprintf(stderr, ", %" PRIu64 " mismatches",
+			__atomic_load_n(p->mismatches, __ATOMIC_RELAXED));
 	fflush(stderr);
 }
 
-static void show(void *context, unsigned int vcpu, uint64_t offset)
+static void show(struct cli_progress *p, unsigned int vcpu, uint64_t offset)
 {
-	struct cli_progress *p = context;
 	unsigned int vcpus = trace_reader_info(p->reader)->vcpus, v;
 	uint64_t at = now(), done = 0;
 
@@ -50,6 +50,15 @@ static void show(void *context, unsigned int vcpu, uint64_t offset)
 		return;
 	p->shown = at;
 	draw(p, done, at - p->began);
+}
+
+static void on_progress(void *context, unsigned int vcpu, uint64_t offset)
+{
+	struct cli_progress *p = context;
+
+	pthread_mutex_lock(&p->lock);
+	show(p, vcpu, offset);
+	pthread_mutex_unlock(&p->lock);
 }
 
 void cli_progress_begin(struct cli_progress *p, struct trace_reader *reader, int vcpu, bool wanted)
@@ -69,7 +78,8 @@ void cli_progress_begin(struct cli_progress *p, struct trace_reader *reader, int
 	p->at = calloc(vcpus, sizeof(*p->at));
 	if (!p->at)
 		return;
-	p->watch = (struct trace_watch){.progress = show, .context = p};
+	pthread_mutex_init(&p->lock, NULL);
+	p->watch = (struct trace_watch){.progress = on_progress, .context = p};
 	trace_reader_watch(reader, &p->watch);
 }
 
@@ -80,6 +90,7 @@ void cli_progress_end(struct cli_progress *p)
 	trace_reader_watch(p->reader, NULL);
 	if (p->shown)
 		fputs("\r\033[K", stderr);
+	pthread_mutex_destroy(&p->lock);
 	free(p->at);
 	p->at = NULL;
 }

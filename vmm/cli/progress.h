@@ -3,12 +3,15 @@
 #ifndef VMM_CLI_PROGRESS_H
 #define VMM_CLI_PROGRESS_H
 
+#include <pthread.h>
+
 #include "trace/reader.h"
 
 struct cli_progress {
-	const uint64_t *mismatches; /* a count to show; NULL if there is none */
+	const uint64_t *mismatches; /* a count to show, read atomically; NULL if there is none */
 
 	/* The rest is private to progress.c. */
+	pthread_mutex_t lock; /* threads decode several vCPUs */
 	struct trace_reader *reader;
 	struct trace_watch watch;
 	uint64_t *at;	       /* offset in the stream of each vCPU; NULL if nothing is shown */

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/confine.h"
 #include "cli/cpu.h"
+#include "cli/jobs.h"
 #include "cli/memory.h"
 #include "cli/open.h"
 #include "cli/option.h"
@@ -16,13 +17,14 @@
 #include "cli/symbols.h"
 #include "cli/verify.h"
 #include "cli/verify_perf.h"
-#include "oracle/compare.h"
+#include "oracle/compare_all.h"
 #include "oracle/report.h"
 #include "oracle/targets.h"
 
 struct options {
 	const char *path;
 	bool allow_empty, json, quiet;
+	uint64_t jobs;
 	uint32_t signature; /* value of --cpu; 0 if absent */
 	const char *with;   /* text of the option */
 	enum judge_flow_by by;
@@ -60,6 +62,9 @@ static const struct cli_option rows[] = {
 	 take_decoder, AT(with), .words = decoders},
 	{'S', "symbols", "=FILE[@BIAS]", "symbols of code, as for vpt decode", cli_symbols_take,
 	 AT(symbols)},
+	{'J', "jobs", "=N",
+	 "compare N vCPUs at a time, 0: one for each core (default: " CLI_JOBS_DEFAULT ")",
+	 cli_take_number, AT(jobs), .most = CLI_JOBS_MAX},
 	CLI_OPTION_MEMORY(AT(memory)),
 	CLI_OPTION_CPU(AT(signature)),
 	CLI_OPTION_HELP,
@@ -171,12 +176,10 @@ static int compare_all(const struct options *o, struct trace_reader *reader,
 		       struct oracle_comparison *c)
 {
 	struct cli_progress progress = {.mismatches = &c->mismatches};
-	unsigned int vcpus = trace_reader_info(reader)->vcpus, v;
-	int err = 0;
+	int err;
 
 	cli_progress_begin(&progress, reader, -1, !o->quiet && !o->json);
-	for (v = 0; v < vcpus && !err; v++)
-		err = oracle_compare(reader, v, c);
+	err = oracle_compare_all(reader, cli_jobs(o->jobs, reader), c);
 	cli_progress_end(&progress);
 	return err;
 }
@@ -337,7 +340,7 @@ static int parse(struct options *o, int argc, char **argv)
 
 int cli_cmd_verify(int argc, char **argv)
 {
-	struct options o = {0};
+	struct options o = {.jobs = CLI_JOBS_BY_TRACE};
 	int status = parse(&o, argc, argv);
 
 	if (status)
