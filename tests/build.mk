@@ -43,7 +43,7 @@ TEST_TOOLS := $(patsubst tests/tools/%.c,$(O)/tests/%,$(filter-out $(TEST_NOT),$
 $(TEST_TOOLS): $(O)/tests/%: $(O)/tests/tools/%.o $(TEST_RAW) $(LIBVMM) $(LIBVPT)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 $(O)/tests/mkvpt $(O)/tests/memory: TOOL_LIBS := -lz
-$(O)/tests/follow $(O)/tests/follow_atom $(O)/tests/edges $(O)/tests/times $(O)/tests/listing $(O)/tests/flows $(O)/tests/points $(O)/tests/shards $(O)/tests/partials $(O)/tests/side $(O)/tests/log_mutants $(O)/tests/samelog $(O)/tests/gaps: TOOL_LIBS := $(VMM_LIBS)
+$(O)/tests/follow $(O)/tests/follow_atom $(O)/tests/edges $(O)/tests/times $(O)/tests/listing $(O)/tests/flows $(O)/tests/points $(O)/tests/shards $(O)/tests/partials $(O)/tests/side $(O)/tests/log_mutants $(O)/tests/samelog $(O)/tests/gaps $(O)/tests/windows: TOOL_LIBS := $(VMM_LIBS)
 
 # One program per tests/fuzz/fuzz_*.c; only MODE=fuzz can link them.
 TEST_FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -337,9 +337,9 @@ check-slurm:
 	$(again) all
 	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 600 -d $(O)/check-slurm tests/cli/slurm/check
 check-afl:
-	@.ci/deps build check afl
+	@.ci/deps build check linux afl
 	$(again) all
-	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 1800 -d $(O)/check-afl tests/cli/afl/check
+	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 1800 -d $(O)/check-afl tests/cli/afl/check 'tests/cli/afl/check process'
 AARCH64 := build/aarch64
 check-aarch64:
 	@.ci/deps build check python aarch64
@@ -360,7 +360,7 @@ check-linux:
 	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 1500 -d $(O)/check-linux tests/run/linux/boot.sh tests/run/linux/complaints.sh tests/run/linux/demo.sh \
 		tests/run/linux/share.sh tests/run/linux/net.sh tests/run/linux/disk.sh tests/run/linux/vmlinux.sh \
 		tests/run/linux/faults.sh tests/run/linux/scenarios.sh tests/run/linux/tasks.sh \
-		tests/run/linux/ring.sh
+		tests/run/linux/ring.sh tests/run/linux/fuzz.sh
 # The arguments of debian.sh for each row.
 DEBIAN_HOW := 1-traced 2-reboot 8
 DEBIAN_ROWS := $(DEBIAN_HOW:%=bookworm-%) $(DEBIAN_HOW:%=trixie-%) bookworm-1-own-traced bookworm-2-own-reboot bookworm-8-own
