@@ -321,7 +321,9 @@ static int run(struct cli_decode_options *o)
 {
 	struct cli_decode d = {.o = o};
 	int status = cli_open("decode", o->path,
-			      TRACE_READER_NO_ORACLE | TRACE_READER_CODE_IN_PLACE, &d.reader);
+			      TRACE_READER_NO_ORACLE | TRACE_READER_CODE_IN_PLACE |
+				      cli_open_window(o->path),
+			      &d.reader);
 
 	if (status)
 		return status;

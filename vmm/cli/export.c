@@ -272,8 +272,10 @@ static int run_format(struct options *o, struct trace_reader *reader)
 
 static int run(struct options *o)
 {
+	const unsigned int window = o->format ? cli_open_window(o->path) : 0;
 	struct trace_reader *reader;
-	int status = cli_open("export", o->path, o->to_pt ? 0 : TRACE_READER_NO_ORACLE, &reader);
+	int status = cli_open("export", o->path, o->to_pt ? 0 : TRACE_READER_NO_ORACLE | window,
+			      &reader);
 
 	if (status)
 		return status;

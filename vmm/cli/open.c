@@ -15,6 +15,9 @@
 #include "cli/foreign.h"
 #include "trace/outfile.h"
 
+/* The size of files that are read in windows. */
+#define WINDOW_FROM ((off_t)256 << 20)
+
 /* Files that belong to a trace. */
 struct beside {
 	char *part; /* NULL if there is no part file, or if the trace is newer */
@@ -56,6 +59,15 @@ char *cli_growing_name(const char *path)
 		return b.part;
 	free(b.part);
 	return strdup(path);
+}
+
+unsigned int cli_open_window(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && st.st_size >= WINDOW_FROM
+		       ? TRACE_READER_WINDOW
+		       : 0;
 }
 
 int cli_input_status(int err)

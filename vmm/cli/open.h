@@ -16,6 +16,12 @@ int cli_open_or(const char *verb, const char *path, unsigned int how, const char
 int cli_open(const char *verb, const char *path, unsigned int how, struct trace_reader **reader);
 
 /*
+ * Returns TRACE_READER_WINDOW for a large file, whose streams would take much memory, or else 0. Reading
+ * in windows takes longer, because each byte is read twice.
+ */
+unsigned int cli_open_window(const char *path);
+
+/*
  * Return the path of the file that grows: the part file if a run is writing it or if it is alone,
  * or else @path. The caller frees it. Returns NULL if there is no memory.
  */

@@ -86,7 +86,8 @@ const struct cli_verb cli_verb_report = {
 static int run(struct options *o, int listener, const struct cli_http_server *server)
 {
 	struct trace_reader *reader;
-	int status = cli_open("report", o->path, TRACE_READER_NO_ORACLE, &reader);
+	int status = cli_open("report", o->path, TRACE_READER_NO_ORACLE | cli_open_window(o->path),
+			      &reader);
 
 	if (status)
 		return status;

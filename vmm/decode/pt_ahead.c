@@ -208,6 +208,7 @@ static int push(struct decode_pt_flow *f)
 	struct decode_pt_ahead *a = &f->ahead;
 	const struct decode_segment *s = a->segment;
 	uint64_t end = s->end, len, next;
+	int err = 0;
 
 	if (a->at == s->end) {
 		a->all_read = true;
@@ -234,6 +235,10 @@ static int push(struct decode_pt_flow *f)
 	if (f->live.on && f->live.limit < end)
 		end = f->live.limit;
 	len = end - a->at < a->piece ? end - a->at : a->piece;
+	if (f->window.on && a->at + len > f->window.loaded)
+		err = decode_pt_window_read(f, a->at + len);
+	if (err)
+		return err;
 	dec_pt_push(&a->pt, f->bytes + (a->at - s->begin), (size_t)len);
 	a->at += len;
 	return a->no_memory ? -ENOMEM : 1;

@@ -49,8 +49,14 @@ static int start_timeline(struct decode_pt_flow *f, const struct decode_segment 
 		.nsessions = s->count,
 	};
 
+	int err;
+
 	if (!f->base.timed)
 		return 0;
+	/* Times are interpolated between packets, and found before the flow. */
+	err = decode_pt_window_whole(f);
+	if (err)
+		return err;
 	f->line_sessions = decode_segment_sessions(s, f->periods);
 	if (!f->line_sessions)
 		return -ENOMEM;
@@ -77,25 +83,29 @@ static int start_bytes(struct decode_pt_flow *f, const struct decode_segment *s)
 }
 
 /*
- * Return the number of bytes before the first that can be decoded. RTIT can be decoded from the
+ * Find the number of bytes before the first that can be decoded. RTIT can be decoded from the
  * first session on, because the file has its registers.
  */
-static uint64_t skipped(const struct decode_pt_flow *f, const struct decode_segment *s)
+static int skipped(struct decode_pt_flow *f, const struct decode_segment *s, uint64_t *bytes)
 {
-	if (decode_pt_is_atom(f) && s->count)
-		return f->periods[s->first].start->offset - s->begin;
-	return f->ahead.system->find_psb(f->stream + s->begin, s->end - s->begin);
+	if (!decode_pt_is_atom(f) || !s->count)
+		return decode_pt_window_psb(f, s, bytes);
+	*bytes = f->periods[s->first].start->offset - s->begin;
+	return 0;
 }
 
 static int start_segment(struct decode_pt_flow *f, struct decode_item *item)
 {
 	const struct decode_segment *s = &f->segments[f->next++];
+	uint64_t bytes;
 	int err;
 
 	end_timeline(f);
 	err = start_bytes(f, s);
 	if (!err)
 		err = start_timeline(f, s);
+	if (!err)
+		err = skipped(f, s, &bytes);
 	if (err)
 		return err;
 	f->ahead.system->begin(f, s);
@@ -108,7 +118,7 @@ static int start_segment(struct decode_pt_flow *f, struct decode_item *item)
 	item->kind = DECODE_ITEM_SEGMENT;
 	item->session = (uint32_t)s->first;
 	item->cr3 = DECODE_CR3_UNKNOWN;
-	item->value = skipped(f, s);
+	item->value = bytes;
 	item->offset = s->begin;
 	f->told_bare = decode_pt_is_atom(f) || !decode_segment_no_tnt(s, f->periods);
 	return 0;
@@ -485,6 +495,9 @@ static int open_parts(struct decode_pt_flow *f)
 		err = open_store(f);
 	if (!err)
 		err = decode_spaces_open(f->reader, f->ahead.store, &f->spaces);
+	if (err)
+		return err;
+	err = decode_pt_window_open(f);
 	if (err)
 		return err;
 	f->stream = trace_reader_stream(f->reader, f->vcpu, &f->len);

@@ -206,6 +206,11 @@ struct decode_pt_flow {
 		bool begins;	/* the flow stops before the segment, otherwise at `at` in it */
 		uint64_t at;
 	} stop;
+	/* The part of the stream that is readable, if the flow reads it in windows itself. */
+	struct {
+		bool on;
+		uint64_t loaded;
+	} window;
 	bool quiet; /* do not report the progress */
 	struct decode_pt_live live;
 };
@@ -219,6 +224,18 @@ struct decode_ahead_system {
 	/* Decode a piece of the segment. Returns 1, 0 at its end, or -ENOMEM. */
 	int (*push)(struct decode_pt_flow *f);
 };
+
+/*
+ * pt_window.c: read the stream in windows. All return 0 or -errno.
+ *
+ * The function ..._open() begins windows, before the stream is used, and ..._whole() ends them. The
+ * function ..._read() reads from the place of the decoder to @to. The last function finds the number of
+ * bytes of a segment before its first PSB.
+ */
+int decode_pt_window_open(struct decode_pt_flow *f);
+int decode_pt_window_whole(struct decode_pt_flow *f);
+int decode_pt_window_read(struct decode_pt_flow *f, uint64_t to);
+int decode_pt_window_psb(struct decode_pt_flow *f, const struct decode_segment *s, uint64_t *psb);
 
 /* pt_ahead.c and atom_ahead.c: the decoders. */
 extern const struct decode_ahead_system decode_ahead_pt, decode_ahead_atom;

@@ -225,6 +225,7 @@ int decode_shard_plan(const struct decode_shard_input *in, struct decode_shard_p
 		if (in->random)
 			bytes = 1 + next_random(&random) % (4 * in->bytes);
 		err = find_cut(in, from.end + bytes, &to);
+		trace_reader_drop(in->reader, in->vcpu, from.psb);
 		if (!err && !trace_vec_room(&shards))
 			err = -ENOMEM;
 		if (err) {

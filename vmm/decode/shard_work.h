@@ -51,7 +51,9 @@ struct decode_shard_work {
 	size_t window; /* the number of shards whose items are kept */
 	enum decode_shard_wanted wanted;
 	const struct debug_symbols *symbols; /* of the tree */
+	struct trace_reader *reader;
 	unsigned int vcpu;
+	pthread_mutex_t reading; /* protects the windows of the reader */
 
 	pthread_mutex_t lock; /* protects the rest */
 	pthread_cond_t changed;

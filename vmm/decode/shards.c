@@ -69,6 +69,7 @@ static void close_flow(struct decode_flow *flow)
 	free(w->workers);
 	free(w->runs);
 	free(w->plan.at);
+	pthread_mutex_destroy(&w->reading);
 	pthread_mutex_destroy(&w->lock);
 	pthread_cond_destroy(&w->changed);
 	free(s);
@@ -259,11 +260,15 @@ static int open_workers(struct shards_flow *s, struct decode_pt_flow *f, unsigne
 	w->nworkers = jobs;
 	w->window = (size_t)WINDOW_EACH * jobs;
 	w->workers[0].flow = f;
+	f->window.on = false;
 	w->carry.mode = f->ahead.flow.mode;
 	for (i = 1; i < jobs && !err; i++) {
 		err = decode_pt_flow_open(s->reader, s->vcpu, s->unit, &flow);
-		if (!err)
-			w->workers[i].flow = (struct decode_pt_flow *)flow;
+		if (err)
+			break;
+		/* The threads read the windows of their shards. */
+		w->workers[i].flow = (struct decode_pt_flow *)flow;
+		w->workers[i].flow->window.on = false;
 	}
 	return err;
 }
@@ -286,6 +291,9 @@ static int make(struct decode_pt_flow *f, enum decode_flow_unit unit, struct dec
 	s->unit = unit;
 	s->work.wanted = unit == DECODE_FLOW_COUNTS ? DECODE_SHARD_COUNTS : DECODE_SHARD_ITEMS;
 	s->work.plan = plan;
+	s->work.reader = f->reader;
+	s->work.vcpu = f->vcpu;
+	pthread_mutex_init(&s->work.reading, NULL);
 	pthread_mutex_init(&s->work.lock, NULL);
 	pthread_cond_init(&s->work.changed, NULL);
 	err = open_workers(s, f, jobs);
@@ -377,7 +385,6 @@ int decode_shards_calls(struct decode_flow *flow, const struct debug_symbols *sy
 	if (flow->ops == &ops) {
 		s->work.wanted = DECODE_SHARD_CALLS;
 		s->work.symbols = symbols;
-		s->work.vcpu = vcpu;
 		err = join_calls(s, to);
 	}
 	return err ? err : take_calls(flow, vcpu, to);

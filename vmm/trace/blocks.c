@@ -186,8 +186,10 @@ static const char *read_block(struct trace_blocks *b, uint64_t at, uint64_t *len
 		return why;
 	*len = sizeof(head) + padded(&head);
 	use = b->use(b, &head);
-	if (use == TRACE_USE_SKIP && head.len > TRACE_SKIP_BYTES)
-		return take_skipped(b, at, &head);
+	if ((use == TRACE_USE_SKIP || use == TRACE_USE_CHECK) && head.len > TRACE_SKIP_BYTES) {
+		why = use == TRACE_USE_CHECK ? check_pieces(b, at, &head) : NULL;
+		return why ? why : take_skipped(b, at, &head);
+	}
 	/* Behind damage a block can have any address, and its contents may be unaligned. */
 	if (use == TRACE_USE_STAY && !(at % 8) && head.len <= LARGE)
 		payload = trace_source_bytes(&b->source, at + sizeof(head), padded(&head));

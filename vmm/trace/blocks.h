@@ -12,11 +12,12 @@
 
 /* The payload that take() gets of a valid block. */
 enum trace_block_use {
-	TRACE_USE_PASS, /* no payload */
-	TRACE_USE_LOOK, /* a copy of the payload, valid during the call */
-	TRACE_USE_KEEP, /* a copy of the payload, which stays in the arena */
-	TRACE_USE_STAY, /* the payload in the mapped file, or else a copy as with KEEP */
-	TRACE_USE_SKIP, /* its first bytes, unchecked: see `skipped`. Not in PACKED blocks */
+	TRACE_USE_PASS,	 /* no payload */
+	TRACE_USE_LOOK,	 /* a copy of the payload, valid during the call */
+	TRACE_USE_KEEP,	 /* a copy of the payload, which stays in the arena */
+	TRACE_USE_STAY,	 /* the payload in the mapped file, or else a copy as with KEEP */
+	TRACE_USE_CHECK, /* its first bytes, after a check of the whole: see `skipped` */
+	TRACE_USE_SKIP,	 /* its first bytes, unchecked: see `skipped`. Not in PACKED blocks */
 };
 
 struct trace_blocks {
@@ -27,10 +28,11 @@ struct trace_blocks {
 		struct trace_damage *at;
 		size_t n, room;
 	} damages;
-	uint64_t budget;  /* remaining bytes for failed checks */
-	uint64_t skipped; /* position of the block that is passed to take() with SKIP, or else 0 */
-	bool packed;	  /* the blocks are in a PACKED block */
-	uint64_t at;	  /* position of the first block that trace_blocks_more() has not read */
+	uint64_t budget; /* remaining bytes for failed checks */
+	uint64_t
+		skipped; /* position of the block that is passed to take() with SKIP or CHECK, or else 0 */
+	bool packed; /* the blocks are in a PACKED block */
+	uint64_t at; /* position of the first block that trace_blocks_more() has not read */
 
 	enum trace_block_use (*use)(struct trace_blocks *b, const struct trace_block *head);
 	/*

@@ -377,7 +377,9 @@ static enum trace_block_use use(struct trace_blocks *b, const struct trace_block
 	case TRACE_BLOCK_PAGE:
 		return r->how & TRACE_READER_CODE_IN_PLACE ? TRACE_USE_STAY : TRACE_USE_KEEP;
 	case TRACE_BLOCK_TRACE:
-		return r->how & TRACE_READER_LAZY && !b->packed ? TRACE_USE_SKIP : TRACE_USE_LOOK;
+		if (b->packed || !(r->how & TRACE_READER_SKIPS))
+			return TRACE_USE_LOOK;
+		return r->how & TRACE_READER_LAZY ? TRACE_USE_SKIP : TRACE_USE_CHECK;
 	case TRACE_BLOCK_CR3:
 	case TRACE_BLOCK_SPACE:
 	case TRACE_BLOCK_VMCS:
@@ -523,7 +525,7 @@ static int read_file(struct trace_reader *r, char *why, size_t size)
 	if (err)
 		return err;
 	/* A map would read the skipped blocks. */
-	if (!(r->how & TRACE_READER_LAZY))
+	if (!(r->how & TRACE_READER_SKIPS))
 		trace_source_map(&r->blocks.source);
 	return resolve(r, trace_blocks_read(&r->blocks, at, r->how), why, size);
 }
@@ -542,7 +544,7 @@ static struct trace_reader *new_reader(unsigned int how, char *why, size_t size)
 	r->blocks.take = take;
 	r->blocks.resumed = resumed;
 	r->how = how;
-	r->sparse = how & TRACE_READER_LAZY;
+	r->sparse = how & TRACE_READER_SKIPS;
 	return r;
 }
 

@@ -78,6 +78,11 @@ enum trace_reader_how {
 	TRACE_READER_LAZY = 1 << 4,
 	/* Read pieces, which are refused otherwise, as only decoders of their shards may use them. */
 	TRACE_READER_PIECE = 1 << 5,
+	/*
+	 * Check TRACE blocks without keeping them. Flows read the parts that they need, and drop what is
+	 * behind. The bytes of trace_reader_stream() are 0 outside of these windows.
+	 */
+	TRACE_READER_WINDOW = 1 << 6,
 };
 
 /*
@@ -189,6 +194,24 @@ int trace_reader_load(struct trace_reader *r, unsigned int vcpu, uint64_t from, 
  * until they are loaded again. Returns 0 or -errno, as trace_reader_load().
  */
 int trace_reader_unload(struct trace_reader *r, unsigned int vcpu, uint64_t from, uint64_t to);
+/*
+ * reader_window.c: streams of TRACE_READER_WINDOW. All functions do nothing for other readers. At most
+ * one thread at a time may call them.
+ *
+ * The opening of a flow needs the begin of each session, which trace_reader_window_begin() reads.
+ * Then trace_reader_window() reads a part, and sets *@loaded to the end of what is readable.
+ * Blocks before @to are forgotten by trace_reader_drop(). After trace_reader_whole() all of the stream
+ * stays readable. All return 0 or -errno. -EBADMSG means that the file was changed meanwhile.
+ */
+bool trace_reader_has_window(const struct trace_reader *r, unsigned int vcpu);
+int trace_reader_window_begin(struct trace_reader *r, unsigned int vcpu);
+int trace_reader_window(struct trace_reader *r, unsigned int vcpu, uint64_t from, uint64_t to,
+			uint64_t *loaded);
+void trace_reader_drop(struct trace_reader *r, unsigned int vcpu, uint64_t to);
+int trace_reader_whole(struct trace_reader *r, unsigned int vcpu);
+/* Set the bytes that a window reads at once, for tests. */
+void trace_reader_set_window(struct trace_reader *r, uint64_t step);
+
 /* Return the PIECE block and its vCPU, or NULL if the file is not a piece. */
 const struct trace_piece *trace_reader_piece(const struct trace_reader *r, unsigned int *vcpu);
 /*

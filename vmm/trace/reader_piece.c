@@ -94,9 +94,8 @@ const struct trace_piece *trace_reader_piece(const struct trace_reader *r, unsig
 	return r->piece;
 }
 
-/* Read the bytes of a block that was skipped. */
-static int load_chunk(struct trace_reader *r, struct trace_reader_vcpu *v,
-		      struct trace_reader_chunk *c)
+int trace_reader_load_chunk(struct trace_reader *r, struct trace_reader_vcpu *v,
+			    struct trace_reader_chunk *c)
 {
 	struct trace_block head;
 	void *payload;
@@ -127,14 +126,13 @@ int trace_reader_load(struct trace_reader *r, unsigned int vcpu, uint64_t from, 
 		return -ENODATA;
 	for (; !err && at < to && i < v->chunks.n && v->chunks.at[i].offset <= at; i++) {
 		if (!v->chunks.at[i].loaded)
-			err = load_chunk(r, v, &v->chunks.at[i]);
+			err = trace_reader_load_chunk(r, v, &v->chunks.at[i]);
 		at = v->chunks.at[i].offset + v->chunks.at[i].len;
 	}
 	return err || at >= to ? err : -ENODATA;
 }
 
-/* Load the first bytes of the stream and of each session. */
-static int load_sessions(struct trace_reader *r, unsigned int vcpu)
+int trace_reader_load_sessions(struct trace_reader *r, unsigned int vcpu)
 {
 	const struct trace_reader_vcpu *v = &r->vcpu[vcpu];
 	size_t i;
@@ -154,8 +152,7 @@ static int load_sessions(struct trace_reader *r, unsigned int vcpu)
 	return err;
 }
 
-/* Give the pages back that are within a part of the stream. */
-static void drop_pages(const struct trace_reader_vcpu *v, uint64_t from, uint64_t to)
+void trace_reader_drop_pages(const struct trace_reader_vcpu *v, uint64_t from, uint64_t to)
 {
 	const uint64_t first = (from + PAGE - 1) & ~(PAGE - 1), end = to & ~(PAGE - 1);
 
@@ -178,8 +175,8 @@ int trace_reader_unload(struct trace_reader *r, unsigned int vcpu, uint64_t from
 	if (i == first)
 		return 0;
 	last = &v->chunks.at[i - 1];
-	drop_pages(v, v->chunks.at[first].offset, last->offset + last->len);
-	return load_sessions(r, vcpu);
+	trace_reader_drop_pages(v, v->chunks.at[first].offset, last->offset + last->len);
+	return trace_reader_load_sessions(r, vcpu);
 }
 
 int trace_reader_end_streams(struct trace_reader *r)
@@ -189,7 +186,7 @@ int trace_reader_end_streams(struct trace_reader *r)
 
 	if (r->piece && !r->is_piece)
 		r->vcpu[r->piece_vcpu].stream.n = r->vcpu[r->piece_vcpu].whole;
-	for (i = 0; !err && r->how & TRACE_READER_LAZY && r->info && i < r->info->vcpus; i++)
-		err = load_sessions(r, i);
+	for (i = 0; !err && r->how & TRACE_READER_SKIPS && r->info && i < r->info->vcpus; i++)
+		err = trace_reader_load_sessions(r, i);
 	return err;
 }

@@ -68,10 +68,12 @@ struct trace_reader_vcpu {
 	struct trace_reader_place last_input;
 	struct trace_cut cut; /* `why` is 0 if there is no cut */
 	struct trace_oracle_log oracle;
-	uint64_t whole;	  /* of a piece: bytes of the stream, with those that it omits */
-	uint64_t missing; /* missing bytes of the stream */
-	uint64_t insns;	  /* the highest counter so far */
-	uint64_t behind;  /* the highest counter before the last damage */
+	size_t kept;	   /* of a window: no block before this one is in memory */
+	bool whole_wanted; /* the stream is no longer read in windows */
+	uint64_t whole;	   /* of a piece: bytes of the stream, with those that it omits */
+	uint64_t missing;  /* missing bytes of the stream */
+	uint64_t insns;	   /* the highest counter so far */
+	uint64_t behind;   /* the highest counter before the last damage */
 };
 
 /* A FRAME entry, whose `content` is a number as in struct trace_code, or a VIEW entry. */
@@ -85,10 +87,14 @@ struct trace_reader_view {
 	size_t order;
 };
 
+/* TRACE blocks are skipped when a file is opened. */
+#define TRACE_READER_SKIPS (TRACE_READER_LAZY | TRACE_READER_WINDOW)
+
 struct trace_reader {
 	struct trace_blocks blocks; /* must be the first member, because callbacks receive a
 	                             * pointer to it */
 	unsigned int how;	    /* enum trace_reader_how */
+	uint64_t window_step;	    /* bytes; 0: the default */
 	bool sparse;		    /* streams are maps, whose omitted bytes take no memory */
 	uint32_t version;	    /* version of the file */
 	uint16_t needed;	    /* an unknown type with TRACE_BLOCK_NEEDED; 0 if there was
@@ -221,6 +227,13 @@ const char *trace_reader_take_piece(struct trace_reader *r, unsigned int vcpu, c
 				    size_t len);
 /* Grow a stream that is a map to at least @bytes. Returns false if there is no memory. */
 bool trace_reader_map_stream(struct trace_reader_vcpu *v, uint64_t bytes);
+/* Give the pages back that are within a part of a stream that is a map. */
+void trace_reader_drop_pages(const struct trace_reader_vcpu *v, uint64_t from, uint64_t to);
+/* Read the bytes of a block that was skipped. Returns 0, -EBADMSG if it is damaged, or -errno. */
+int trace_reader_load_chunk(struct trace_reader *r, struct trace_reader_vcpu *v,
+			    struct trace_reader_chunk *c);
+/* Load the first bytes of a stream and of each session. Returns 0 or -errno. */
+int trace_reader_load_sessions(struct trace_reader *r, unsigned int vcpu);
 /* Free a stream. */
 void trace_reader_free_stream(const struct trace_reader *r, struct trace_reader_vcpu *v);
 /*
