@@ -117,6 +117,31 @@ static void compare(struct trace_reader *whole, struct trace_reader *windows, un
 	count_dropped(whole, windows, vcpu);
 }
 
+/* Two flows of a vCPU at once cannot both have a window. */
+static void compare_two(struct trace_reader *whole, struct trace_reader *windows, unsigned int vcpu)
+{
+	struct decode_item x = {.kind = DECODE_ITEM_SEGMENT}, y, z;
+	struct decode_flow *a, *b, *c;
+
+	if (decode_flow_open(whole, vcpu, DECODE_FLOW_BLOCKS, &a) ||
+	    decode_flow_open(windows, vcpu, DECODE_FLOW_BLOCKS, &b) || decode_flow_next(b, &y) ||
+	    decode_flow_open(windows, vcpu, DECODE_FLOW_BLOCKS, &c) || decode_flow_next(a, &x))
+		die("cannot open two flows");
+	while (x.kind != DECODE_ITEM_END) {
+		if (!same(&x, &y) || decode_flow_next(c, &z) || !same(&x, &z))
+			die("an item of two flows differs");
+		if (decode_flow_next(a, &x) || decode_flow_next(b, &y))
+			die("cannot decode");
+		items++;
+	}
+	decode_flow_close(a);
+	decode_flow_close(b);
+	decode_flow_close(c);
+	if (trace_reader_has_window(windows, vcpu) &&
+	    !(trace_reader_info(whole)->flags & TRACE_INFO_ATOM))
+		die("the second flow has a window");
+}
+
 int main(int argc, char **argv)
 {
 	struct trace_reader *whole, *windows;
@@ -136,6 +161,7 @@ int main(int argc, char **argv)
 		}
 		compare(whole, windows, v, DECODE_FLOW_BLOCKS, 1, true);
 		compare(whole, windows, v, DECODE_FLOW_INSNS, 1, false);
+		compare_two(whole, windows, v);
 	}
 	printf("items %llu, dropped %llu\n", (unsigned long long)items,
 	       (unsigned long long)dropped);

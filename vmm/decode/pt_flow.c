@@ -410,6 +410,7 @@ void decode_pt_flow_close(struct decode_flow *flow)
 	struct decode_pt_flow *f = of(flow);
 
 	end_timeline(f);
+	decode_pt_window_close(f);
 	if (f->store != f->ahead.store)
 		decode_code_close(f->store);
 	if (f->counts.wanted)

@@ -208,7 +208,7 @@ struct decode_pt_flow {
 	} stop;
 	/* The part of the stream that is readable, if the flow reads it in windows itself. */
 	struct {
-		bool on;
+		bool on, held; /* held: by trace_reader_window_begin() */
 		uint64_t loaded;
 	} window;
 	bool quiet; /* do not report the progress */
@@ -233,6 +233,7 @@ struct decode_ahead_system {
  * bytes of a segment before its first PSB.
  */
 int decode_pt_window_open(struct decode_pt_flow *f);
+void decode_pt_window_close(struct decode_pt_flow *f);
 int decode_pt_window_whole(struct decode_pt_flow *f);
 int decode_pt_window_read(struct decode_pt_flow *f, uint64_t to);
 int decode_pt_window_psb(struct decode_pt_flow *f, const struct decode_segment *s, uint64_t *psb);

@@ -17,10 +17,20 @@ static bool advances(const struct decode_pt_flow *f)
 
 int decode_pt_window_open(struct decode_pt_flow *f)
 {
+	int err;
+
 	if (!advances(f))
 		return trace_reader_whole(f->reader, f->vcpu);
-	f->window.on = trace_reader_has_window(f->reader, f->vcpu);
-	return trace_reader_window_begin(f->reader, f->vcpu);
+	err = trace_reader_window_begin(f->reader, f->vcpu, &f->window.held);
+	f->window.on = f->window.held;
+	return err;
+}
+
+void decode_pt_window_close(struct decode_pt_flow *f)
+{
+	if (f->window.held)
+		trace_reader_window_end(f->reader, f->vcpu);
+	f->window.on = f->window.held = false;
 }
 
 int decode_pt_window_whole(struct decode_pt_flow *f)

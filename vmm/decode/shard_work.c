@@ -45,12 +45,8 @@ static int keep_calls(struct decode_shard_worker *worker, struct decode_shard_ru
 static int read_window(struct decode_shard_work *w, const struct decode_shard *shard)
 {
 	uint64_t loaded;
-	int err;
 
-	pthread_mutex_lock(&w->reading);
-	err = trace_reader_window(w->reader, w->vcpu, shard->from.psb, shard->to.end, &loaded);
-	pthread_mutex_unlock(&w->reading);
-	return err;
+	return trace_reader_window(w->reader, w->vcpu, shard->from.psb, shard->to.end, &loaded);
 }
 
 static int decode_shard(struct decode_shard_worker *worker, size_t i, struct decode_pt_carry carry)
@@ -259,11 +255,8 @@ void decode_shard_work_next(struct decode_shard_work *w)
 {
 	decode_shard_run_free(&w->runs[w->at]);
 	/* No thread reads what is before the next shard. */
-	if (w->at + 1 < w->plan.n) {
-		pthread_mutex_lock(&w->reading);
+	if (w->at + 1 < w->plan.n)
 		trace_reader_drop(w->reader, w->vcpu, w->plan.at[w->at + 1].from.psb);
-		pthread_mutex_unlock(&w->reading);
-	}
 	pthread_mutex_lock(&w->lock);
 	w->at++;
 	pthread_cond_broadcast(&w->changed);

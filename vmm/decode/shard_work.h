@@ -53,7 +53,6 @@ struct decode_shard_work {
 	const struct debug_symbols *symbols; /* of the tree */
 	struct trace_reader *reader;
 	unsigned int vcpu;
-	pthread_mutex_t reading; /* protects the windows of the reader */
 
 	pthread_mutex_t lock; /* protects the rest */
 	pthread_cond_t changed;

@@ -30,6 +30,7 @@ struct shards_flow {
 	void *context;
 	struct decode_shard_work work;
 	bool begun;
+	bool held;		  /* by trace_reader_window_begin() */
 	uint64_t returned;	  /* the number of returned items */
 	struct decode_flow *rest; /* decodes the rest alone, or NULL */
 };
@@ -49,6 +50,13 @@ static struct decode_pt_flow *first_flow(const struct shards_flow *s)
 	return s->work.workers[0].flow;
 }
 
+static void end_window(struct shards_flow *s)
+{
+	if (s->held)
+		trace_reader_window_end(s->reader, s->vcpu);
+	s->held = false;
+}
+
 static void close_flow(struct decode_flow *flow)
 {
 	struct shards_flow *s = of(flow);
@@ -66,10 +74,10 @@ static void close_flow(struct decode_flow *flow)
 		decode_shard_run_free(&w->runs[k]);
 	if (s->rest)
 		decode_pt_flow_close(s->rest);
+	end_window(s);
 	free(w->workers);
 	free(w->runs);
 	free(w->plan.at);
-	pthread_mutex_destroy(&w->reading);
 	pthread_mutex_destroy(&w->lock);
 	pthread_cond_destroy(&w->changed);
 	free(s);
@@ -123,6 +131,7 @@ static int begin_rest(struct shards_flow *s)
 	int err;
 
 	decode_shard_work_end(&s->work);
+	end_window(s);
 	err = decode_pt_flow_open(s->reader, s->vcpu, s->unit, &s->rest);
 	if (!err && s->function)
 		err = decode_pt_merge(s->rest, s->function, s->context);
@@ -260,17 +269,17 @@ static int open_workers(struct shards_flow *s, struct decode_pt_flow *f, unsigne
 	w->nworkers = jobs;
 	w->window = (size_t)WINDOW_EACH * jobs;
 	w->workers[0].flow = f;
-	f->window.on = false;
+	decode_pt_window_close(f);
 	w->carry.mode = f->ahead.flow.mode;
 	for (i = 1; i < jobs && !err; i++) {
 		err = decode_pt_flow_open(s->reader, s->vcpu, s->unit, &flow);
 		if (err)
 			break;
-		/* The threads read the windows of their shards. */
 		w->workers[i].flow = (struct decode_pt_flow *)flow;
-		w->workers[i].flow->window.on = false;
+		decode_pt_window_close(w->workers[i].flow);
 	}
-	return err;
+	/* All threads together have one window, from the first shard that is not done. */
+	return err ? err : trace_reader_window_begin(s->reader, s->vcpu, &s->held);
 }
 
 /* Make a flow with threads of @f, which the new flow then owns. */
@@ -293,7 +302,6 @@ static int make(struct decode_pt_flow *f, enum decode_flow_unit unit, struct dec
 	s->work.plan = plan;
 	s->work.reader = f->reader;
 	s->work.vcpu = f->vcpu;
-	pthread_mutex_init(&s->work.reading, NULL);
 	pthread_mutex_init(&s->work.lock, NULL);
 	pthread_cond_init(&s->work.changed, NULL);
 	err = open_workers(s, f, jobs);

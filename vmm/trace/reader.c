@@ -545,6 +545,7 @@ static struct trace_reader *new_reader(unsigned int how, char *why, size_t size)
 	r->blocks.resumed = resumed;
 	r->how = how;
 	r->sparse = how & TRACE_READER_SKIPS;
+	pthread_mutex_init(&r->window_lock, NULL);
 	return r;
 }
 
@@ -670,6 +671,7 @@ void trace_reader_close(struct trace_reader *r)
 
 	if (!r)
 		return;
+	pthread_mutex_destroy(&r->window_lock);
 	for (i = 0; r->info && i < r->info->vcpus; i++) {
 		trace_reader_free_stream(r, &r->vcpu[i]);
 		free(r->vcpu[i].chunks.at);

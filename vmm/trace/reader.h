@@ -195,16 +195,19 @@ int trace_reader_load(struct trace_reader *r, unsigned int vcpu, uint64_t from, 
  */
 int trace_reader_unload(struct trace_reader *r, unsigned int vcpu, uint64_t from, uint64_t to);
 /*
- * reader_window.c: streams of TRACE_READER_WINDOW. All functions do nothing for other readers. At most
- * one thread at a time may call them.
+ * reader_window.c: streams of TRACE_READER_WINDOW. For other readers these functions do nothing. Threads
+ * may call them at the same time.
  *
- * The opening of a flow needs the begin of each session, which trace_reader_window_begin() reads.
- * Then trace_reader_window() reads a part, and sets *@loaded to the end of what is readable.
- * Blocks before @to are forgotten by trace_reader_drop(). After trace_reader_whole() all of the stream
- * stays readable. All return 0 or -errno. -EBADMSG means that the file was changed meanwhile.
+ * A flow begins with trace_reader_window_begin(), which reads the begin of each session. If *@held is
+ * true then, the flow calls trace_reader_window_end() in the end. It is false if another flow of the vCPU
+ * reads in windows, and all of the stream is read. Then trace_reader_window() reads a part, and sets
+ * *@loaded to the end of what is readable. Blocks before @to are forgotten by trace_reader_drop(). After
+ * trace_reader_whole() all of the stream stays readable. The results are 0 or -errno. -EBADMSG means that
+ * the file was changed meanwhile.
  */
 bool trace_reader_has_window(const struct trace_reader *r, unsigned int vcpu);
-int trace_reader_window_begin(struct trace_reader *r, unsigned int vcpu);
+int trace_reader_window_begin(struct trace_reader *r, unsigned int vcpu, bool *held);
+void trace_reader_window_end(struct trace_reader *r, unsigned int vcpu);
 int trace_reader_window(struct trace_reader *r, unsigned int vcpu, uint64_t from, uint64_t to,
 			uint64_t *loaded);
 void trace_reader_drop(struct trace_reader *r, unsigned int vcpu, uint64_t to);

@@ -3,6 +3,8 @@
 #ifndef VMM_TRACE_READER_STATE_H
 #define VMM_TRACE_READER_STATE_H
 
+#include <pthread.h>
+
 #include "trace/blocks.h"
 #include "trace/oracle_log.h"
 #include "trace/vec.h"
@@ -69,6 +71,7 @@ struct trace_reader_vcpu {
 	struct trace_cut cut; /* `why` is 0 if there is no cut */
 	struct trace_oracle_log oracle;
 	size_t kept;	   /* of a window: no block before this one is in memory */
+	bool held;	   /* a flow reads in windows */
 	bool whole_wanted; /* the stream is no longer read in windows */
 	uint64_t whole;	   /* of a piece: bytes of the stream, with those that it omits */
 	uint64_t missing;  /* missing bytes of the stream */
@@ -91,13 +94,14 @@ struct trace_reader_view {
 #define TRACE_READER_SKIPS (TRACE_READER_LAZY | TRACE_READER_WINDOW)
 
 struct trace_reader {
-	struct trace_blocks blocks; /* must be the first member, because callbacks receive a
+	struct trace_blocks blocks;  /* must be the first member, because callbacks receive a
 	                             * pointer to it */
-	unsigned int how;	    /* enum trace_reader_how */
-	uint64_t window_step;	    /* bytes; 0: the default */
-	bool sparse;		    /* streams are maps, whose omitted bytes take no memory */
-	uint32_t version;	    /* version of the file */
-	uint16_t needed;	    /* an unknown type with TRACE_BLOCK_NEEDED; 0 if there was
+	unsigned int how;	     /* enum trace_reader_how */
+	pthread_mutex_t window_lock; /* protects what reader_window.c loads and drops */
+	uint64_t window_step;	     /* bytes; 0: the default */
+	bool sparse;		     /* streams are maps, whose omitted bytes take no memory */
+	uint32_t version;	     /* version of the file */
+	uint16_t needed;	     /* an unknown type with TRACE_BLOCK_NEEDED; 0 if there was
 	                	     * none */
 	const struct trace_watch *watch;
 	const struct trace_code_source *source;

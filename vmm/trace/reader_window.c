@@ -46,20 +46,22 @@ static int load(struct trace_reader *r, unsigned int vcpu, uint64_t from, uint64
 int trace_reader_window(struct trace_reader *r, unsigned int vcpu, uint64_t from, uint64_t to,
 			uint64_t *loaded)
 {
+	int err = 0;
+
 	*loaded = UINT64_MAX;
-	if (!trace_reader_has_window(r, vcpu))
-		return 0;
-	*loaded = to < from + step_of(r) ? from + step_of(r) : to;
-	return load(r, vcpu, from, *loaded);
+	pthread_mutex_lock(&r->window_lock);
+	if (trace_reader_has_window(r, vcpu)) {
+		*loaded = to < from + step_of(r) ? from + step_of(r) : to;
+		err = load(r, vcpu, from, *loaded);
+	}
+	pthread_mutex_unlock(&r->window_lock);
+	return err;
 }
 
-void trace_reader_drop(struct trace_reader *r, unsigned int vcpu, uint64_t to)
+static void drop(struct trace_reader *r, struct trace_reader_vcpu *v, uint64_t to)
 {
-	struct trace_reader_vcpu *v = &r->vcpu[vcpu];
 	uint64_t begin, end;
 
-	if (!trace_reader_has_window(r, vcpu) || v->kept >= v->chunks.n)
-		return;
 	begin = end = v->chunks.at[v->kept].offset;
 	if (to < begin || to - begin < STEPS_BEHIND * step_of(r))
 		return;
@@ -79,20 +81,53 @@ void trace_reader_drop(struct trace_reader *r, unsigned int vcpu, uint64_t to)
 	trace_reader_drop_pages(v, begin, end);
 }
 
-int trace_reader_window_begin(struct trace_reader *r, unsigned int vcpu)
+void trace_reader_drop(struct trace_reader *r, unsigned int vcpu, uint64_t to)
 {
-	if (!trace_reader_has_window(r, vcpu))
-		return 0;
-	r->vcpu[vcpu].kept = 0;
-	return trace_reader_load_sessions(r, vcpu);
+	pthread_mutex_lock(&r->window_lock);
+	if (trace_reader_has_window(r, vcpu) && r->vcpu[vcpu].kept < r->vcpu[vcpu].chunks.n)
+		drop(r, &r->vcpu[vcpu], to);
+	pthread_mutex_unlock(&r->window_lock);
+}
+
+static int load_whole(struct trace_reader *r, unsigned int vcpu)
+{
+	r->vcpu[vcpu].whole_wanted = true;
+	return load(r, vcpu, 0, r->vcpu[vcpu].stream.n);
+}
+
+int trace_reader_window_begin(struct trace_reader *r, unsigned int vcpu, bool *held)
+{
+	struct trace_reader_vcpu *v = &r->vcpu[vcpu];
+	int err = 0;
+
+	pthread_mutex_lock(&r->window_lock);
+	*held = trace_reader_has_window(r, vcpu) && !v->held;
+	if (*held) {
+		v->held = true;
+		v->kept = 0;
+		err = trace_reader_load_sessions(r, vcpu);
+	} else if (trace_reader_has_window(r, vcpu)) {
+		/* Two windows at once would drop what the other one needs. */
+		err = load_whole(r, vcpu);
+	}
+	pthread_mutex_unlock(&r->window_lock);
+	return err;
+}
+
+void trace_reader_window_end(struct trace_reader *r, unsigned int vcpu)
+{
+	pthread_mutex_lock(&r->window_lock);
+	r->vcpu[vcpu].held = false;
+	pthread_mutex_unlock(&r->window_lock);
 }
 
 int trace_reader_whole(struct trace_reader *r, unsigned int vcpu)
 {
-	struct trace_reader_vcpu *v = &r->vcpu[vcpu];
+	int err = 0;
 
-	if (!trace_reader_has_window(r, vcpu))
-		return 0;
-	v->whole_wanted = true;
-	return load(r, vcpu, 0, v->stream.n);
+	pthread_mutex_lock(&r->window_lock);
+	if (trace_reader_has_window(r, vcpu))
+		err = load_whole(r, vcpu);
+	pthread_mutex_unlock(&r->window_lock);
+	return err;
 }
