@@ -185,6 +185,20 @@ for _ in range(60):
     guest.go(last - 1 - rng.randrange(3000))
 guest.go(near + 5)
 tap(guest.ask("m%x,8" % spare) == "1122334455667788", "a change is there after 60 places behind it")
+
+# A search backwards that ends behind the change does not undo it.
+guest.go(near + 300)
+where = int.from_bytes(bytes.fromhex(guest.ask("p10")), "little")
+guest.go(near + 5)
+guest.ask("Z0,%x,1" % where)
+guest.ask("c")
+hit = guest.position()
+guest.go(hit + 50)
+back = guest.ask("bc")
+tap(near < hit <= guest.position() <= hit + 50 and "swbreak" in back and
+    guest.ask("m%x,8" % spare) == "1122334455667788",
+    "and after a search backwards for a stop behind it", (near, hit, guest.position(), back))
+guest.ask("z0,%x,1" % where)
 tap(guest.monitor("goto 0x10").startswith("goto:"), "a position that is no number")
 tap(guest.monitor("goto %d" % (last + 10**9)) == "OK", "a position behind the end")
 tap("replaylog:end" in guest.ask("c"), "is the end")

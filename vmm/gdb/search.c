@@ -4,6 +4,8 @@
 
 /* A search that has found no position begins this many times further back. */
 #define WIDER 64u
+/* A search for a stop runs at least this far, because a fork takes longer than these instructions. */
+#define SCAN_LEAST 16384u
 
 /* The position where the session began: the first checkpoint, which stays. */
 static uint64_t begin(const struct gdb_session *s)
@@ -54,10 +56,24 @@ static _Noreturn void search_back(struct gdb_session *s, uint64_t window)
 	go(s, p->bound);
 }
 
+/*
+ * Choose the checkpoint from which to look for a stop before @bound. A checkpoint further back must have
+ * all changes by the debugger that the nearest has, because gdb_timeline_go() discards later ones.
+ */
+static int scan_from(const struct gdb_session *s, uint64_t bound)
+{
+	const struct gdb_checkpoint *at = s->timeline.shared->at;
+	const int near = gdb_timeline_find(&s->timeline, bound - 1);
+	const int far = gdb_timeline_find(
+		&s->timeline, bound - begin(s) > SCAN_LEAST ? bound - SCAN_LEAST : begin(s));
+
+	return near >= 0 && far >= 0 && at[far].epoch == at[near].epoch ? far : near;
+}
+
 static _Noreturn void scan(struct gdb_session *s, uint64_t bound)
 {
 	struct gdb_plan *p = &s->shared->plan;
-	int n = gdb_timeline_find(&s->timeline, bound - 1);
+	int n = scan_from(s, bound);
 
 	p->bound = bound;
 	p->begun = n < 0 ? begin(s) : s->timeline.shared->at[n].position;
