@@ -3,6 +3,7 @@
 # random places with the whole. OPTIONs select a part of the flow in both. The parts before and from
 # a place A must make up the whole, and a part from A to B must be its lines.
 import collections
+import functools
 import json
 import random
 import re
@@ -14,6 +15,8 @@ SELECT = sys.argv[4:]
 done = collections.Counter()
 
 
+# What is asked of the whole does not depend on the places, and is asked for each of them.
+@functools.cache
 def vpt(*words):
     # A part can end before the place that cannot be decoded, so the status may differ.
     run = subprocess.run([VPT, "decode", *words, FILE], capture_output=True, text=True)
