@@ -178,7 +178,10 @@ tap(guest.state(WINDOWS) == before, "and is as before in the first history")
 near = max(place for place in places if place < last - 5000)
 spare = (int.from_bytes(bytes.fromhex(guest.ask("p7")), "little") & ~0xfff) + 64
 guest.go(near)
+first_hash = guest.monitor("hash")
 tap(guest.ask("M%x,8:1122334455667788" % spare) == "OK", "memory is written")
+tap(re.fullmatch("[0-9a-f]{16}\n", first_hash) and guest.monitor("hash") != first_hash,
+    "and has another hash", first_hash)
 for distance in range(20, 400, 20):
     guest.go(near + distance)
 for _ in range(60):

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct core_vcpu;
+struct x86_mem;
 
 /* The number of registers, and the bytes that all of them have. */
 #define GDB_REGS      66u
@@ -35,5 +36,8 @@ bool gdb_guest_set_reg(struct core_vcpu *v, unsigned int number, const void *val
  */
 size_t gdb_guest_read(struct core_vcpu *v, uint64_t lin, void *to, size_t len);
 size_t gdb_guest_write(struct core_vcpu *v, uint64_t lin, const void *from, size_t len);
+
+/* Returns a hash of all RAM, 64 bits. */
+uint64_t gdb_guest_hash(const struct x86_mem *mem);
 
 #endif /* VMM_GDB_GUEST_H */

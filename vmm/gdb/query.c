@@ -19,7 +19,8 @@ static const char features[] =
 static const char help[] =
 	"when       print the position, the number of instructions that all vCPUs have retired\n"
 	"goto N     go to position N, forwards or backwards; then: maintenance flush "
-	"register-cache\n";
+	"register-cache\n"
+	"hash       print a hash of the guest's memory\n";
 
 static void send_target(struct gdb_session *s, const char *text)
 {
@@ -119,6 +120,9 @@ static bool command(struct gdb_session *s, const char *hex)
 		return go_to(s, text + 5);
 	if (!strcmp(text, "when")) {
 		snprintf(line, sizeof(line), "%" PRIu64 "\n", gdb_position(s));
+		print(s, line);
+	} else if (!strcmp(text, "hash")) {
+		snprintf(line, sizeof(line), "%016" PRIx64 "\n", gdb_guest_hash(&s->vm->mem));
 		print(s, line);
 	} else {
 		print(s, help);

@@ -76,6 +76,7 @@ static const int allowed[] = {
 	SYS_munmap,
 	SYS_mremap,
 	SYS_madvise,
+	SYS_mincore,
 	SYS_brk,
 	SYS_msync,
 	SYS_memfd_create,
