@@ -56,6 +56,7 @@ gdb_session() { # COMMAND...
 	timeout 100 gdb -q -nx -batch -ex "file $GUEST/${gs_elf:-exceptions}.elf" -ex "target remote $dir/gdb" \
 		-x "$dir/script" >"$dir/gdb.out" 2>&1
 	wait $gs_pid
+	gs_status=$?
 }
 gdb_session "$VPT" run --engine=soft --pt=off --gdb="$dir/gdb" "$GUEST/exceptions.elf"
 tap_run "gdb stops at a function" grep -q '^Breakpoint 1, payload ()' "$dir/gdb.out"
@@ -110,13 +111,44 @@ tap_run "and goes back over a call" grep -q '^\$2 = .* <work+' "$dir/gdb.out"
 tap_run "a trace cannot be changed" grep -q 'a trace cannot be changed' "$dir/gdb.out"
 tap_run "a line says what is missing" grep -q 'gdb has RIP and code' "$dir/run"
 
+# The trace file of a debugged run, beside that of the same run without gdb.
+printf '%s\n' 'set pagination off' 'set confirm off' 'break printk' continue continue 'watch -l *(long *)$rsp' \
+	continue reverse-continue reverse-continue 'stepi 20' 'reverse-stepi 30' 'info breakpoints' detach >"$dir/script"
+same_file() { # PAYLOAD OPTION...
+	gs_elf=$1
+	shift
+	"$VPT" run -q --engine=soft "$@" -o "$dir/want.vpt" "$GUEST/$gs_elf.elf" >"$dir/want" 2>&1
+	sf_status=$?
+	gdb_session "$VPT" run -q --engine=soft "$@" -o "$dir/got.vpt" --gdb="$dir/gdb" "$GUEST/$gs_elf.elf"
+	tap_run "$gs_elf $*: gdb stops" test "$(grep -c 'already hit' "$dir/gdb.out")" -ge 2
+	tap_run "$gs_elf $*: a debugged run writes the same file" cmp "$dir/want.vpt" "$dir/got.vpt"
+	grep -v '^in gdb: ' "$dir/run" >"$dir/got"
+	tap_run "$gs_elf $*: and the same console" cmp "$dir/want" "$dir/got"
+	tap_run "$gs_elf $*: with the same status" test "$gs_status" -eq "$sf_status"
+	rm -f "$dir/got.vpt"
+}
+same_file exceptions --pt=host --cyc --tsc
+same_file timer --pt=guest
+same_file smp --pt=host --cpus=4
+same_file kernelmix --pt=host --trace-from=insns:2000 --trace-for=9000 --oracle
+printf '%s\n' 'monitor goto 5000' kill >"$dir/script"
+gs_elf=calls
+gdb_session "$VPT" run --engine=soft --pt=host -o "$dir/got.vpt" --gdb="$dir/gdb" "$GUEST/calls.elf"
+tap_run "a kill ends the file at the position" \
+	test "$("$VPT" decode -j -i "$dir/got.vpt" 2>/dev/null | grep -c '"size"')" -eq 5000
+cp "$dir/got.vpt" "$dir/earlier.vpt"
+printf '%s\n' 'monitor goto 5000' 'maintenance flush register-cache' 'set $rax = 987654321' detach >"$dir/script"
+gdb_session "$VPT" run --engine=soft --pt=host -o "$dir/got.vpt" --gdb="$dir/gdb" "$GUEST/calls.elf"
+tap_run "a guest that gdb changes has no file" grep -q 'gdb has changed the guest, so that .*got.vpt is not' "$dir/run"
+tap_run "and the status of a failure" test "$gs_status" -eq 1
+tap_run "an earlier file stays" cmp "$dir/earlier.vpt" "$dir/got.vpt"
+tap_empty "and no part" "$(find "$dir" -name '*.part')"
+
 refuses "a port that is none" "$USAGE" "--gdb=x: a port" run --engine=soft --gdb=x "$GUEST/exceptions.elf"
 refuses "a port that is too large" "$USAGE" "--gdb=70000: a port" run --engine=soft --gdb=70000 \
 	"$GUEST/exceptions.elf"
 refuses "a folder that is missing" "$HOST" "--gdb=/nowhere/gdb: " run --engine=soft --gdb=/nowhere/gdb \
 	"$GUEST/exceptions.elf"
-refuses "a trace file" "$USAGE" "--gdb: not with --output" run --engine=soft --gdb="$dir/gdb" \
-	-o "$dir/x.vpt" "$GUEST/exceptions.elf"
 refuses "input" "$USAGE" "--gdb: not with --input: record" run --engine=soft --gdb="$dir/gdb" \
 	--input="$dir/input" "$GUEST/exceptions.elf"
 refuses "a snapshot" "$USAGE" "--gdb: not with --snapshot" run --engine=soft --gdb="$dir/gdb" \

@@ -424,10 +424,14 @@ void cli_run_monitor_asked(struct cli_run_machine *m, struct core_vcpu *v);
  * run_gdb.c: the option --gdb. cli_run_gdb_open() waits for gdb, before the sandbox, and returns an
  * exit status.
  *
- * cli_run_gdb_begin() returns false in the process that has only waited, when the run is over.
+ * cli_run_gdb_begin() returns false in the process that has only waited, when the run is over. With a
+ * trace file this process repeats the run after the session, without gdb, and writes the file.
  */
 int cli_run_gdb_open(struct cli_run_machine *m);
 bool cli_run_gdb_begin(struct cli_run_machine *m);
+/* The hook pause() of the VM, and the console: returns true if a character is to be printed. */
+uint64_t cli_run_gdb_pause(struct cli_run_machine *m);
+bool cli_run_gdb_prints(struct cli_run_machine *m);
 void cli_run_gdb_close(struct cli_run_machine *m);
 
 /*
@@ -472,6 +476,7 @@ struct cli_run_machine {
 	struct cli_run_input input;
 	struct cli_run_monitor *monitor; /* NULL if there is none */
 	struct gdb_session *gdb;	 /* NULL if there is none */
+	struct gdb_session *repeats;	 /* the session whose run this process repeats, or NULL */
 	struct cli_run_tasks *tasks;	 /* NULL without --tasks */
 	bool gdb_waited; /* this process has waited for the one that ran the machine */
 	int gdb_status;	 /* the exit status of that process */

@@ -6,6 +6,7 @@
 #include "cli/gdb_listen.h"
 #include "cli/run.h"
 #include "gdb/session.h"
+#include "trace/writer.h"
 
 /* Returns the option that such a run cannot have, or NULL. */
 static const char *excluded(const struct cli_run_options *o)
@@ -14,8 +15,6 @@ static const char *excluded(const struct cli_run_options *o)
 
 	if (name)
 		return name;
-	if (o->output && !o->replay)
-		return "--output";
 	if (o->verify)
 		return "--verify";
 	if (o->snapshot)
@@ -54,27 +53,84 @@ static void flush(void *opaque)
 	fflush(NULL);
 }
 
+/* The process that runs the machine writes no file. Its processors still make their trace. */
+static void mute(struct cli_run_machine *m)
+{
+	if (!m->writer)
+		return;
+	trace_writer_mute(m->writer);
+	m->writer = NULL;
+}
+
+/* After the session, in the first process. Returns true if it repeats the run to write the file. */
+static bool repeat(struct cli_run_machine *m, int status)
+{
+	const uint64_t until = gdb_session_repeat_to(m->gdb);
+
+	if (m->writer && until) {
+		m->repeats = m->gdb;
+		m->gdb = NULL;
+		core_vm_pause(&m->vm, until);
+		return true;
+	}
+	m->gdb_status = status < 0
+				? cli_fail(CLI_EXIT_HOST,
+					   "%s: --gdb: the process that runs the guest has crashed",
+					   m->o.verb)
+				: status;
+	if (m->writer && gdb_session_changed(m->gdb))
+		m->gdb_status =
+			cli_fail(CLI_EXIT_FAIL,
+				 "%s: --gdb: gdb has changed the guest, so that %s is not written",
+				 m->o.verb, m->o.output);
+	return false;
+}
+
 bool cli_run_gdb_begin(struct cli_run_machine *m)
 {
 	int status = 0, first;
 
 	if (!m->gdb)
 		return true;
+	if (m->writer)
+		gdb_session_repeats(m->gdb);
 	first = gdb_session_begin(m->gdb, &m->vm, flush, m, &status);
-	if (!first)
+	if (!first) {
+		mute(m);
 		return true;
-	m->gdb_status =
-		first < 0 || status < 0
-			? cli_fail(CLI_EXIT_HOST, "%s: --gdb: %s", m->o.verb,
-				   first < 0 ? cli_reason(-first)
-					     : "the process that runs the guest has crashed")
-			: status;
+	}
+	if (first > 0 && repeat(m, status))
+		return true;
+	if (first < 0)
+		m->gdb_status =
+			cli_fail(CLI_EXIT_HOST, "%s: --gdb: %s", m->o.verb, cli_reason(-first));
 	m->gdb_waited = true;
 	return false;
 }
 
+uint64_t cli_run_gdb_pause(struct cli_run_machine *m)
+{
+	uint64_t until;
+
+	if (m->gdb)
+		return gdb_session_pause(m->gdb);
+	if (!m->repeats)
+		return UINT64_MAX;
+	until = gdb_session_repeat_to(m->repeats);
+	if (core_vm_retired(&m->vm) >= until)
+		core_vm_stop(&m->vm, TRACE_STOP_INTERRUPTED, "%s", "by gdb");
+	return until;
+}
+
+bool cli_run_gdb_prints(struct cli_run_machine *m)
+{
+	struct gdb_session *s = m->gdb ? m->gdb : m->repeats;
+
+	return !s || gdb_session_prints(s);
+}
+
 void cli_run_gdb_close(struct cli_run_machine *m)
 {
-	gdb_session_destroy(m->gdb);
-	m->gdb = NULL;
+	gdb_session_destroy(m->gdb ? m->gdb : m->repeats);
+	m->gdb = m->repeats = NULL;
 }

@@ -98,7 +98,7 @@ static void console(void *opaque, char c)
 {
 	struct cli_run_machine *m = opaque;
 
-	if (m->gdb && !gdb_session_prints(m->gdb))
+	if (!cli_run_gdb_prints(m))
 		return;
 	cli_run_window_printed(m, c);
 	/* Ignore the error of a write that the end interrupted. */
@@ -320,9 +320,11 @@ static uint64_t snapshot_pause(struct cli_run_machine *m)
 static uint64_t pause_machine(void *opaque)
 {
 	struct cli_run_machine *m = opaque;
-	uint64_t window = m->gdb ? gdb_session_pause(m->gdb) : cli_run_window_pause(m);
-
+	const uint64_t gdb = cli_run_gdb_pause(m);
+	uint64_t window = m->gdb ? gdb : cli_run_window_pause(m);
 	uint64_t drop = cli_run_drop_pause(m);
+
+	window = window < gdb ? window : gdb;
 
 	m->snapshot_next = snapshot_pause(m);
 	window = window < drop ? window : drop;

@@ -89,6 +89,8 @@ void gdb_serve(struct gdb_session *s, const struct gdb_stop *stop)
 		else
 			runs = gdb_command(s, h->packet);
 	}
+	if (h->left || h->killed)
+		gdb_hand_over(s);
 	if (h->left) {
 		h->codes = h->datas = 0;
 		h->plan = (struct gdb_plan){.goal = GDB_FORWARD};

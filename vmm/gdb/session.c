@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "gdb/state.h"
 
@@ -314,6 +315,32 @@ bool gdb_session_prints(struct gdb_session *s)
 		return false;
 	s->shared->printed = s->printed;
 	return true;
+}
+
+void gdb_session_repeats(struct gdb_session *s)
+{
+	s->shared->repeats = true;
+}
+
+uint64_t gdb_session_repeat_to(const struct gdb_session *s)
+{
+	return s->shared->until;
+}
+
+bool gdb_session_changed(const struct gdb_session *s)
+{
+	return s->timeline.shared->epoch > 0;
+}
+
+void gdb_hand_over(struct gdb_session *s)
+{
+	struct gdb_shared *h = s->shared;
+
+	if (!h->repeats || gdb_session_changed(s) || gdb_timeline_is_over(&s->timeline))
+		return;
+	h->until = h->killed && !s->ended ? gdb_position(s) : UINT64_MAX;
+	s->flush(s->opaque);
+	_exit(0);
 }
 
 int gdb_session_begin(struct gdb_session *s, struct core_vm *vm, void (*flush)(void *opaque),

@@ -33,6 +33,21 @@ void gdb_session_destroy(struct gdb_session *s);
 int gdb_session_begin(struct gdb_session *s, struct core_vm *vm, void (*flush)(void *opaque),
 		      void *opaque, int *status);
 
+/*
+ * The first process will repeat the run after the session. Call this before gdb_session_begin(). The
+ * process that runs the machine then ends when the client detaches or ends the guest, unless the client
+ * has changed the guest.
+ */
+void gdb_session_repeats(struct gdb_session *s);
+/*
+ * In the first process, after the session: return the position up to which the run is repeated.
+ * UINT64_MAX is the end of the guest. Returns 0 if the run cannot be repeated. The console then prints
+ * only what is new.
+ */
+uint64_t gdb_session_repeat_to(const struct gdb_session *s);
+/* Returns true if the client has changed the guest in the history that the session ended with. */
+bool gdb_session_changed(const struct gdb_session *s);
+
 /* The hooks. The guest ends at once if the client has ended it. */
 uint64_t gdb_session_pause(struct gdb_session *s);
 bool gdb_session_reached(struct gdb_session *s, uint64_t ip);

@@ -27,6 +27,8 @@ struct gdb_shared {
 	unsigned int cpu;  /* the vCPU that commands are for */
 	uint64_t printed;  /* characters of the guest's console that were printed */
 	bool left, killed; /* the client has gone, or has ended the guest */
+	bool repeats;	   /* the first process repeats the run after the session */
+	uint64_t until;	   /* up to this position, or 0 */
 	bool waits;	   /* the client waits for a stop */
 	bool changed; /* the client has changed the machine, and there is no checkpoint since */
 	char packet[GDB_PACKET + 1], reply[GDB_PACKET + 1];
@@ -57,6 +59,12 @@ static inline uint64_t gdb_position(const struct gdb_session *s)
  * the work.
  */
 void gdb_serve(struct gdb_session *s, const struct gdb_stop *stop);
+
+/*
+ * session.c: the client has gone or has ended the guest. Ends this process if the first one repeats
+ * the run.
+ */
+void gdb_hand_over(struct gdb_session *s);
 
 /* Tell the client of a stop. */
 void gdb_report(struct gdb_session *s, const struct gdb_stop *why);

@@ -127,6 +127,12 @@ void trace_writer_limit(struct trace_writer *w, uint64_t bytes);
 const bool *trace_writer_full(const struct trace_writer *w);
 size_t trace_writer_room(const struct trace_writer *w);
 
+/*
+ * Write no more bytes to the file, but count them, so that the limit stays the same. This is for a
+ * process that runs the machine while another one owns the file.
+ */
+void trace_writer_mute(struct trace_writer *w);
+
 /* Write how the guest stopped. Call it once, before trace_writer_close(). */
 int trace_writer_stop(struct trace_writer *w, const struct trace_post_mortem *pm);
 

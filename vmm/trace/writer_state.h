@@ -101,6 +101,7 @@ struct trace_writer {
 	uint64_t contents;   /* number of PAGE blocks, and the id of the last one */
 	uint64_t limit;	     /* limit of file_bytes */
 	bool full;	     /* the file is near the limit */
+	bool mute;	     /* the file gets no more bytes */
 
 	struct trace_stream stream[];
 };
