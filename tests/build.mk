@@ -195,6 +195,9 @@ tested := all unit-build tools-build $(HOSTILE) $(HOSTILE_SWITCH) $(CONFIGS_TEST
 #?                      the network once)
 #?   make check-afl     afl-fuzz finds the planted bugs of a guest by vpt fuzz-server (needs the
 #?                      network once)
+#?   make check-gdb     gdb backwards: 11,500 positions of payloads and 400 of Linux in random order, 1,000
+#?                      reverse steps, 4 vCPUs, recordings, and a script of the stock gdb with the
+#?                      kernel's names (needs the network once); resumes
 #?   make check-compat  files that earlier versions wrote: decoded and verified, or refused
 #?   make check-spec    runs the unit tests; every fact of shared/spec is implemented, and a
 #?                      test that passed has proved it: how many, and how many not
@@ -244,7 +247,7 @@ tested := all unit-build tools-build $(HOSTILE) $(HOSTILE_SWITCH) $(CONFIGS_TEST
 SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat check-docs \
-	check-spec check-tables check-rtit check-ptt check-slurm check-afl check-aarch64 unit-list check-report check-linux check-debian check-linux-same check-linux-full \
+	check-spec check-tables check-rtit check-ptt check-slurm check-afl check-gdb check-aarch64 unit-list check-report check-linux check-debian check-linux-same check-linux-full \
 	check-house check-install check-fresh check-soak check-perf check-formats soak seeds fuzz spec-map cov bench bench-decode bench-large check-shards bench-linux bench-against
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
@@ -340,6 +343,17 @@ check-afl:
 	@.ci/deps build check linux afl
 	$(again) all
 	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 1800 -d $(O)/check-afl tests/cli/afl/check 'tests/cli/afl/check process'
+# What has passed stays in the ledger.
+GDB_PAYLOADS := calls jit selfmod interrupts strings exceptions timer kernelmix processes storm
+check-gdb:
+	@.ci/deps build check guest linux
+	$(again) all
+	@patches/tools/guest >/dev/null
+	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 3600 -d $(O)/check-gdb 'tests/gdb/linux.sh steps' \
+		'tests/gdb/linux.sh session' $(foreach n,1 2 3,'tests/gdb/linux.sh random $(n)/3') \
+		$(foreach n,1 2 3 4,'tests/gdb/linux.sh memory $(n)/4') 'tests/gdb/linux.sh cpus' \
+		'tests/gdb/linux.sh recorded' $(GDB_PAYLOADS:%='tests/gdb/payload.sh % 1000') \
+		'tests/gdb/payload.sh smp 1000 4' 'tests/gdb/payload.sh echo 500 1 recorded'
 AARCH64 := build/aarch64
 check-aarch64:
 	@.ci/deps build check python aarch64

@@ -72,10 +72,13 @@ class Guest:
     def rip(self):
         return int.from_bytes(bytes.fromhex(self.ask("p10")), "little")
 
+    def stack(self):
+        return int.from_bytes(bytes.fromhex(self.ask("p7")), "little")
+
     def state(self, windows):
         """A hash of all registers of all vCPUs, and of memory."""
         text = ""
-        for thread in re.findall("[0-9a-f]+", self.ask("qfThreadInfo")[1:]):
+        for thread in self.threads():
             self.ask("Hg" + thread)
             text += self.registers()
         self.ask("Hg1")
@@ -83,6 +86,19 @@ class Guest:
             for at in range(first, last, 4096):
                 text += self.ask("m%x,%x" % (at, min(4096, last - at)))
         return hashlib.sha256(text.encode()).hexdigest()
+
+    def threads(self):
+        return re.findall("[0-9a-f]+", self.ask("qfThreadInfo")[1:])
+
+    def whole_state(self):
+        """RIP of the first vCPU, a hash of all registers of all vCPUs, and one of all memory."""
+        text = ""
+        for thread in self.threads():
+            assert self.ask("Hg" + thread) == "OK"
+            text += self.registers()
+        self.ask("Hg1")
+        ip = int.from_bytes(bytes.fromhex(text[2 * RIP:2 * RIP + 16]), "little")
+        return ip, hashlib.sha256(text.encode()).hexdigest(), self.monitor("hash").strip()
 
     def output(self):
         with open(self.log.name) as file:
