@@ -78,24 +78,43 @@ void gdb_point(struct gdb_session *s, const char *packet)
 		gdb_answer(s, "OK");
 }
 
+/* Copy the breakpoints that the plan needs. The guest stops at each of them, however short the stop is. */
+static unsigned int needed_code(const struct gdb_shared *h, uint64_t code[CORE_MAX_WATCHES])
+{
+	const struct gdb_plan *p = &h->plan;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < h->codes; i++)
+		if (p->goal == GDB_FORWARD || p->goal == GDB_SCAN ||
+		    (p->goal == GDB_ARRIVE && p->to.at_breakpoint && p->to.ip == h->code[i].ip))
+			code[n++] = h->code[i].ip;
+	return n;
+}
+
+/* A watchpoint makes each access to its page slow. */
+static unsigned int needed_data(const struct gdb_shared *h)
+{
+	return h->plan.goal == GDB_FORWARD || h->plan.goal == GDB_SCAN ? h->datas : 0;
+}
+
 /* The engine drops translated code for new breakpoints, so they are set only if they differ. */
 void gdb_points_apply(struct gdb_session *s)
 {
 	const struct gdb_shared *h = s->shared;
+	const unsigned int datas = needed_data(h);
 	uint64_t code[CORE_MAX_WATCHES];
+	const unsigned int codes = needed_code(h, code);
 	unsigned int i;
 
-	for (i = 0; i < h->codes; i++)
-		code[i] = h->code[i].ip;
-	if (s->codes != h->codes || memcmp(s->code, code, h->codes * sizeof(code[0]))) {
-		s->codes = h->codes;
-		memcpy(s->code, code, h->codes * sizeof(code[0]));
+	if (s->codes != codes || memcmp(s->code, code, codes * sizeof(code[0]))) {
+		s->codes = codes;
+		memcpy(s->code, code, codes * sizeof(code[0]));
 		for (i = 0; i < s->vm->cpus; i++)
 			(void)core_vcpu_watch(s->vm->cpu[i], s->code, s->codes);
 	}
-	if (s->datas != h->datas || memcmp(s->data, h->data, h->datas * sizeof(s->data[0]))) {
-		s->datas = h->datas;
-		memcpy(s->data, h->data, h->datas * sizeof(s->data[0]));
+	if (s->datas != datas || memcmp(s->data, h->data, datas * sizeof(s->data[0]))) {
+		s->datas = datas;
+		memcpy(s->data, h->data, datas * sizeof(s->data[0]));
 		for (i = 0; i < s->vm->cpus; i++)
 			(void)core_vcpu_watch_data(s->vm->cpu[i], s->data, s->datas);
 	}
