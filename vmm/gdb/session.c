@@ -113,17 +113,30 @@ static bool is_step_done(const struct gdb_session *s)
 	       (v->regs->rip < step->first || v->regs->rip >= step->last);
 }
 
+/* Returns true if the last checkpoint is so far away that another one is useful here. */
+static bool is_far(const struct gdb_session *s)
+{
+	const int last = gdb_timeline_find(&s->timeline, gdb_position(s));
+
+	return last < 0 || gdb_position(s) - s->timeline.shared->at[last].position >= DISTANCE;
+}
+
+/* The same on the way to a place, which has more checkpoints shortly before it. */
+static bool is_useful_before(const struct gdb_session *s, uint64_t to)
+{
+	return to - gdb_position(s) <= 1ull << before[0] || is_far(s);
+}
+
 /* Follow the plan at a pause. Returns true if a checkpoint here is useful. */
 static bool pause_forward(struct gdb_session *s)
 {
-	const int last = gdb_timeline_find(&s->timeline, gdb_position(s));
 	const struct gdb_stop why = {.reason = GDB_STEPPED, .cpu = s->shared->plan.step.cpu};
 
 	if (is_step_done(s)) {
 		stop(s, &why);
 		return false;
 	}
-	return last < 0 || gdb_position(s) - s->timeline.shared->at[last].position >= DISTANCE;
+	return is_far(s);
 }
 
 static bool pause_arriving(struct gdb_session *s)
@@ -135,7 +148,7 @@ static bool pause_arriving(struct gdb_session *s)
 			   s->vm->cpu[p->to.stop.cpu]->regs->rip != p->to.ip;
 
 	if (position < p->to.position)
-		return true;
+		return is_useful_before(s, p->to.position);
 	if (!later) {
 		const struct gdb_stop why = p->to.stop;
 
@@ -152,7 +165,7 @@ static bool pause_back(struct gdb_session *s)
 	if (position >= p->origin)
 		gdb_search_next(s);
 	if (position < p->bound)
-		return true;
+		return is_useful_before(s, p->bound);
 	if (s->vm->cpu[p->step.cpu]->ev->retired < p->step.count) {
 		p->found = true;
 		p->to = (struct gdb_place){
