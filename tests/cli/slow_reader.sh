@@ -58,7 +58,7 @@ tap_run "most of them had a gap between instructions: $gaps" test "$gaps" -gt 11
 
 # A decoder that follows finds what the file has.
 "$VPT" run --engine=soft --pt=host --slow-reader=drop:64K --arg=1200 -o - "$GUEST/kernelmix.elf" \
-	2>"$dir/err" | { sleep 0.2; tee "$dir/gaps.vpt"; } | "$VPT" decode --follow - >"$dir/followed"
+	2>"$dir/err" | slow | tee "$dir/gaps.vpt" | "$VPT" decode --follow - >"$dir/followed"
 "$VPT" decode "$dir/gaps.vpt" >"$dir/decoded"
 tap_run "a decoder that follows has the same" cmp "$dir/followed" "$dir/decoded"
 tap_run "with gaps" grep -q "too slow" "$dir/err"
