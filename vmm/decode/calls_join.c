@@ -121,7 +121,9 @@ bool decode_calls_join(struct decode_calls *c, const struct decode_calls_pieces 
 
 		ok = add_piece(&join, piece, nodes, frames);
 		nodes += piece->nodes;
-		frames += piece->frames;
+		/* A table without entries has no address. */
+		if (piece->frames)
+			frames += piece->frames;
 	}
 	free(join.places.at);
 	return ok;

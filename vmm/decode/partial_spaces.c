@@ -122,11 +122,15 @@ static bool cut_pieces(struct left *left, uint64_t n, struct decode_calls_pieces
 	to->pieces.n = n;
 	to->nodes.n = nodes;
 	to->frames.n = frames;
-	left->calls.pieces.at += n;
+	/* A table without entries may have no address. */
+	if (n)
+		left->calls.pieces.at += n;
+	if (nodes)
+		left->calls.nodes.at += nodes;
+	if (frames)
+		left->calls.frames.at += frames;
 	left->calls.pieces.n -= n;
-	left->calls.nodes.at += nodes;
 	left->calls.nodes.n -= nodes;
-	left->calls.frames.at += frames;
 	left->calls.frames.n -= frames;
 	return decode_calls_pieces_check(to);
 }
