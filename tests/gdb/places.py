@@ -23,6 +23,7 @@ import subprocess
 import time
 
 import rsp
+import tap
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--first", type=int, default=0)
@@ -36,16 +37,6 @@ parser.add_argument("command", nargs=argparse.REMAINDER)
 args = parser.parse_args()
 # Positions before the points are set or removed.
 BATCH = 25
-number = 0
-
-
-def tap(good, name, why=""):
-    global number
-    number += 1
-    print("%sok %d - %s" % ("" if good else "not ", number, name), flush=True)
-    if not good:
-        print("# %s" % (why,))
-
 
 def choose():
     """The positions of this part, in random order."""
@@ -59,7 +50,7 @@ def forward(places):
     """The states at the positions, in a session that never goes back."""
     guest = rsp.Guest(args.command)
     threads = guest.threads()
-    tap(len(threads) == args.cpus, "%d threads" % args.cpus, threads)
+    tap.test(len(threads) == args.cpus, "%d threads" % args.cpus, threads)
     log, stacks = {}, {}
     for place in sorted(places):
         guest.go(place)
@@ -67,10 +58,10 @@ def forward(places):
         log[place] = guest.whole_state()
         stacks[place] = guest.stack()
     ended = "replaylog:end" in guest.ask("c")
-    tap(ended and guest.position() == args.last,
+    tap.test(ended and guest.position() == args.last,
         "the forward run retires %d instructions" % args.last, guest.position())
     guest.close()
-    tap(len(set(log.values())) > len(log) // 2,
+    tap.test(len(set(log.values())) > len(log) // 2,
         "%d different states" % len(set(log.values())), len(log))
     return log, stacks
 
@@ -99,7 +90,7 @@ def random_order(places, log, stacks):
         times.append(1000 * (time.monotonic() - begin))
         if guest.position() != place or guest.whole_state() != log[place]:
             wrong.append(place)
-    tap(len(places) > 0 and not wrong,
+    tap.test(len(places) > 0 and not wrong,
         "%d positions in random order, %d with points set: %d differences of registers or memory"
         % (len(places), with_points, len(wrong)), wrong[:5])
     guest.close()
@@ -111,9 +102,9 @@ def compare_trace(places, log):
     text = subprocess.run([args.command[0], "decode", "-j", "-i", args.trace],
                           stdout=subprocess.PIPE, check=True).stdout.decode()
     ips = [int(ip, 16) for ip in re.findall(r'"ip":"0x([0-9a-f]+)","size"', text)]
-    tap(len(ips) == args.last, "the trace without gdb has as many instructions", len(ips))
+    tap.test(len(ips) == args.last, "the trace without gdb has as many instructions", len(ips))
     wrong = [place for place in places if ips[place] != log[place][0]]
-    tap(not wrong, "%d positions have its RIP" % len(places), wrong[:5])
+    tap.test(not wrong, "%d positions have its RIP" % len(places), wrong[:5])
 
 
 chosen = choose()
@@ -121,4 +112,4 @@ states, tops = forward(chosen)
 random_order(chosen, states, tops)
 if args.trace:
     compare_trace(chosen, states)
-print("1..%d" % number)
+print("1..%d" % tap.number)

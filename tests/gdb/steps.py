@@ -14,19 +14,10 @@ import sys
 import time
 
 import rsp
+import tap
 
 what, count, position = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 command = sys.argv[4:]
-number = 0
-
-
-def tap(good, name, why=""):
-    global number
-    number += 1
-    print("%sok %d - %s" % ("" if good else "not ", number, name), flush=True)
-    if not good:
-        print("# %s" % (why,))
-
 
 def state(guest):
     return guest.whole_state() if what == "memory" else guest.registers()
@@ -57,7 +48,7 @@ def backward(log):
         if guest.position() != place or log.get(place) != state(guest):
             wrong.append(place)
     guest.close()
-    tap(len(times) == count and not wrong, "%d consecutive reverse-stepi: %d differences of registers%s"
+    tap.test(len(times) == count and not wrong, "%d consecutive reverse-stepi: %d differences of registers%s"
         % (count, len(wrong), " or memory" if what == "memory" else ""), wrong[:5])
     return times
 
@@ -71,7 +62,7 @@ def table(times):
 
 
 wanted = forward()
-tap(len(wanted) == count, "the forward run has %d positions" % count, len(wanted))
-tap(len(set(wanted.values())) == count, "with %d states" % count, len(set(wanted.values())))
+tap.test(len(wanted) == count, "the forward run has %d positions" % count, len(wanted))
+tap.test(len(set(wanted.values())) == count, "with %d states" % count, len(set(wanted.values())))
 table(backward(wanted))
-print("1..%d" % number)
+print("1..%d" % tap.number)

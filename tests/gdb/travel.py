@@ -13,6 +13,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 import rsp
+import tap
 
 vpt, payload, count, seed = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 options = sys.argv[5:]
@@ -20,15 +21,6 @@ command = [vpt, "run", "--engine=soft", "--pt=off"] + options + [payload]
 rng = random.Random(seed)
 # The image, the stack and the variables of a payload.
 WINDOWS = [(0x100000, 0x118000)]
-number = 0
-
-
-def tap(good, name, why=""):
-    global number
-    number += 1
-    print("%sok %d - %s" % ("" if good else "not ", number, name))
-    if not good:
-        print("# %s" % (why,))
 
 
 def symbol(name):
@@ -52,9 +44,9 @@ def hits(guest, move, end):
 plain = subprocess.run(command, capture_output=True, text=True)
 guest = rsp.Guest(command)
 first = guest.position()
-tap("replaylog:end" in guest.ask("c"), "runs to its end")
+tap.test("replaylog:end" in guest.ask("c"), "runs to its end")
 last = guest.position()
-tap(last - first > 1000, "and retires %d instructions" % (last - first))
+tap.test(last - first > 1000, "and retires %d instructions" % (last - first))
 
 # Positions in order, and then in random order.
 places = sorted(rng.sample(range(first, last), min(count, last - first)))
@@ -70,7 +62,7 @@ for place in order:
     guest.go(place)
     if guest.position() != place or guest.state(WINDOWS) != states[place]:
         wrong.append(place)
-tap(len(order) and not wrong,
+tap.test(len(order) and not wrong,
     "%d positions in random order: registers and memory as before" % len(order), wrong[:5])
 
 # Steps of a vCPU forwards from a random place, and back. Other vCPUs may run in between, so that the
@@ -90,15 +82,15 @@ for i in range(len(steps)):
     guest.ask("Hg1")
     back.append((alone and guest.position(), guest.registers()))
 wrong = [i for i in range(len(steps)) if steps[i] != back[-1 - i]]
-tap(len(steps) > 5 and not wrong, "%d steps and the same back" % len(steps), wrong)
+tap.test(len(steps) > 5 and not wrong, "%d steps and the same back" % len(steps), wrong)
 
 # Breakpoints: those of a run, and the same backwards.
 guest.go(first)
 where = symbol("printk")
-tap(guest.ask("Z0,%x,1" % where) == "OK", "a breakpoint")
+tap.test(guest.ask("Z0,%x,1" % where) == "OK", "a breakpoint")
 ahead = hits(guest, "c", "end")
 behind = hits(guest, "bc", "begin")
-tap(len(ahead) > 2 and behind == ahead[::-1],
+tap.test(len(ahead) > 2 and behind == ahead[::-1],
     "%d times at a breakpoint, and backwards" % len(ahead), (ahead, behind))
 guest.ask("z0,%x,1" % where)
 
@@ -118,10 +110,10 @@ for kind, name in ((2, "writes"), (3, "reads"), (4, "accesses")):
         behind = [hit for hit in hits(guest, "bc", "begin") if hit[0] >= begin]
         behind = [(place + 1, stop) for place, stop in behind]
         total += len(ahead)
-        tap(behind == ahead[::-1], "%d %s of %x, and backwards" % (len(ahead), name, where),
+        tap.test(behind == ahead[::-1], "%d %s of %x, and backwards" % (len(ahead), name, where),
             (len(behind), ahead[:3], behind[-3:]))
         guest.ask("z%d,%x,8" % (kind, where))
-tap(total > 2, "%d stops at watchpoints" % total)
+tap.test(total > 2, "%d stops at watchpoints" % total)
 
 # Each change of a word is a stop of its watchpoint: compared with single steps.
 guest.go(rng.choice([place for place in order if place < last - 5000]))
@@ -151,13 +143,13 @@ for where, places_of in changes.items():
     missed += [(where, place) for place in places_of
                if place not in stops and place - 1 not in stops]
 changed = sum(len(of) for of in changes.values())
-tap(changed > 2 and not missed, "a stop at each of %d changes of %d words" % (changed, len(changes)), missed[:5])
+tap.test(changed > 2 and not missed, "a stop at each of %d changes of %d words" % (changed, len(changes)), missed[:5])
 
 # The run is the one without gdb.
 status = guest.end()
-tap(status == plain.returncode, "the exit status", status)
+tap.test(status == plain.returncode, "the exit status", status)
 output = re.sub("(?m)^in gdb: .*\n", "", guest.output())
-tap(output == plain.stdout + plain.stderr, "the console, once", output)
+tap.test(output == plain.stdout + plain.stderr, "the console, once", output)
 guest.close()
 
 guest = rsp.Guest(command)
@@ -165,13 +157,13 @@ guest = rsp.Guest(command)
 guest.go(places[0])
 before = guest.state(WINDOWS)
 guest.ask("P0=1122334455667788")
-tap(guest.ask("p0") == "1122334455667788", "a register is written")
+tap.test(guest.ask("p0") == "1122334455667788", "a register is written")
 guest.ask("s")
 guest.ask("bs")
-tap(guest.ask("p0") == "1122334455667788", "and stays written after a step and back")
+tap.test(guest.ask("p0") == "1122334455667788", "and stays written after a step and back")
 guest.go(first)
 guest.go(places[0])
-tap(guest.state(WINDOWS) == before, "and is as before in the first history")
+tap.test(guest.state(WINDOWS) == before, "and is as before in the first history")
 
 # A change outlives its checkpoint: many places are gone to in between.
 # Checkpoints close to the change make its own the first that could leave, seen from the end.
@@ -179,15 +171,15 @@ near = max(place for place in places if place < last - 5000)
 spare = (int.from_bytes(bytes.fromhex(guest.ask("p7")), "little") & ~0xfff) + 64
 guest.go(near)
 first_hash = guest.monitor("hash")
-tap(guest.ask("M%x,8:1122334455667788" % spare) == "OK", "memory is written")
-tap(re.fullmatch("[0-9a-f]{16}\n", first_hash) and guest.monitor("hash") != first_hash,
+tap.test(guest.ask("M%x,8:1122334455667788" % spare) == "OK", "memory is written")
+tap.test(re.fullmatch("[0-9a-f]{16}\n", first_hash) and guest.monitor("hash") != first_hash,
     "and has another hash", first_hash)
 for distance in range(20, 400, 20):
     guest.go(near + distance)
 for _ in range(60):
     guest.go(last - 1 - rng.randrange(3000))
 guest.go(near + 5)
-tap(guest.ask("m%x,8" % spare) == "1122334455667788", "a change is there after 60 places behind it")
+tap.test(guest.ask("m%x,8" % spare) == "1122334455667788", "a change is there after 60 places behind it")
 
 # A search backwards that ends behind the change does not undo it.
 guest.go(near + 300)
@@ -198,13 +190,13 @@ guest.ask("c")
 hit = guest.position()
 guest.go(hit + 50)
 back = guest.ask("bc")
-tap(near < hit <= guest.position() <= hit + 50 and "swbreak" in back and
+tap.test(near < hit <= guest.position() <= hit + 50 and "swbreak" in back and
     guest.ask("m%x,8" % spare) == "1122334455667788",
     "and after a search backwards for a stop behind it", (near, hit, guest.position(), back))
 guest.ask("z0,%x,1" % where)
-tap(guest.monitor("goto 0x10").startswith("goto:"), "a position that is no number")
-tap(guest.monitor("goto %d" % (last + 10**9)) == "OK", "a position behind the end")
-tap("replaylog:end" in guest.ask("c"), "is the end")
+tap.test(guest.monitor("goto 0x10").startswith("goto:"), "a position that is no number")
+tap.test(guest.monitor("goto %d" % (last + 10**9)) == "OK", "a position behind the end")
+tap.test("replaylog:end" in guest.ask("c"), "is the end")
 
 # A signal ends all processes, while gdb stands.
 guest.go(places[0])
@@ -212,6 +204,6 @@ guest.process.terminate()
 status = guest.process.wait(timeout=20)
 time.sleep(0.5)
 left = subprocess.run(["pgrep", "-f", guest.folder], capture_output=True, text=True).stdout
-tap(status == 1 and not left, "a signal ends all processes", (status, left))
+tap.test(status == 1 and not left, "a signal ends all processes", (status, left))
 guest.close()
-print("1..%d" % number)
+print("1..%d" % tap.number)

@@ -325,7 +325,6 @@ static uint64_t pause_machine(void *opaque)
 	uint64_t drop = cli_run_drop_pause(m);
 
 	window = window < gdb ? window : gdb;
-
 	m->snapshot_next = snapshot_pause(m);
 	window = window < drop ? window : drop;
 	return window < m->snapshot_next ? window : m->snapshot_next;
