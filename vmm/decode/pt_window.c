@@ -2,8 +2,8 @@
 /* Read a stream in windows, while a flow decodes it (trace_reader_window()). */
 #include "decode/pt_flow.h"
 
-/* The bytes that are searched at once, and those of a PSB. */
-#define SEARCH ((uint64_t)1 << 20)
+/* The bytes that are searched at once, which a window contains, and those of a PSB. */
+#define SEARCH ((uint64_t)4096)
 #define PSB    16u
 
 /* A flow of RTIT, and one that changes times by VMCS blocks, read their streams in other orders. */
