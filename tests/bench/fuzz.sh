@@ -17,10 +17,10 @@ mkdir "$dir/seeds"
 printf 'a=1;b=a+2*7\n"hello"\n*3"abc";c=@2@/3\n' >"$dir/seeds/1"
 printf 'x=(1+2)*3/4;y=x-1\n' >"$dir/seeds/2"
 printf '# note\n*2"ab";z=@5@\n' >"$dir/seeds/3"
-afl-clang-fast -O2 -Iguest -Ishared/include -o "$dir/host" tests/bench/fuzz_host.c guest/tasks/parser.c
+afl-clang-fast -O2 -Iguest -Ishared/include -o "$dir/host" tests/bench/fuzz/host.c guest/tasks/parser.c
 if [ -n "$kernel" ]; then
 	mkdir "$dir/root"
-	gcc -O2 -static -no-pie -Iguest -Ishared/include -o "$dir/root/init" tests/bench/fuzz_host.c \
+	gcc -O2 -static -no-pie -Iguest -Ishared/include -o "$dir/root/init" tests/bench/fuzz/host.c \
 		guest/tasks/parser.c
 	(cd "$dir/root" && echo init | cpio -o -H newc) >"$dir/initrd" 2>/dev/null
 fi

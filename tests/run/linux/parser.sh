@@ -6,7 +6,7 @@
 linux_parser() {
 	linux=$(patches/tools/guest) || exit 1
 	mkdir -p "$dir/root"
-	gcc -O2 -g -static -no-pie -Iguest -Ishared/include -o "$dir/root/init" tests/bench/fuzz_host.c \
+	gcc -O2 -g -static -no-pie -Iguest -Ishared/include -o "$dir/root/init" tests/bench/fuzz/host.c \
 		guest/tasks/parser.c || exit 1
 	(cd "$dir/root" && echo init | cpio -o -H newc --quiet -R 0:0) >"$dir/parser.cpio"
 }
