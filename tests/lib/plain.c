@@ -16,6 +16,9 @@ struct gen {
 	/* rel32 fields to set once the addresses of all blocks are known. */
 	uint32_t jump[2 * PLAIN_BLOCKS];
 	unsigned int jumps;
+	/* imm32 fields to set to the addresses of blocks. */
+	uint32_t address[PLAIN_BLOCKS];
+	unsigned int addresses;
 };
 
 /* The location of an operand. */
@@ -407,6 +410,28 @@ static void push_pop(struct gen *g)
 	}
 }
 
+/* BT, BTS, BTR, BTC of a register or in memory. */
+static void bit(struct gen *g)
+{
+	unsigned int size = word_size(g), op = below(g, 4);
+	struct place m = one_in(g, 8) ? in_memory(g) : in_register(target(g));
+
+	if (one_in(g, 2) && !m.memory) {
+		put_insn(g, size, 0x0fa3 + 8 * op, source(g), &m, 0);
+		return;
+	}
+	put_insn(g, size, 0x0fba, 4 + op, &m, 1);
+	put(g, plain_next(g->state), 1);
+}
+
+/* CWD, CDQ or CQO. */
+static void sign(struct gen *g)
+{
+	if (g->wide && one_in(g, 2))
+		put(g, 0x48, 1);
+	put(g, 0x99, 1);
+}
+
 /* Emit an instruction that the software CPU does not make host code of. */
 static void not_plain(struct gen *g)
 {
@@ -435,6 +460,7 @@ static void (*const makers[])(struct gen *g) = {
 	binary, binary,	 binary, binary_imm, binary_imm, test, unary,	 mov,	     mov,
 	mov,	mov_imm, extend, lea,	     shift,	 imul, cmov,	 set,	     push_pop,
 	binary, unary,	 mov,	 cmov,	     extend,	 lea,  push_pop, binary_imm, shift,
+	shift,	bit,	 sign,
 };
 
 static void one(struct gen *g)
@@ -469,6 +495,36 @@ static void jump(struct gen *g, unsigned int opcode)
 	g->p->insns++;
 }
 
+/* Emit an immediate that becomes the address of a block. */
+static void put_address(struct gen *g)
+{
+	g->address[g->addresses++] = g->at;
+	put(g, 0, 4);
+}
+
+/* Go to a block by a register or by the stack: indirect JMP and CALL, RET. */
+static void go(struct gen *g)
+{
+	static const uint8_t digit[] = {4, 4, 2};
+	struct place m = {.reg = target(g), .base = RSP, .index = NO_REG};
+
+	m.memory = one_in(g, 2);
+	if (m.memory) {
+		put(g, 0x68, 1); /* PUSH */
+		put_address(g);
+	} else {
+		if (g->wide)
+			put(g, 0x40 | m.reg >> 3, 1);
+		put(g, 0xb8 | (m.reg & 7), 1);
+		put_address(g);
+	}
+	if (m.memory && one_in(g, 2))
+		put(g, one_in(g, 2) ? 0xc3 : 0x0008c2, 3); /* RET, RET 8 */
+	else
+		put_insn(g, 2, 0xff, digit[below(g, 3)], &m, 0);
+	g->p->insns += 2;
+}
+
 static void block(struct gen *g)
 {
 	unsigned int n = one_in(g, 12) ? 66 : 1 + below(g, 14);
@@ -478,7 +534,9 @@ static void block(struct gen *g)
 	if (one_in(g, 4))
 		mend_index(g);
 	if (one_in(g, 6))
-		jump(g, 0xe9);
+		jump(g, one_in(g, 3) ? 0xe8 : 0xe9);
+	else if (one_in(g, 8))
+		go(g);
 	else if (!one_in(g, 8))
 		jump(g, 0x0f80 | below(g, 16));
 }
@@ -503,5 +561,10 @@ void plain_program(uint64_t *state, unsigned int bits, struct plain_program *p)
 		uint32_t distance = to - (g.jump[i] + 4);
 
 		memcpy(p->code + g.jump[i], &distance, 4);
+	}
+	for (i = 0; i < g.addresses; i++) {
+		uint32_t to = PLAIN_CODE + p->block[below(&g, p->blocks)];
+
+		memcpy(p->code + g.address[i], &to, 4);
 	}
 }

@@ -4,6 +4,7 @@
  * the address and extends in both directions.
  */
 #include "soft/alu_flags.h"
+#include "soft/kind.h"
 #include "soft/operand.h"
 #include "soft/system.h"
 
@@ -114,26 +115,26 @@ struct forms {
 		FORMS(name, 16), FORMS(name, 32), FORMS(name, 64) \
 	}
 
+/* Return the row of the mnemonic. */
+static unsigned int op_of(const struct soft_translation *t)
+{
+	switch (t->insn->mnemonic) {
+	case ZYDIS_MNEMONIC_BT:
+		return 0;
+	case ZYDIS_MNEMONIC_BTS:
+		return 1;
+	case ZYDIS_MNEMONIC_BTR:
+		return 2;
+	default:
+		return 3;
+	}
+}
+
 static const struct forms *forms_of(const struct soft_translation *t)
 {
 	static const struct forms all[4][3] = {ROW(bt), ROW(bts), ROW(btr), ROW(btc)};
-	unsigned int op;
 
-	switch (t->insn->mnemonic) {
-	case ZYDIS_MNEMONIC_BT:
-		op = 0;
-		break;
-	case ZYDIS_MNEMONIC_BTS:
-		op = 1;
-		break;
-	case ZYDIS_MNEMONIC_BTR:
-		op = 2;
-		break;
-	default:
-		op = 3;
-		break;
-	}
-	return &all[op][__builtin_ctz(t->size) - 1];
+	return &all[op_of(t)][__builtin_ctz(t->size) - 1];
 }
 
 static struct soft_uop *memory(struct soft_translation *t, const struct forms *f)
@@ -165,6 +166,8 @@ bool soft_tr_bit(struct soft_translation *t)
 	} else {
 		u = soft_tr_emit(t, f->reg);
 		u->dst = soft_tr_gpr(t, 0);
+		u->kind = SOFT_KIND(SOFT_K_BT, soft_tr_is_imm(t, 1) ? SOFT_K_RI : SOFT_K_RR,
+				    __builtin_ctz(t->size), op_of(t));
 	}
 	if (soft_tr_is_imm(t, 1))
 		u->imm = soft_tr_imm(t, 1) & (t->size * 8u - 1);

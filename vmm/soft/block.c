@@ -172,10 +172,11 @@ static SOFT_NO_ENDBR const struct soft_uop *stale(struct soft *c, const struct s
  * Make the block unusable. If the block is running, execution leaves it after the instruction of
  * `u`. The block stays in its lists until their next search.
  */
-static void kill(struct soft_block *b, const struct soft_uop *u)
+static void kill(const struct soft *c, struct soft_block *b, const struct soft_uop *u)
 {
 	unsigned int i;
 
+	soft_unit_drop(c->compiler, b);
 	b->dead = true;
 	for (i = 0; i < b->uops; i++)
 		if (!u || b->uop[i].ip != u->ip || b->uop[i].rest != u->rest)
@@ -202,7 +203,7 @@ static void drop(struct soft *c, const struct soft_uop *u, struct code_page *pag
 		uint64_t first, bytes;
 
 		if (touches(b, which, at, len))
-			kill(b, u);
+			kill(c, b, u);
 		if (b->dead) {
 			*link = b->page_next[which];
 			page->count--;
@@ -352,6 +353,8 @@ static struct soft_block *make(struct soft *c, uint64_t lin, uint64_t gpa, uint3
 	b->cs_base = c->bits == 64 ? 0 : c->s.cs.base;
 	b->mode = mode;
 	soft_fill(c, b, code, room, more);
+	if (c->compiler && !(mode & (SOFT_BLOCK_EVERY | SOFT_BLOCK_SINGLE)))
+		soft_unit_watch(c->compiler, b);
 	cache->used += room_of(b);
 	at = bucket(cache, gpa, b->ip, mode);
 	b->hash_next = *at;

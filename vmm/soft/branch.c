@@ -191,6 +191,32 @@ static inline const struct soft_uop *end_ret(struct soft *c, const struct soft_u
 	return soft_follow(c, soft_jump_link(c, to), to);
 }
 
+const struct soft_uop *soft_ret_to(struct soft *c, const struct soft_uop *u, uint64_t to)
+{
+	return end_ret(c, u, to);
+}
+
+const struct soft_uop *soft_jump_to(struct soft *c, const struct soft_uop *u, uint64_t to)
+{
+	return end_jmp(c, u, to);
+}
+
+const struct soft_uop *soft_call_to(struct soft *c, const struct soft_uop *u, uint64_t to)
+{
+	return end_call(c, u, to);
+}
+
+const struct soft_uop *soft_go_to(struct soft *c, const struct soft_uop *u, uint64_t to)
+{
+	(void)u;
+	return soft_follow(c, soft_jump_link(c, to), to);
+}
+
+COLD const struct soft_uop *soft_call_slow(struct soft *c, const struct soft_uop *u)
+{
+	return soft_branch_slow(c, u, VPT_EV_CALL, u->imm, &links(u)[1]);
+}
+
 SOFT_UOP(jmp_register)
 {
 	uint64_t to = target_in_register(c, u);
@@ -428,22 +454,38 @@ static bool in_register(struct soft_translation *t, soft_uop_fn fn)
 	return true;
 }
 
+/* Set the kind of the branch that was emitted last. */
+static bool of_kind(struct soft_translation *t, enum soft_kind_op op, enum soft_kind_form form)
+{
+	if (t->bits == 64)
+		t->block->uop[t->block->uops - 1].kind = SOFT_KIND(op, form, 3, 0);
+	return true;
+}
+
 static bool indirect_call(struct soft_translation *t)
 {
 	bool wide = t->bits == 64;
 
-	if (!soft_tr_is_mem(t, 0))
-		return in_register(t, wide ? call64_register : call_register);
-	return wide ? in_memory(t, call64_memory, call64_memory_indexed)
-		    : in_memory(t, call_memory, call_memory);
+	if (!soft_tr_is_mem(t, 0)) {
+		in_register(t, wide ? call64_register : call_register);
+		return of_kind(t, SOFT_K_CALL_TO, SOFT_K_RR);
+	}
+	if (!wide)
+		return in_memory(t, call_memory, call_memory);
+	in_memory(t, call64_memory, call64_memory_indexed);
+	return of_kind(t, SOFT_K_CALL_TO, SOFT_K_RM);
 }
 
 static bool indirect_jump(struct soft_translation *t)
 {
-	if (!soft_tr_is_mem(t, 0))
-		return in_register(t, jmp_register);
-	return t->bits == 64 ? in_memory(t, jmp64_memory, jmp64_memory_indexed)
-			     : in_memory(t, jmp_memory, jmp_memory);
+	if (!soft_tr_is_mem(t, 0)) {
+		in_register(t, jmp_register);
+		return of_kind(t, SOFT_K_JUMP_TO, SOFT_K_RR);
+	}
+	if (t->bits != 64)
+		return in_memory(t, jmp_memory, jmp_memory);
+	in_memory(t, jmp64_memory, jmp64_memory_indexed);
+	return of_kind(t, SOFT_K_JUMP_TO, SOFT_K_RM);
 }
 
 static bool call_or_jump(struct soft_translation *t)
@@ -459,8 +501,13 @@ static bool call_or_jump(struct soft_translation *t)
 			t->block->uop[t->block->uops - 1].kind = SOFT_KIND(SOFT_K_JMP, 0, 0, 0);
 		return true;
 	}
-	if (soft_tr_is_imm(t, 0))
-		return direct(t, wide ? call64 : call);
+	if (soft_tr_is_imm(t, 0)) {
+		if (!direct(t, wide ? call64 : call))
+			return false;
+		if (t->block->uop[t->block->uops - 1].fn == call64)
+			of_kind(t, SOFT_K_CALL, SOFT_K_RR);
+		return true;
+	}
 	return is_call ? indirect_call(t) : indirect_jump(t);
 }
 
@@ -473,7 +520,7 @@ static bool returns(struct soft_translation *t)
 	u = emit(t, t->bits == 64 ? ret64 : ret);
 	u->flags |= SOFT_UOP_SS;
 	u->imm = soft_tr_is_imm(t, 0) ? (uint16_t)soft_tr_imm(t, 0) : 0;
-	return true;
+	return of_kind(t, SOFT_K_RET, SOFT_K_RR);
 }
 
 /* Fuse the branch with the preceding instruction that sets the flags, if possible. */

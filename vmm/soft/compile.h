@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Runs of plain micro-operations as host code. A run replaces the function of its first
- * micro-operation and continues with the one behind its last. In rare cases, such as a page that is
- * not in the TLB, it calls the function that was there before.
+ * micro-operation and continues with the one behind its last, or with the next block. In rare
+ * cases, such as a page that is not in the TLB, it calls the function that was there before.
  */
 #ifndef VMM_SOFT_COMPILE_H
 #define VMM_SOFT_COMPILE_H
@@ -26,8 +26,22 @@ void soft_compiler_reset(struct soft_compiler *g);
 /* Returns true if the function is generated host code. */
 bool soft_compiler_made(const struct soft_compiler *g, soft_uop_fn fn);
 
-/* Compile the plain micro-operations of a block. */
+/* Compile blocks that have run 1 << bits times. New blocks obey; the default is 5. */
+void soft_compile_after(struct soft *c, unsigned int bits);
+
+/* Compile a block together with those that its links lead to. Does nothing if there is no room. */
 void soft_compile(struct soft *c, struct soft_block *b);
+
+/* unit.c */
+/* Compile the block when it has run often. Its micro-operations are as they were made. */
+void soft_unit_watch(const struct soft_compiler *g, struct soft_block *b);
+/* Undo the compilation of a block, and of all that were compiled with it. */
+void soft_unit_drop(const struct soft_compiler *g, struct soft_block *b);
+/*
+ * Undo the compilation of the block that has this link, because the link is about to lead to
+ * another block. `l->inner` is not 0.
+ */
+void soft_unit_moved(const struct soft_compiler *g, struct soft_link *l);
 
 /*
  * Run from u until a micro-operation returns NULL. Host code uses callee-saved registers, so it

@@ -28,11 +28,15 @@ enum soft_kind_op {
 	SOFT_K_MOVZX, /* SOFT_KIND_FROM(): log2 of the source's bytes */
 	SOFT_K_MOVSX,
 	SOFT_K_LEA,
-	SOFT_K_SHL, /* by imm, which is not 0 */
+	SOFT_K_SHL, /* by imm, which is not 0, or by RCX, which is src */
 	SOFT_K_SHR,
 	SOFT_K_SAR,
 	SOFT_K_IMUL,  /* dst times the operand of the form */
 	SOFT_K_IMUL3, /* src times imm */
+	SOFT_K_ROL,   /* as SHL */
+	SOFT_K_ROR,
+	SOFT_K_BT, /* SOFT_KIND_FROM(): BT, BTS, BTR, BTC */
+	SOFT_K_SIGN, /* RDX := the sign of RAX */
 	SOFT_K_CMOV,  /* SOFT_KIND_FROM(): the condition */
 	SOFT_K_SET,
 	SOFT_K_PUSH, /* 64-bit mode, 8 bytes */
@@ -42,6 +46,10 @@ enum soft_kind_op {
 	SOFT_K_JCC,   /* SOFT_KIND_FROM(): the condition */
 	SOFT_K_JMP,
 	SOFT_K_NEXT, /* the end of a block without a branch */
+	SOFT_K_CALL, /* in 64-bit mode, like the rest */
+	SOFT_K_RET,
+	SOFT_K_JUMP_TO, /* indirect: the target is src, or the operand in memory */
+	SOFT_K_CALL_TO,
 };
 
 /* The operands, destination first: register, memory, immediate. */

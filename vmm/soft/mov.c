@@ -198,7 +198,10 @@ bool soft_tr_extend(struct soft_translation *t)
 		u->dst = u->src = SOFT_R_RAX * 8;
 		u->kind = SOFT_KIND(SOFT_K_MOVSX, SOFT_K_RR, size, size - 1);
 	} else {
-		soft_tr_emit(t, sign[size]);
+		u = soft_tr_emit(t, sign[size]);
+		u->dst = SOFT_R_RDX * 8;
+		u->src = SOFT_R_RAX * 8;
+		u->kind = SOFT_KIND(SOFT_K_SIGN, SOFT_K_RR, size, 0);
 	}
 	return true;
 }

@@ -408,9 +408,9 @@ static void run_from_here(struct soft *c)
 		return;
 	}
 	if (c->missed == missed && missed) {
-		*missed = (struct soft_link){c->gen, b->uop, b->insns};
-		if (c->compiler && !b->compiled && !(b->mode & SOFT_BLOCK_EVERY))
-			soft_compile(c, b);
+		if (missed->inner && missed->first != b->uop)
+			soft_unit_moved(c->compiler, missed);
+		*missed = (struct soft_link){c->gen, b->uop, b->insns, missed->inner};
 	}
 	c->missed = NULL;
 	c->left -= b->insns;

@@ -140,7 +140,7 @@ struct shift {
 		}         \
 	}
 
-enum { ROW_SHL = 4, ROW_SAR = 7, ROW_DOUBLE = 8 };
+enum { ROW_DOUBLE = 8 };
 
 /* Rows in the order of opcodes, then SHLD and SHRD. The columns are log2 of the size. */
 static const struct shift shift[][4] = {
@@ -165,6 +165,18 @@ static uint8_t count_mask(const struct soft_translation *t)
 	return t->size == 8 ? 63 : 31;
 }
 
+/* Return the kind of a shift or rotation of a register, which is 0 for some. */
+static uint32_t kind_of(const struct soft_translation *t, enum soft_kind_form form,
+			unsigned int size)
+{
+	static const uint8_t op[] = {SOFT_K_ROL, SOFT_K_ROR, 0, 0, SOFT_K_SHL, SOFT_K_SHR,
+				     0,		 SOFT_K_SAR};
+
+	if (t->arg >= sizeof(op) || !op[t->arg])
+		return 0;
+	return SOFT_KIND(op[t->arg], form, size, 0);
+}
+
 bool soft_tr_shift(struct soft_translation *t)
 {
 	const unsigned int size = (unsigned int)__builtin_ctz(t->size);
@@ -181,11 +193,9 @@ bool soft_tr_shift(struct soft_translation *t)
 	} else {
 		u = soft_tr_emit(t, by_imm ? fn->r_imm : fn->r_cl);
 		u->dst = soft_tr_gpr(t, 0);
-		if (count && t->arg >= ROW_SHL && t->arg <= ROW_SAR)
-			u->kind = SOFT_KIND(t->arg == ROW_SHL	? SOFT_K_SHL
-					    : t->arg == ROW_SAR ? SOFT_K_SAR
-								: SOFT_K_SHR,
-					    SOFT_K_RI, size, 0);
+		u->src = SOFT_R_RCX * 8;
+		if (count || !by_imm)
+			u->kind = kind_of(t, by_imm ? SOFT_K_RI : SOFT_K_RR, size);
 	}
 	u->imm = count;
 	if (counted == 2)

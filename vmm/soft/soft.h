@@ -80,13 +80,15 @@ struct soft_uop {
 	const void *ptr;
 	uint32_t aux;
 	uint32_t kind; /* SOFT_KIND(), or 0 if the micro-operation has none */
+	soft_uop_fn plain; /* the function that was made; `fn` can be compiled code */
 };
 
 /* A link from the end of a block to the next. Valid only if `gen` is that of the processor. */
 struct soft_link {
 	uint64_t gen;
 	const struct soft_uop *first;
-	int64_t insns;
+	int32_t insns;
+	uint32_t inner; /* compiled code follows it without `first`: 1 or 2 for link[0] or [1]; or 0 */
 };
 
 /* The mode that a block was decoded for. All bits must match for the block to be used. */
@@ -122,7 +124,9 @@ struct soft_block {
 	uint16_t insns, uops;
 	uint16_t bytes;
 	bool dead;
-	bool compiled;
+	uint8_t compiled;	      /* how often it was */
+	uint32_t runs;		      /* until it is compiled */
+	struct soft_block *unit_next; /* the next of the ring of its unit; NULL: not compiled */
 	struct soft_link link[2]; /* fall-through, target */
 	struct soft_uop uop[];
 };

@@ -217,8 +217,10 @@ static void finish(struct soft_translation *t)
 	struct soft_block *b = t->block;
 	unsigned int i;
 
-	for (i = 0; i < b->uops; i++)
+	for (i = 0; i < b->uops; i++) {
 		b->uop[i].rest = (uint8_t)(b->insns - b->uop[i].rest);
+		b->uop[i].plain = b->uop[i].fn;
+	}
 	if (!t->stretch)
 		return;
 	b->uop[0].aux = o->stretch(o->opaque, t->stretch);

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Compile the ends of blocks: the outcome for PT, and the way to the next block. A link is valid if
+ * its generation is the processor's. Within a unit the code goes to the next block directly, with
+ * the guest registers where they are.
+ */
+#include "soft/branch.h"
+#include "soft/compiler.h"
+
+void soft_emit_jump(struct soft_compiler *g, const void *fn)
+{
+	e_opcode(&g->e, SIZE64, 0xb8, 0, 0, H_RAX);
+	e64(&g->e, (uint64_t)(uintptr_t)fn);
+	e8(&g->e, 0xff), e8(&g->e, 0xe0);
+}
+
+/* Go to a block of the unit, whose code begins here if it is the next one to be emitted. */
+static void go(struct soft_compiler *g, unsigned int block)
+{
+	uint8_t *from = e_jump(&g->e, ALWAYS);
+
+	g->fixup[g->fixups++] = (struct soft_fixup){from, block};
+}
+
+/* Follow the link to a block of the unit. */
+static void follow_inside(struct soft_compiler *g, struct soft_stale *s, unsigned int block)
+{
+	struct soft_emit *e = &g->e;
+
+	s->insns = g->block[block]->insns;
+	e_rm(e, SIZE64, 0x81, 5, H_RDI, AT(left)); /* sub */
+	e32(e, s->insns);
+	s->from[1] = e_jump(e, JL);
+	go(g, block);
+}
+
+/* Emit the code of soft_follow(). */
+void soft_emit_follow(struct soft_compiler *g, const struct soft_uop *u, unsigned int link,
+		      uint64_t to)
+{
+	const struct soft_link *l = (const struct soft_link *)u->ptr + link;
+	unsigned int block = soft_unit_next(g, u, link);
+	struct soft_stale *s = &g->stale[g->stales++];
+	struct soft_emit *e = &g->e;
+
+	*s = (struct soft_stale){.link = l, .to = to};
+	e_const(e, H_R10, (uint64_t)(uintptr_t)l);
+	e_rm(e, SIZE64, 0x8b, H_RAX, H_RDI, AT(gen));
+	e_rm(e, SIZE64, 0x3b, H_RAX, H_R10, LINK(gen));
+	s->from[0] = e_jump(e, JNE);
+	if (block < g->blocks) {
+		follow_inside(g, s, block);
+		return;
+	}
+	e_rm(e, SIZE64, 0x63, H_R11, H_R10, LINK(insns)); /* movsxd */
+	e_rm(e, SIZE64, 0x29, H_R11, H_RDI, AT(left));
+	s->from[1] = e_jump(e, JL);
+	e_rm(e, SIZE64, 0x8b, H_RSI, H_R10, LINK(first));
+	e8(e, 0xff), e8(e, 0x26); /* jmp [rsi] */
+}
+
+void soft_emit_stale(struct soft_compiler *g)
+{
+	struct soft_emit *e = &g->e;
+	unsigned int i;
+
+	for (i = 0; i < g->stales; i++) {
+		const struct soft_stale *s = &g->stale[i];
+
+		e_aim(e, s->from[1]);
+		if (s->insns) {
+			e_rm(e, SIZE64, 0x81, 0, H_RDI, AT(left)); /* add */
+			e32(e, s->insns);
+		} else {
+			e_rm(e, SIZE64, 0x01, H_R11, H_RDI, AT(left));
+		}
+		e_aim(e, s->from[0]);
+		e_rr(e, SIZE64, 0x89, H_R10, H_RSI);
+		e_const(e, H_RDX, s->to);
+		soft_emit_jump(g, (const void *)(uintptr_t)soft_miss);
+	}
+}
+
+/* One outcome of a Jcc: do what vpt_gate_cond() does, then follow the link. */
+static void outcome(struct soft_compiler *g, const struct soft_uop *u, bool taken)
+{
+	struct soft_emit *e = &g->e;
+	uint8_t *untraced, *closed, *open;
+
+	e_rm(e, SIZE64, 0x8b, H_RAX, H_RDI, AT(gate));
+	e_rr(e, SIZE64, 0x85, H_RAX, H_RAX);
+	untraced = e_jump(e, JE);
+	e_rm(e, 0, 0xf6, 0, H_RAX, GATE(state));
+	e8(e, VPT_GATE_OPEN);
+	closed = e_jump(e, JE);
+	e_rm(e, SIZE64, 0x8b, H_R10, H_RAX, GATE(tnt));
+	e_sib(e, SIZE64, 0x8d, H_R10, H_R10, H_R10, 0, taken);
+	e_rm(e, SIZE64, 0x3b, H_R10, H_RAX, GATE(tnt_full));
+	open = e_jump(e, JB);
+	e_aim(e, closed);
+	e_const(e, H_RSI, (uint64_t)(uintptr_t)u);
+	e_const(e, H_RDX, taken);
+	soft_emit_jump(g, (const void *)(uintptr_t)soft_cond_slow);
+	e_aim(e, open);
+	e_rm(e, SIZE64, 0x89, H_R10, H_RAX, GATE(tnt));
+	e_aim(e, untraced);
+	soft_emit_follow(g, u, taken, soft_cond_target(u, taken));
+}
+
+static void jcc(struct soft_compiler *g, const struct soft_uop *u)
+{
+	uint8_t *taken;
+
+	soft_hold_load_flags(g);
+	soft_hold_flush(g);
+	taken = e_jump(&g->e, SOFT_KIND_FROM(u->kind));
+	outcome(g, u, false);
+	e_aim(&g->e, taken);
+	outcome(g, u, true);
+}
+
+static void jmp(struct soft_compiler *g, const struct soft_uop *u)
+{
+	uint8_t *untraced;
+
+	soft_hold_flush(g);
+	e_rm(&g->e, SIZE64, 0x8b, H_RAX, H_RDI, AT(gate));
+	e_rr(&g->e, SIZE64, 0x85, H_RAX, H_RAX);
+	untraced = e_jump(&g->e, JE);
+	e_rm(&g->e, 0, 0xf6, 0, H_RAX, GATE(state));
+	e8(&g->e, VPT_GATE_OPEN);
+	soft_leave_if(g, JE, u);
+	e_aim(&g->e, untraced);
+	soft_emit_follow(g, u, 1, u->imm);
+}
+
+void soft_emit_end(struct soft_compiler *g, const struct soft_uop *u)
+{
+	switch (SOFT_KIND_OP(u->kind)) {
+	case SOFT_K_JCC:
+		jcc(g, u);
+		break;
+	case SOFT_K_JMP:
+		jmp(g, u);
+		break;
+	default:
+		soft_hold_flush(g);
+		soft_emit_follow(g, u, 0, u->ip);
+		break;
+	}
+}

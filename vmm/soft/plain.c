@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Compile plain micro-operations: moves, integer arithmetic, PUSH and POP. Those that access memory
+ * leave for their function before any change if the TLB has no entry.
+ */
+#include "soft/compiler.h"
+
+static unsigned int base_of(struct soft_compiler *g, uint8_t offset)
+{
+	return offset == SOFT_R_ZERO * 8 ? H_NONE : soft_hold(g, offset / 8, true);
+}
+
+/* reg := the address of the memory operand; `opcode` LEA, 1 << size bytes. */
+static void address(struct soft_compiler *g, unsigned int reg, unsigned int size,
+		    const struct soft_uop *u)
+{
+	unsigned int base = base_of(g, u->base), index = base_of(g, u->index);
+
+	if (base == H_NONE && index == H_NONE)
+		e_const(&g->e, reg, size == 2 ? (uint32_t)u->disp : (uint64_t)u->disp);
+	else
+		e_sib(&g->e, size, 0x8d, reg, base, index, u->scale, (int32_t)u->disp);
+}
+
+void soft_to_host(struct soft_compiler *g, const struct soft_uop *u, unsigned int size,
+		    bool write)
+{
+	VPT_STATIC_ASSERT(sizeof(struct soft_tlb) == 32 && SOFT_TLB_BITS == 8, "the TLB's shape");
+	struct soft_emit *e = &g->e;
+
+	e_rr(e, 2, 0x89, H_R11, H_RAX); /* eax := entry: bits 12 to 19, times 32 */
+	e_rr(e, 2, 0xc1, 5, H_RAX);
+	e8(e, 7);
+	e_rr(e, 2, 0x81, 4, H_RAX);
+	e32(e, (SOFT_TLB_SIZE - 1) << 5);
+	e_rm(e, SIZE64, 0x03, H_RAX, H_RDI, AT(tlb));
+	e_rm(e, SIZE64, 0x8d, H_R10, H_R11, (1 << size) - 1);
+	e_rr(e, SIZE64, 0x81, 4, H_R10);
+	e32(e, ~0xfffull);
+	e_rm(e, SIZE64, 0x3b, H_R10, H_RAX,
+	     write ? (int32_t)offsetof(struct soft_tlb, write)
+		   : (int32_t)offsetof(struct soft_tlb, read));
+	soft_leave_if(g, JNE, u);
+	e_rm(e, SIZE64, 0x03, H_R11, H_RAX, (int32_t)offsetof(struct soft_tlb, host));
+	g->live = false;
+}
+
+void soft_operand(struct soft_compiler *g, const struct soft_uop *u, unsigned int size, bool write)
+{
+	address(g, H_R11, SIZE64, u);
+	soft_to_host(g, u, size, write);
+}
+
+/* Emit an immediate of the operand's size, sign-extended from 32 bits for 64-bit operands. */
+static void immediate(struct soft_compiler *g, unsigned int size, uint64_t imm)
+{
+	if (size == 0)
+		e8(&g->e, (unsigned int)imm & 0xff);
+	else if (size == 1)
+		e8(&g->e, (unsigned int)imm & 0xff), e8(&g->e, (unsigned int)(imm >> 8) & 0xff);
+	else
+		e32(&g->e, imm);
+}
+
+static unsigned int width(unsigned int opcode, unsigned int size)
+{
+	return opcode | (size != 0);
+}
+
+/* Returns true if a later micro-operation of the run can read the flags of `u`. */
+static bool flags_matter(const struct soft_uop *u, const struct soft_uop *end)
+{
+	for (u++; u < end; u++) {
+		unsigned int op = SOFT_KIND_OP(u->kind), form = SOFT_KIND_FORM(u->kind);
+
+		/*
+		 * These preserve some flags. Continue: a later reader decides whether they matter.
+		 */
+		if (form < SOFT_K_RM && (op == SOFT_K_INC || op == SOFT_K_DEC ||
+					 (op >= SOFT_K_IMUL && op <= SOFT_K_SIGN)))
+			continue;
+		if (op >= SOFT_K_SHL && op <= SOFT_K_SAR && form == SOFT_K_RR)
+			continue;
+		/* Memory accesses can leave the run. */
+		if (form >= SOFT_K_RM || op >= SOFT_K_CMOV || op == SOFT_K_ADC ||
+		    op == SOFT_K_SBB || op == SOFT_K_NONE)
+			return true;
+		if (op <= SOFT_K_NEG || (op >= SOFT_K_SHL && op <= SOFT_K_SAR))
+			return false;
+	}
+	return true;
+}
+
+static void flags_out(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
+{
+	g->live = false;
+	if (flags_matter(u, end))
+		soft_hold_save_flags(g);
+}
+
+static void binary(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
+{
+	unsigned int op = SOFT_KIND_OP(u->kind), size = SOFT_KIND_SIZE(u->kind), dst = 0, src = 0;
+	unsigned int form = SOFT_KIND_FORM(u->kind);
+	bool test = op == SOFT_K_TEST, keeps = test || op == SOFT_K_CMP;
+	unsigned int digit = op - SOFT_K_ADD, opcode = width(test ? 0x84 : digit << 3, size);
+
+	if (form == SOFT_K_RR || form == SOFT_K_RI || form == SOFT_K_RM)
+		dst = soft_hold(g, u->dst / 8, true);
+	if (form == SOFT_K_RR || form == SOFT_K_MR)
+		src = soft_hold(g, u->src / 8, true);
+	if (form >= SOFT_K_RM)
+		soft_operand(g, u, size, form != SOFT_K_RM && !keeps);
+	if (op == SOFT_K_ADC || op == SOFT_K_SBB)
+		soft_hold_load_carry(g);
+	switch (form) {
+	case SOFT_K_RR:
+		e_rr(&g->e, size, opcode, src, dst);
+		break;
+	case SOFT_K_RM:
+		e_rm(&g->e, size, test ? opcode : opcode | 2, dst, H_R11, 0);
+		break;
+	case SOFT_K_MR:
+		e_rm(&g->e, size, opcode, src, H_R11, 0);
+		break;
+	case SOFT_K_RI:
+		e_rr(&g->e, size, width(test ? 0xf6 : 0x80, size), test ? 0 : digit, dst);
+		immediate(g, size, u->imm);
+		break;
+	default:
+		e_rm(&g->e, size, width(test ? 0xf6 : 0x80, size), test ? 0 : digit, H_R11, 0);
+		immediate(g, size, u->imm);
+		break;
+	}
+	flags_out(g, u, end);
+	if (!keeps && form <= SOFT_K_RM)
+		soft_hold_changed(g, dst, u->dst / 8);
+}
+
+static void unary(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
+{
+	unsigned int op = SOFT_KIND_OP(u->kind), size = SOFT_KIND_SIZE(u->kind);
+	unsigned int dst = soft_hold(g, u->dst / 8, true);
+
+	if (op == SOFT_K_INC || op == SOFT_K_DEC) {
+		if (flags_matter(u, end))
+			soft_hold_load_carry(g);
+		e_rr(&g->e, size, width(0xfe, size), op == SOFT_K_DEC, dst);
+	} else {
+		e_rr(&g->e, size, width(0xf6, size), op == SOFT_K_NEG ? 3 : 2, dst);
+	}
+	if (op != SOFT_K_NOT)
+		flags_out(g, u, end);
+	soft_hold_changed(g, dst, u->dst / 8);
+}
+
+static void mov(struct soft_compiler *g, const struct soft_uop *u)
+{
+	unsigned int size = SOFT_KIND_SIZE(u->kind), form = SOFT_KIND_FORM(u->kind), dst = 0,
+		     src = 0;
+	bool part = size < 2;
+
+	if (form == SOFT_K_RR || form == SOFT_K_MR)
+		src = soft_hold(g, u->src / 8, true);
+	if (part && form <= SOFT_K_RM)
+		dst = soft_hold(g, u->dst / 8, true);
+	if (form >= SOFT_K_RM)
+		soft_operand(g, u, size, form != SOFT_K_RM);
+	if (!part && form <= SOFT_K_RM)
+		dst = soft_hold(g, u->dst / 8, false);
+	switch (form) {
+	case SOFT_K_RR:
+		e_rr(&g->e, size, width(0x88, size), src, dst);
+		break;
+	case SOFT_K_RI:
+		if (part) {
+			e_rr(&g->e, size, width(0xc6, size), 0, dst);
+			immediate(g, size, u->imm);
+		} else {
+			e_const(&g->e, dst, size == 2 ? (uint32_t)u->imm : u->imm);
+		}
+		break;
+	case SOFT_K_RM:
+		e_rm(&g->e, size, width(0x8a, size), dst, H_R11, 0);
+		break;
+	case SOFT_K_MR:
+		e_rm(&g->e, size, width(0x88, size), src, H_R11, 0);
+		return;
+	default:
+		e_rm(&g->e, size, width(0xc6, size), 0, H_R11, 0);
+		immediate(g, size, u->imm);
+		return;
+	}
+	soft_hold_changed(g, dst, u->dst / 8);
+}
+
+static void extend(struct soft_compiler *g, const struct soft_uop *u)
+{
+	unsigned int size = SOFT_KIND_SIZE(u->kind), from = SOFT_KIND_FROM(u->kind), dst, src = 0;
+	unsigned int opcode = from == 2				      ? 0x63
+			      : SOFT_KIND_OP(u->kind) == SOFT_K_MOVZX ? 0x0fb6 | from
+								      : 0x0fbe | from;
+
+	if (SOFT_KIND_FORM(u->kind) == SOFT_K_RM)
+		soft_operand(g, u, from, false);
+	else
+		src = soft_hold(g, u->src / 8, true);
+	dst = soft_hold(g, u->dst / 8, false);
+	if (SOFT_KIND_FORM(u->kind) == SOFT_K_RM)
+		e_rm(&g->e, size, opcode, dst, H_R11, 0);
+	else
+		e_rr(&g->e, size, opcode, dst, src);
+	soft_hold_changed(g, dst, u->dst / 8);
+}
+
+static void lea(struct soft_compiler *g, const struct soft_uop *u)
+{
+	unsigned int size = SOFT_KIND_SIZE(u->kind), dst;
+
+	address(g, H_R11, size, u);
+	dst = soft_hold(g, u->dst / 8, false);
+	e_rr(&g->e, SIZE64, 0x89, H_R11, dst);
+	soft_hold_changed(g, dst, u->dst / 8);
+}
+
+/* Return the opcode's extension of a shift or rotation. */
+static unsigned int digit_of(unsigned int op)
+{
+	switch (op) {
+	case SOFT_K_ROL:
+		return 0;
+	case SOFT_K_ROR:
+		return 1;
+	case SOFT_K_SHL:
+		return 4;
+	default:
+		return op == SOFT_K_SHR ? 5 : 7;
+	}
+}
+
+/* Shift by RCX. A count of 0 preserves the flags. */
+static void shift_by_rcx(struct soft_compiler *g, const struct soft_uop *u,
+			 const struct soft_uop *end)
+{
+	unsigned int op = SOFT_KIND_OP(u->kind), size = SOFT_KIND_SIZE(u->kind);
+	unsigned int dst = soft_hold(g, u->dst / 8, true), count = soft_hold(g, u->src / 8, true);
+
+	e_rr(&g->e, SIZE64, 0x89, dst, H_R11);
+	if (flags_matter(u, end))
+		soft_hold_load_flags(g);
+	e_rr(&g->e, SIZE64, 0x89, H_RCX, H_R10);
+	e_rr(&g->e, SIZE64, 0x89, count, H_RCX);
+	e_rr(&g->e, size, width(0xd2, size), digit_of(op), H_R11);
+	e_rr(&g->e, SIZE64, 0x89, H_R10, H_RCX);
+	flags_out(g, u, end);
+	e_rr(&g->e, SIZE64, 0x89, H_R11, dst);
+	soft_hold_changed(g, dst, u->dst / 8);
+}
+
+static void shift(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
+{
+	unsigned int op = SOFT_KIND_OP(u->kind), size = SOFT_KIND_SIZE(u->kind), dst;
+
+	if (SOFT_KIND_FORM(u->kind) == SOFT_K_RR) {
+		shift_by_rcx(g, u, end);
+		return;
+	}
+	dst = soft_hold(g, u->dst / 8, true);
+	if ((op == SOFT_K_ROL || op == SOFT_K_ROR) && flags_matter(u, end))
+		soft_hold_load_flags(g);
+	e_rr(&g->e, size, width(0xc0, size), digit_of(op), dst);
+	e8(&g->e, (unsigned int)u->imm & 0xff);
+	flags_out(g, u, end);
+	soft_hold_changed(g, dst, u->dst / 8);
+}
+
+/* BT, BTS, BTR, BTC of a register. They set the carry flag. */
+static void bit(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
+{
+	unsigned int op = SOFT_KIND_FROM(u->kind), size = SOFT_KIND_SIZE(u->kind);
+	unsigned int dst = soft_hold(g, u->dst / 8, true), src = 0;
+	bool by_imm = SOFT_KIND_FORM(u->kind) == SOFT_K_RI;
+
+	if (!by_imm)
+		src = soft_hold(g, u->src / 8, true);
+	if (flags_matter(u, end))
+		soft_hold_load_flags(g);
+	if (by_imm) {
+		e_rr(&g->e, size, 0x0fba, 4 + op, dst);
+		e8(&g->e, (unsigned int)u->imm & 0xff);
+	} else {
+		e_rr(&g->e, size, 0x0fa3 + 8 * op, src, dst);
+	}
+	flags_out(g, u, end);
+	if (op)
+		soft_hold_changed(g, dst, u->dst / 8);
+}
+
+static void sign(struct soft_compiler *g, const struct soft_uop *u)
+{
+	unsigned int size = SOFT_KIND_SIZE(u->kind);
+	unsigned int src = soft_hold(g, u->src / 8, true), dst = soft_hold(g, u->dst / 8, false);
+
+	e_rr(&g->e, size, 0x89, src, dst);
+	e_rr(&g->e, size, 0xc1, 7, dst); /* sar */
+	e8(&g->e, (8u << size) - 1);
+	g->live = false;
+	soft_hold_changed(g, dst, u->dst / 8);
+}
+
+/* IMUL. Some of its flags keep their values on some processors. */
+static void imul(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
+{
+	bool three = SOFT_KIND_OP(u->kind) == SOFT_K_IMUL3,
+	     memory = SOFT_KIND_FORM(u->kind) == SOFT_K_RM;
+	unsigned int size = SOFT_KIND_SIZE(u->kind), dst, src = 0;
+	unsigned int opcode = three ? 0x69 : 0x0faf;
+
+	if (memory)
+		soft_operand(g, u, size, false);
+	else
+		src = soft_hold(g, u->src / 8, true);
+	dst = soft_hold(g, u->dst / 8, !three);
+	if (flags_matter(u, end))
+		soft_hold_load_flags(g);
+	if (memory)
+		e_rm(&g->e, size, opcode, dst, H_R11, 0);
+	else
+		e_rr(&g->e, size, opcode, dst, src);
+	if (three)
+		immediate(g, size, u->imm);
+	flags_out(g, u, end);
+	soft_hold_changed(g, dst, u->dst / 8);
+}
+
+static void cmov(struct soft_compiler *g, const struct soft_uop *u)
+{
+	unsigned int size = SOFT_KIND_SIZE(u->kind), opcode = 0x0f40 | SOFT_KIND_FROM(u->kind);
+	unsigned int dst = soft_hold(g, u->dst / 8, true), src = 0;
+	bool memory = SOFT_KIND_FORM(u->kind) == SOFT_K_RM;
+
+	if (memory)
+		soft_operand(g, u, size, false);
+	else
+		src = soft_hold(g, u->src / 8, true);
+	soft_hold_load_flags(g);
+	if (memory)
+		e_rm(&g->e, size, opcode, dst, H_R11, 0);
+	else
+		e_rr(&g->e, size, opcode, dst, src);
+	soft_hold_changed(g, dst, u->dst / 8);
+}
+
+static void set(struct soft_compiler *g, const struct soft_uop *u)
+{
+	unsigned int dst = soft_hold(g, u->dst / 8, true);
+
+	soft_hold_load_flags(g);
+	e_rr(&g->e, 0, 0x0f90 | SOFT_KIND_FROM(u->kind), 0, dst);
+	soft_hold_changed(g, dst, u->dst / 8);
+}
+
+static void push(struct soft_compiler *g, const struct soft_uop *u)
+{
+	unsigned int src = soft_hold(g, u->src / 8, true), rsp = soft_hold(g, SOFT_R_RSP, true);
+
+	e_rm(&g->e, SIZE64, 0x8d, H_R11, rsp, -8);
+	soft_to_host(g, u, SIZE64, true);
+	e_rm(&g->e, SIZE64, 0x89, src, H_R11, 0);
+	e_rm(&g->e, SIZE64, 0x8d, rsp, rsp, -8);
+	soft_hold_changed(g, rsp, SOFT_R_RSP);
+}
+
+static void pop(struct soft_compiler *g, const struct soft_uop *u)
+{
+	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true), dst;
+
+	e_rr(&g->e, SIZE64, 0x89, rsp, H_R11);
+	soft_to_host(g, u, SIZE64, false);
+	dst = soft_hold(g, u->dst / 8, false);
+	e_rm(&g->e, SIZE64, 0x8b, dst, H_R11, 0);
+	e_rm(&g->e, SIZE64, 0x8d, rsp, rsp, 8);
+	soft_hold_changed(g, dst, u->dst / 8);
+	soft_hold_changed(g, rsp, SOFT_R_RSP);
+}
+
+/* Emit the code of the micro-operation that writes a word to the log. */
+static void write_log(struct soft_compiler *g, const struct soft_uop *u)
+{
+	struct soft_emit *e = &g->e;
+	uint8_t *none;
+
+	e_rm(e, SIZE64, 0x8b, H_RAX, H_RDI, AT(log));
+	e_rr(e, SIZE64, 0x85, H_RAX, H_RAX);
+	none = e_jump(e, JE);
+	e_rm(e, SIZE64, 0x8b, H_R10, H_RAX, LOG(at));
+	e_rm(e, SIZE64, 0x3b, H_R10, H_RAX, LOG(end));
+	soft_leave_if(g, JE, u);
+	e_rm(e, 2, 0xc7, 0, H_R10, 0); /* mov dword [r10], aux */
+	e32(e, u->aux);
+	e_rm(e, SIZE64, 0x8d, H_R10, H_R10, sizeof(uint32_t));
+	e_rm(e, SIZE64, 0x89, H_R10, H_RAX, LOG(at));
+	e_const(e, H_R11, (uint64_t)(uintptr_t)u);
+	e_rm(e, SIZE64, 0x89, H_R11, H_RDI, AT(logged));
+	e_aim(e, none);
+	g->live = false;
+}
+
+static void count(struct soft_compiler *g)
+{
+	e_rm(&g->e, SIZE64, 0xff, 0, H_RDI, AT(base.branches)); /* inc */
+	g->live = false;
+}
+
+bool soft_is_plain(const struct soft_uop *u)
+{
+	unsigned int op = SOFT_KIND_OP(u->kind), form = SOFT_KIND_FORM(u->kind);
+	unsigned int size = SOFT_KIND_SIZE(u->kind);
+	bool memory = form >= SOFT_K_RM || op == SOFT_K_LEA;
+
+	if (op == SOFT_K_NONE || ((u->dst | u->src) & 7))
+		return false;
+	if (op == SOFT_K_LOG || op == SOFT_K_COUNT)
+		return true;
+	if (memory && (int64_t)(int32_t)u->disp != u->disp)
+		return false;
+	if (op >= SOFT_K_JCC)
+		return true;
+	/* Only MOV has immediates of 64 bits. Results of 16 bits are rare. */
+	if ((form == SOFT_K_RI || form == SOFT_K_MI) && size == 3 &&
+	    (op != SOFT_K_MOV || form == SOFT_K_MI) && (int64_t)(int32_t)u->imm != (int64_t)u->imm)
+		return false;
+	if (op == SOFT_K_IMUL3 && (int64_t)(int32_t)u->imm != (int64_t)u->imm && size == 3)
+		return false;
+	return size >= 2 || op <= SOFT_K_TEST || op == SOFT_K_MOV || op == SOFT_K_SET;
+}
+
+void soft_emit_plain(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
+{
+	switch (SOFT_KIND_OP(u->kind)) {
+	case SOFT_K_INC:
+	case SOFT_K_DEC:
+	case SOFT_K_NEG:
+	case SOFT_K_NOT:
+		unary(g, u, end);
+		break;
+	case SOFT_K_MOV:
+		mov(g, u);
+		break;
+	case SOFT_K_MOVZX:
+	case SOFT_K_MOVSX:
+		extend(g, u);
+		break;
+	case SOFT_K_LEA:
+		lea(g, u);
+		break;
+	case SOFT_K_SHL:
+	case SOFT_K_SHR:
+	case SOFT_K_SAR:
+	case SOFT_K_ROL:
+	case SOFT_K_ROR:
+		shift(g, u, end);
+		break;
+	case SOFT_K_BT:
+		bit(g, u, end);
+		break;
+	case SOFT_K_SIGN:
+		sign(g, u);
+		break;
+	case SOFT_K_IMUL:
+	case SOFT_K_IMUL3:
+		imul(g, u, end);
+		break;
+	case SOFT_K_CMOV:
+		cmov(g, u);
+		break;
+	case SOFT_K_SET:
+		set(g, u);
+		break;
+	case SOFT_K_PUSH:
+		push(g, u);
+		break;
+	case SOFT_K_POP:
+		pop(g, u);
+		break;
+	case SOFT_K_LOG:
+		write_log(g, u);
+		break;
+	case SOFT_K_COUNT:
+		count(g);
+		break;
+	case SOFT_K_JCC:
+	case SOFT_K_JMP:
+	case SOFT_K_NEXT:
+		soft_emit_end(g, u);
+		break;
+	case SOFT_K_CALL:
+	case SOFT_K_RET:
+	case SOFT_K_JUMP_TO:
+	case SOFT_K_CALL_TO:
+		soft_emit_far_end(g, u);
+		break;
+	default:
+		binary(g, u, end);
+		break;
+	}
+}
+

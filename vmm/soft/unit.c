@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which blocks are compiled together. A block is compiled when it has run often. Its unit has the
+ * blocks of the loops that it is in, as far as valid links tell, or the block alone. A block belongs
+ * to one unit at a time. A new unit takes the blocks of earlier ones, so that an inner loop becomes
+ * part of the outer one.
+ */
+#include "soft/compile.h"
+#include "soft/compiler.h"
+
+/* A block is compiled after 1 << this many runs at most. The number doubles each time. */
+#define RUNS_BITS_MAX 20u
+
+static struct soft_block *block_of(const struct soft_uop *first)
+{
+	return (struct soft_block *)((uintptr_t)first - offsetof(struct soft_block, uop));
+}
+
+/* Count the runs of a block that is not compiled. */
+SOFT_UOP(count)
+{
+	struct soft_block *b = block_of(u);
+
+	if (vpt_unlikely(!--b->runs)) {
+		soft_compile(c, b);
+		if (u->fn == count)
+			b->uop[0].fn = u->plain;
+	}
+	return u->fn == count ? u->plain(c, u) : u->fn(c, u);
+}
+
+void soft_unit_watch(const struct soft_compiler *g, struct soft_block *b)
+{
+	unsigned int bits = g->after + b->compiled;
+
+	b->runs = 1u << (bits < RUNS_BITS_MAX ? bits : RUNS_BITS_MAX);
+	b->uop[0].fn = count;
+}
+
+void soft_unit_drop(const struct soft_compiler *g, struct soft_block *b)
+{
+	struct soft_block *next;
+	unsigned int i;
+
+	while (b && b->unit_next) {
+		next = b->unit_next;
+		b->unit_next = NULL;
+		b->link[0].inner = b->link[1].inner = 0;
+		for (i = 0; i < b->uops; i++)
+			b->uop[i].fn = b->uop[i].plain;
+		soft_unit_watch(g, b);
+		b = next;
+	}
+}
+
+void soft_unit_moved(const struct soft_compiler *g, struct soft_link *l)
+{
+	struct soft_link *first = l - (l->inner - 1);
+
+	soft_unit_drop(g, (struct soft_block *)((uintptr_t)first -
+						offsetof(struct soft_block, link)));
+}
+
+/* Returns true if the end of a block can continue along this one of its links. */
+static bool leads(const struct soft_block *b, unsigned int link)
+{
+	unsigned int op = SOFT_KIND_OP(b->uop[b->uops - 1].kind);
+
+	return op == SOFT_K_JCC || ((op == SOFT_K_JMP || op == SOFT_K_CALL) && link == 1) ||
+	       (op == SOFT_K_NEXT && link == 0);
+}
+
+static struct soft_block *successor(const struct soft *c, const struct soft_block *b,
+				    unsigned int link)
+{
+	const struct soft_link *l = &b->link[link];
+	struct soft_block *next;
+
+	if (!leads(b, link) || l->gen != c->gen)
+		return NULL;
+	next = block_of(l->first);
+	return next->dead || next->mode != b->mode ? NULL : next;
+}
+
+unsigned int soft_unit_index(const struct soft_compiler *g, const struct soft_block *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < g->blocks && g->block[i] != b; i++)
+		;
+	return i;
+}
+
+unsigned int soft_unit_next(const struct soft_compiler *g, const struct soft_uop *end,
+			    unsigned int link)
+{
+	const struct soft_link *l = (const struct soft_link *)end->ptr + link;
+
+	return l->inner ? soft_unit_index(g, block_of(l->first)) : g->blocks;
+}
+
+/* Fill in g->block with the blocks that links lead to from the first, breadth first. */
+static void reach(const struct soft *c, struct soft_compiler *g)
+{
+	unsigned int i, k, uops = g->block[0]->uops;
+
+	for (i = 0; i < g->blocks; i++) {
+		for (k = 0; k < 2; k++) {
+			struct soft_block *next = successor(c, g->block[i], k);
+
+			if (!next || soft_unit_index(g, next) < g->blocks)
+				continue;
+			if (g->blocks == UNIT_BLOCKS || uops + next->uops > UNIT_UOPS)
+				continue;
+			g->block[g->blocks++] = next;
+			uops += next->uops;
+		}
+	}
+}
+
+/* Returns true if a block leads to one of these, a bit for each. */
+static bool leads_to(const struct soft *c, const struct soft_compiler *g, unsigned int block,
+		     uint32_t these)
+{
+	unsigned int k, to;
+
+	for (k = 0; k < 2; k++) {
+		const struct soft_block *next = successor(c, g->block[block], k);
+
+		to = next ? soft_unit_index(g, next) : g->blocks;
+		if (to < g->blocks && these >> to & 1)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Keep the blocks that lead back to the first, and that one. Returns false if there are none: then no
+ * register would be used again where it is.
+ */
+static bool keep_cycle(const struct soft *c, struct soft_compiler *g)
+{
+	uint32_t back = 0, old;
+	unsigned int i, kept = 1;
+
+	do {
+		old = back;
+		for (i = 0; i < g->blocks; i++)
+			if (leads_to(c, g, i, back | 1))
+				back |= 1u << i;
+	} while (back != old);
+	for (i = 1; i < g->blocks; i++)
+		if (back >> i & 1)
+			g->block[kept++] = g->block[i];
+	g->blocks = kept;
+	return back & 1;
+}
+
+bool soft_unit_collect(struct soft *c, struct soft_compiler *g, struct soft_block *head)
+{
+	unsigned int i, k;
+	bool cycle;
+
+	g->block[0] = head;
+	g->blocks = 1;
+	reach(c, g);
+	cycle = keep_cycle(c, g);
+	for (i = 0; i < g->blocks; i++)
+		soft_unit_drop(g, g->block[i]);
+	for (i = 0; i < g->blocks; i++) {
+		struct soft_block *b = g->block[i];
+
+		b->unit_next = g->block[(i + 1) % g->blocks];
+		b->compiled++;
+		for (k = 0; k < 2; k++) {
+			struct soft_block *next = successor(c, b, k);
+
+			if (cycle && next && soft_unit_index(g, next) < g->blocks)
+				b->link[k].inner = 1 + k;
+		}
+	}
+	return cycle;
+}
