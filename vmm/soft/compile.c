@@ -128,7 +128,7 @@ static void emit_exits(struct soft_compiler *g)
 		const struct soft_exit *exit = &g->exit[i];
 
 		e_aim(&g->e, exit->from);
-		soft_hold_store(g, exit->dirty);
+		soft_hold_store(g, exit->slot, exit->dirty);
 		e_const(&g->e, H_RSI, (uint64_t)(uintptr_t)exit->u);
 		soft_emit_jump(g, (const void *)(uintptr_t)exit->u->plain);
 	}

@@ -32,6 +32,7 @@ struct soft_exit {
 	uint8_t *from; /* of the jump: see e_aim() */
 	const struct soft_uop *u;
 	uint32_t dirty;
+	uint8_t slot[POOL];
 };
 
 /* Code out of line that leaves along a link that is not valid, or whose block exceeds the budget. */
@@ -77,7 +78,7 @@ struct soft_compiler {
 	/* Of the run in progress: the registers that the host holds. */
 	uint8_t slot[POOL]; /* the slot of the guest register, SOFT_R_SLOTS if none */
 	uint32_t used[POOL], clock;
-	uint32_t dirty;	    /* the fixed ones that differ from memory */
+	uint32_t dirty;	    /* a bit for each that differs from memory */
 	unsigned int fixed; /* how many are fixed */
 	bool live;	    /* the host's flags are the guest's */
 };
@@ -93,7 +94,7 @@ unsigned int soft_hold(struct soft_compiler *g, unsigned int slot, bool load);
 void soft_hold_changed(struct soft_compiler *g, unsigned int reg, unsigned int slot);
 /* Store what has changed, now or in an exit. */
 void soft_hold_flush(struct soft_compiler *g);
-void soft_hold_store(struct soft_compiler *g, uint32_t dirty);
+void soft_hold_store(struct soft_compiler *g, const uint8_t *slot, uint32_t dirty);
 void soft_hold_load_fixed(struct soft_compiler *g);
 /* Save, load or restore the arithmetic flags. */
 void soft_hold_save_flags(struct soft_compiler *g);

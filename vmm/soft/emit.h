@@ -3,6 +3,7 @@
 #ifndef VMM_SOFT_EMIT_H
 #define VMM_SOFT_EMIT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -76,11 +77,19 @@ static inline void e_rr(struct soft_emit *e, unsigned int size, unsigned int opc
 static inline void e_rm(struct soft_emit *e, unsigned int size, unsigned int opcode,
 			unsigned int reg, unsigned int base, int32_t disp)
 {
+	/* A base of RBP or R13 needs a displacement. */
+	bool none = !disp && (base & 7) != H_RBP, low = disp == (int8_t)disp;
+
 	e_opcode(e, size, opcode, reg, 0, base);
-	e8(e, 0x80 | (reg & 7) << 3 | (base & 7));
+	e8(e, (none ? 0 : low ? 0x40u : 0x80u) | (reg & 7) << 3 | (base & 7));
 	if ((base & 7) == H_RSP)
 		e8(e, 0x24);
-	e32(e, (uint32_t)disp);
+	if (none)
+		return;
+	if (low)
+		e8(e, (uint32_t)disp & 0xff);
+	else
+		e32(e, (uint32_t)disp);
 }
 
 /*
@@ -92,10 +101,17 @@ static inline void e_sib(struct soft_emit *e, unsigned int size, unsigned int op
 {
 	unsigned int b = base == H_NONE ? H_RBP : base, i = index == H_NONE ? H_RSP : index;
 
+	bool none = !disp && (b & 7) != H_RBP, low = disp == (int8_t)disp;
+
 	e_opcode(e, size, opcode, reg, i, b);
-	e8(e, (base == H_NONE ? 0 : 0x80) | (reg & 7) << 3 | 4);
+	if (base == H_NONE)
+		none = low = false;
+	e8(e, (base == H_NONE || none ? 0 : low ? 0x40u : 0x80u) | (reg & 7) << 3 | 4);
 	e8(e, scale << 6 | (i & 7) << 3 | (b & 7));
-	e32(e, (uint32_t)disp);
+	if (low && !none)
+		e8(e, (uint32_t)disp & 0xff);
+	else if (!none)
+		e32(e, (uint32_t)disp);
 }
 
 /* Emit the shortest MOV of a constant into all 64 bits. */

@@ -82,6 +82,8 @@ unsigned int soft_hold(struct soft_compiler *g, unsigned int slot, bool load)
 	}
 	if (i == POOL) {
 		i = oldest;
+		soft_hold_store(g, g->slot, g->dirty & 1u << i);
+		g->dirty &= ~(1u << i);
 		g->slot[i] = (uint8_t)slot;
 		if (load)
 			e_rm(&g->e, SIZE64, 0x8b, pool[i], H_RDI, OF_SLOT(slot));
@@ -94,27 +96,24 @@ void soft_hold_changed(struct soft_compiler *g, unsigned int reg, unsigned int s
 {
 	unsigned int i;
 
-	for (i = 0; i < g->fixed; i++) {
-		if (pool[i] == reg) {
-			g->dirty |= 1u << i;
-			return;
-		}
-	}
-	e_rm(&g->e, SIZE64, 0x89, reg, H_RDI, OF_SLOT(slot));
+	(void)reg;
+	for (i = 0; g->slot[i] != slot; i++)
+		;
+	g->dirty |= 1u << i;
 }
 
-void soft_hold_store(struct soft_compiler *g, uint32_t dirty)
+void soft_hold_store(struct soft_compiler *g, const uint8_t *slot, uint32_t dirty)
 {
 	unsigned int i;
 
-	for (i = 0; i < g->fixed_slots; i++)
+	for (i = 0; i < POOL; i++)
 		if (dirty >> i & 1)
-			e_rm(&g->e, SIZE64, 0x89, pool[i], H_RDI, OF_SLOT(g->fixed_slot[i]));
+			e_rm(&g->e, SIZE64, 0x89, pool[i], H_RDI, OF_SLOT(slot[i]));
 }
 
 void soft_hold_flush(struct soft_compiler *g)
 {
-	soft_hold_store(g, g->dirty);
+	soft_hold_store(g, g->slot, g->dirty);
 	g->dirty = 0;
 }
 
@@ -155,5 +154,8 @@ void soft_hold_load_carry(struct soft_compiler *g)
 
 void soft_leave_if(struct soft_compiler *g, unsigned int cc, const struct soft_uop *u)
 {
-	g->exit[g->exits++] = (struct soft_exit){e_jump(&g->e, cc), u, g->dirty};
+	struct soft_exit *exit = &g->exit[g->exits++];
+
+	*exit = (struct soft_exit){.from = e_jump(&g->e, cc), .u = u, .dirty = g->dirty};
+	memcpy(exit->slot, g->slot, sizeof(exit->slot));
 }
