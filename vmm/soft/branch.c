@@ -39,7 +39,8 @@ COLD const struct soft_uop *soft_miss(struct soft *c, const struct soft_link *l,
 COLD const struct soft_uop *soft_branch_slow(struct soft *c, const struct soft_uop *u, uint8_t kind,
 					     uint64_t to, const struct soft_link *l)
 {
-	soft_report_branch(c, u, kind, next_ip(c, u), to, false);
+	if (c->gate)
+		soft_report_branch(c, u, kind, next_ip(c, u), to, false);
 	return soft_follow(c, l, to);
 }
 
@@ -47,7 +48,8 @@ COLD const struct soft_uop *soft_cond_slow(struct soft *c, const struct soft_uop
 {
 	uint64_t to = soft_cond_target(u, taken);
 
-	soft_report_branch(c, u, VPT_EV_COND, next_ip(c, u), to, taken);
+	if (c->gate)
+		soft_report_branch(c, u, VPT_EV_COND, next_ip(c, u), to, taken);
 	return soft_follow(c, (const struct soft_link *)u->ptr + taken, to);
 }
 
@@ -204,12 +206,6 @@ const struct soft_uop *soft_jump_to(struct soft *c, const struct soft_uop *u, ui
 const struct soft_uop *soft_call_to(struct soft *c, const struct soft_uop *u, uint64_t to)
 {
 	return end_call(c, u, to);
-}
-
-const struct soft_uop *soft_go_to(struct soft *c, const struct soft_uop *u, uint64_t to)
-{
-	(void)u;
-	return soft_follow(c, soft_jump_link(c, to), to);
 }
 
 COLD const struct soft_uop *soft_call_slow(struct soft *c, const struct soft_uop *u)

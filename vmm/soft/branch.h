@@ -28,14 +28,10 @@ const struct soft_uop *soft_branch_slow(struct soft *c, const struct soft_uop *u
 					uint64_t to, const struct soft_link *l);
 const struct soft_uop *soft_cond_slow(struct soft *c, const struct soft_uop *u, bool taken);
 
-/*
- * The ends of a RET and of an indirect JMP or CALL, after all but the transfer. `soft_go_to` is without
- * a report.
- */
+/* The ends of a RET and of an indirect JMP or CALL, after all but the transfer. */
 const struct soft_uop *soft_ret_to(struct soft *c, const struct soft_uop *u, uint64_t to);
 const struct soft_uop *soft_jump_to(struct soft *c, const struct soft_uop *u, uint64_t to);
 const struct soft_uop *soft_call_to(struct soft *c, const struct soft_uop *u, uint64_t to);
-const struct soft_uop *soft_go_to(struct soft *c, const struct soft_uop *u, uint64_t to);
 /* The end of a direct CALL that the gate does not take. */
 const struct soft_uop *soft_call_slow(struct soft *c, const struct soft_uop *u);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Compile CALL, RET and indirect JMP of 64-bit mode. The code does what the functions of branch.c do.
- * RET looks up its target in the table of earlier targets.
+ * Indirect branches look up their targets in the table of earlier ones.
  */
 #include "soft/branch.h"
 #include "soft/compiler.h"
@@ -14,21 +14,6 @@ static void leave_to(struct soft_compiler *g, const struct soft_uop *u, const vo
 	e_const(&g->e, H_RSI, (uint64_t)(uintptr_t)u);
 	e_rr(&g->e, SIZE64, 0x89, H_R11, H_RDX);
 	soft_emit_jump(g, fn);
-}
-
-/* Leave for the function of u unless the address in R11 is canonical. It decides for 57 bits. */
-static void check_canonical(struct soft_compiler *g, const struct soft_uop *u)
-{
-	struct soft_emit *e = &g->e;
-
-	e_rr(e, SIZE64, 0x89, H_R11, H_RAX);
-	e_rr(e, SIZE64, 0xc1, 4, H_RAX); /* shl 16 */
-	e8(e, 16);
-	e_rr(e, SIZE64, 0xc1, 7, H_RAX); /* sar 16 */
-	e8(e, 16);
-	e_rr(e, SIZE64, 0x39, H_R11, H_RAX);
-	soft_leave_if(g, JNE, u);
-	g->live = false;
 }
 
 /* Push a return address. */
@@ -44,22 +29,6 @@ static void push(struct soft_compiler *g, const struct soft_uop *u)
 	e_rm(e, SIZE64, 0x8d, rsp, rsp, -8);
 	soft_hold_changed(g, rsp, SOFT_R_RSP);
 	soft_hold_flush(g);
-}
-
-/* RAX := the gate. Returns the jump that is taken if there is none. */
-static uint8_t *load_gate(struct soft_compiler *g)
-{
-	e_rm(&g->e, SIZE64, 0x8b, H_RAX, H_RDI, AT(gate));
-	e_rr(&g->e, SIZE64, 0x85, H_RAX, H_RAX);
-	return e_jump(&g->e, JE);
-}
-
-/* Jump if the gate in RAX is closed. */
-static uint8_t *if_closed(struct soft_compiler *g)
-{
-	e_rm(&g->e, 0, 0xf6, 0, H_RAX, GATE(state));
-	e8(&g->e, VPT_GATE_OPEN);
-	return e_jump(&g->e, JE);
 }
 
 static uint8_t *if_no_compression(struct soft_compiler *g)
@@ -89,36 +58,41 @@ static void remember(struct soft_compiler *g, uint64_t next)
 }
 
 /* A CALL of the next instruction is no call for PT, and C code reports it. */
-static void call(struct soft_compiler *g, const struct soft_uop *u)
+static void record_call(struct soft_compiler *g, const struct soft_uop *u)
 {
 	const uint64_t next = u->ip + u->len;
-	uint8_t *untraced, *closed = NULL, *plain;
+	uint8_t *closed = NULL, *plain, *done = NULL;
 
-	push(g, u);
-	untraced = load_gate(g);
 	if (u->imm != next) {
-		closed = if_closed(g);
+		closed = soft_emit_gate(g);
 		plain = if_no_compression(g);
 		remember(g, next);
 		e_aim(&g->e, plain);
-		plain = e_jump(&g->e, ALWAYS);
+		done = e_jump(&g->e, ALWAYS);
 		e_aim(&g->e, closed);
-	} else {
-		plain = untraced;
 	}
 	e_const(&g->e, H_RSI, (uint64_t)(uintptr_t)u);
 	soft_emit_jump(g, (const void *)(uintptr_t)soft_call_slow);
-	e_aim(&g->e, plain);
-	e_aim(&g->e, untraced);
+	if (done)
+		e_aim(&g->e, done);
+}
+
+static void call(struct soft_compiler *g, const struct soft_uop *u)
+{
+	push(g, u);
+	if (g->traced)
+		record_call(g, u);
 	soft_emit_follow(g, u, 1, u->imm);
 }
 
-/* Go to the address in R11 by the table of targets: soft_jump_link(). */
+/*
+ * R10 := the entry of the target in R11 in the table of targets: soft_jump_link(). Leave for the
+ * function of u if there is none. A target in the table is canonical.
+ */
 static void look_up(struct soft_compiler *g, const struct soft_uop *u)
 {
 	VPT_STATIC_ASSERT(sizeof(struct soft_jump) == 32, "the shape of the table");
 	struct soft_emit *e = &g->e;
-	uint8_t *other, *stale, *spent;
 
 	e_rr(e, SIZE64, 0x89, H_R11, H_RAX);
 	e_rr(e, SIZE64, 0xc1, 5, H_RAX); /* shr */
@@ -130,7 +104,16 @@ static void look_up(struct soft_compiler *g, const struct soft_uop *u)
 	e8(e, 5);
 	e_sib(e, SIZE64, 0x8d, H_R10, H_RDI, H_RAX, 0, AT(jump));
 	e_rm(e, SIZE64, 0x3b, H_R11, H_R10, (int32_t)offsetof(struct soft_jump, ip));
-	other = e_jump(e, JNE);
+	soft_leave_if(g, JNE, u);
+	g->live = false;
+}
+
+/* Go to the block of the entry in R10, with all registers stored. */
+static void go(struct soft_compiler *g)
+{
+	struct soft_emit *e = &g->e;
+	uint8_t *stale, *spent;
+
 	e_rm(e, SIZE64, 0x8b, H_RAX, H_RDI, AT(gen));
 	e_rm(e, SIZE64, 0x3b, H_RAX, H_R10, (int32_t)offsetof(struct soft_jump, link.gen));
 	stale = e_jump(e, JNE);
@@ -140,62 +123,66 @@ static void look_up(struct soft_compiler *g, const struct soft_uop *u)
 	e_rm(e, SIZE64, 0x29, H_RAX, H_RDI, AT(left));
 	e_rm(e, SIZE64, 0x8b, H_RSI, H_R10, (int32_t)offsetof(struct soft_jump, link.first));
 	e8(e, 0xff), e8(e, 0x26); /* jmp [rsi] */
-	e_aim(e, other);
 	e_aim(e, stale);
 	e_aim(e, spent);
-	leave_to(g, u, (const void *)(uintptr_t)soft_go_to);
+	e_rm(e, SIZE64, 0x8d, H_RSI, H_R10, (int32_t)offsetof(struct soft_jump, link));
+	e_rr(e, SIZE64, 0x89, H_R11, H_RDX);
+	soft_emit_jump(g, (const void *)(uintptr_t)soft_miss);
 }
 
-/* RET to the address in R11, traced by the gate in RAX: vpt_pt_quick_ret(). */
-static void compress(struct soft_compiler *g, uint8_t *slow[5])
+/*
+ * RET to the address in R11: vpt_pt_quick_ret(). All registers are stored, so that RCX is free. R10
+ * and R11 are kept.
+ */
+static void record_ret(struct soft_compiler *g, const struct soft_uop *u)
 {
 	struct soft_emit *e = &g->e;
+	uint8_t *slow[5], *done;
+	unsigned int i;
 
-	slow[0] = if_closed(g);
+	slow[0] = soft_emit_gate(g);
 	slow[1] = if_no_compression(g);
 	e_rm(e, 2, 0x81, 7, H_RAX, PT(retstack.depth));
 	e32(e, 0);
 	slow[2] = e_jump(e, JE);
-	e_rm(e, 2, 0x8b, H_R10, H_RAX, PT(retstack.top));
-	e_rr(e, 2, 0xff, 1, H_R10); /* dec */
-	e_rr(e, 2, 0x81, 4, H_R10);
+	e_rm(e, 2, 0x8b, H_RCX, H_RAX, PT(retstack.top));
+	e_rr(e, 2, 0xff, 1, H_RCX); /* dec */
+	e_rr(e, 2, 0x81, 4, H_RCX);
 	e32(e, VPT_RETSTACK_SIZE - 1);
-	e_sib(e, SIZE64, 0x3b, H_R11, H_RAX, H_R10, 3, PT(retstack.ip));
+	e_sib(e, SIZE64, 0x3b, H_R11, H_RAX, H_RCX, 3, PT(retstack.ip));
 	slow[3] = e_jump(e, JNE);
-	e_rm(e, SIZE64, 0x8b, H_R10, H_RAX, GATE(tnt));
-	e_sib(e, SIZE64, 0x8d, H_R10, H_R10, H_R10, 0, 1);
-	e_rm(e, SIZE64, 0x3b, H_R10, H_RAX, GATE(tnt_full));
+	e_rm(e, SIZE64, 0x8b, H_RCX, H_RAX, GATE(tnt));
+	e_sib(e, SIZE64, 0x8d, H_RCX, H_RCX, H_RCX, 0, 1);
+	e_rm(e, SIZE64, 0x3b, H_RCX, H_RAX, GATE(tnt_full));
 	slow[4] = e_jump(e, JAE);
-	e_rm(e, SIZE64, 0x89, H_R10, H_RAX, GATE(tnt));
+	e_rm(e, SIZE64, 0x89, H_RCX, H_RAX, GATE(tnt));
 	e_rm(e, 2, 0xff, 1, H_RAX, PT(retstack.top));
 	e_rm(e, 2, 0xff, 1, H_RAX, PT(retstack.depth));
+	done = e_jump(e, ALWAYS);
+	for (i = 0; i < 5; i++)
+		e_aim(e, slow[i]);
+	leave_to(g, u, (const void *)(uintptr_t)soft_ret_to);
+	e_aim(e, done);
 }
 
 static void ret(struct soft_compiler *g, const struct soft_uop *u)
 {
-	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true), i;
-	uint8_t *untraced, *slow[5], *done;
+	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true);
 	struct soft_emit *e = &g->e;
 
 	e_rr(e, SIZE64, 0x89, rsp, H_R11);
 	soft_to_host(g, u, SIZE64, false);
 	e_rm(e, SIZE64, 0x8b, H_R11, H_R11, 0);
-	check_canonical(g, u);
+	look_up(g, u);
 	e_rm(e, SIZE64, 0x8d, rsp, rsp, (int32_t)(8 + u->imm));
 	soft_hold_changed(g, rsp, SOFT_R_RSP);
 	soft_hold_flush(g);
-	untraced = load_gate(g);
-	compress(g, slow);
-	done = e_jump(e, ALWAYS);
-	for (i = 0; i < 5; i++)
-		e_aim(e, slow[i]);
-	leave_to(g, u, (const void *)(uintptr_t)soft_ret_to);
-	e_aim(e, untraced);
-	e_aim(e, done);
-	look_up(g, u);
+	if (g->traced)
+		record_ret(g, u);
+	go(g);
 }
 
-/* R11 := the target of an indirect branch. */
+/* R11 := the target of an indirect branch, and R10 its entry. */
 static void target(struct soft_compiler *g, const struct soft_uop *u)
 {
 	if (SOFT_KIND_FORM(u->kind) == SOFT_K_RM) {
@@ -204,33 +191,33 @@ static void target(struct soft_compiler *g, const struct soft_uop *u)
 	} else {
 		e_rr(&g->e, SIZE64, 0x89, soft_hold(g, u->src / 8, true), H_R11);
 	}
-	check_canonical(g, u);
+	look_up(g, u);
 }
 
 static void jump_to(struct soft_compiler *g, const struct soft_uop *u)
 {
-	uint8_t *untraced;
-
 	target(g, u);
 	soft_hold_flush(g);
-	untraced = load_gate(g);
-	leave_to(g, u, (const void *)(uintptr_t)soft_jump_to);
-	e_aim(&g->e, untraced);
-	look_up(g, u);
+	if (g->traced)
+		leave_to(g, u, (const void *)(uintptr_t)soft_jump_to);
+	else
+		go(g);
 }
 
 static void call_to(struct soft_compiler *g, const struct soft_uop *u)
 {
-	uint8_t *untraced;
+	struct soft_emit *e = &g->e;
 
 	target(g, u);
-	e_rm(&g->e, SIZE64, 0x89, H_R11, H_RDI, OF_SLOT(SOFT_R_T0));
+	e_rm(e, SIZE64, 0x89, H_R11, H_RDI, OF_SLOT(SOFT_R_T0));
+	e_rm(e, SIZE64, 0x89, H_R10, H_RDI, OF_SLOT(SOFT_R_T0 + 1));
 	push(g, u);
-	e_rm(&g->e, SIZE64, 0x8b, H_R11, H_RDI, OF_SLOT(SOFT_R_T0));
-	untraced = load_gate(g);
-	leave_to(g, u, (const void *)(uintptr_t)soft_call_to);
-	e_aim(&g->e, untraced);
-	look_up(g, u);
+	e_rm(e, SIZE64, 0x8b, H_R11, H_RDI, OF_SLOT(SOFT_R_T0));
+	e_rm(e, SIZE64, 0x8b, H_R10, H_RDI, OF_SLOT(SOFT_R_T0 + 1));
+	if (g->traced)
+		leave_to(g, u, (const void *)(uintptr_t)soft_call_to);
+	else
+		go(g);
 }
 
 void soft_emit_far_end(struct soft_compiler *g, const struct soft_uop *u)

@@ -171,6 +171,7 @@ void soft_compile(struct soft *c, struct soft_block *b)
 		return;
 	g->exits = g->stales = g->entries = g->fixups = 0;
 	soft_hold_choose(g, soft_unit_collect(c, g, b));
+	g->traced = b->mode & SOFT_BLOCK_TRACED;
 	g->e.at = soft_region_at(&g->region, &run);
 	for (i = 0; i < g->blocks; i++)
 		emit_block(g, i);

@@ -81,6 +81,7 @@ struct soft_compiler {
 	uint32_t dirty;	    /* a bit for each that differs from memory */
 	unsigned int fixed; /* how many are fixed */
 	bool live;	    /* the host's flags are the guest's */
+	bool traced;	    /* SOFT_BLOCK_TRACED */
 };
 
 /* hold.c */
@@ -119,6 +120,8 @@ void soft_emit_end(struct soft_compiler *g, const struct soft_uop *u);
 /* Follow the link of a block to `to`. */
 void soft_emit_follow(struct soft_compiler *g, const struct soft_uop *u, unsigned int link,
 		      uint64_t to);
+/* RAX := the gate. Returns the jump that is taken if it is closed. */
+uint8_t *soft_emit_gate(struct soft_compiler *g);
 /* Emit the code out of line of all stale links of the unit. */
 void soft_emit_stale(struct soft_compiler *g);
 /* Jump to a function, with RDI and RSI as its arguments. */

@@ -81,18 +81,21 @@ void soft_emit_stale(struct soft_compiler *g)
 	}
 }
 
-/* One outcome of a Jcc: do what vpt_gate_cond() does, then follow the link. */
-static void outcome(struct soft_compiler *g, const struct soft_uop *u, bool taken)
+uint8_t *soft_emit_gate(struct soft_compiler *g)
+{
+	e_rm(&g->e, SIZE64, 0x8b, H_RAX, H_RDI, AT(open));
+	e_rm(&g->e, 0, 0xf6, 0, H_RAX, GATE(state));
+	e8(&g->e, VPT_GATE_OPEN);
+	return e_jump(&g->e, JE);
+}
+
+/* Do what vpt_gate_cond() does with an outcome. */
+static void record(struct soft_compiler *g, const struct soft_uop *u, bool taken)
 {
 	struct soft_emit *e = &g->e;
-	uint8_t *untraced, *closed, *open;
+	uint8_t *closed, *open;
 
-	e_rm(e, SIZE64, 0x8b, H_RAX, H_RDI, AT(gate));
-	e_rr(e, SIZE64, 0x85, H_RAX, H_RAX);
-	untraced = e_jump(e, JE);
-	e_rm(e, 0, 0xf6, 0, H_RAX, GATE(state));
-	e8(e, VPT_GATE_OPEN);
-	closed = e_jump(e, JE);
+	closed = soft_emit_gate(g);
 	e_rm(e, SIZE64, 0x8b, H_R10, H_RAX, GATE(tnt));
 	e_sib(e, SIZE64, 0x8d, H_R10, H_R10, H_R10, 0, taken);
 	e_rm(e, SIZE64, 0x3b, H_R10, H_RAX, GATE(tnt_full));
@@ -103,7 +106,13 @@ static void outcome(struct soft_compiler *g, const struct soft_uop *u, bool take
 	soft_emit_jump(g, (const void *)(uintptr_t)soft_cond_slow);
 	e_aim(e, open);
 	e_rm(e, SIZE64, 0x89, H_R10, H_RAX, GATE(tnt));
-	e_aim(e, untraced);
+}
+
+/* One outcome of a Jcc. */
+static void outcome(struct soft_compiler *g, const struct soft_uop *u, bool taken)
+{
+	if (g->traced)
+		record(g, u, taken);
 	soft_emit_follow(g, u, taken, soft_cond_target(u, taken));
 }
 
@@ -121,16 +130,13 @@ static void jcc(struct soft_compiler *g, const struct soft_uop *u)
 
 static void jmp(struct soft_compiler *g, const struct soft_uop *u)
 {
-	uint8_t *untraced;
-
 	soft_hold_flush(g);
-	e_rm(&g->e, SIZE64, 0x8b, H_RAX, H_RDI, AT(gate));
-	e_rr(&g->e, SIZE64, 0x85, H_RAX, H_RAX);
-	untraced = e_jump(&g->e, JE);
-	e_rm(&g->e, 0, 0xf6, 0, H_RAX, GATE(state));
-	e8(&g->e, VPT_GATE_OPEN);
-	soft_leave_if(g, JE, u);
-	e_aim(&g->e, untraced);
+	if (g->traced) {
+		e_rm(&g->e, SIZE64, 0x8b, H_RAX, H_RDI, AT(open));
+		e_rm(&g->e, 0, 0xf6, 0, H_RAX, GATE(state));
+		e8(&g->e, VPT_GATE_OPEN);
+		soft_leave_if(g, JE, u);
+	}
 	soft_emit_follow(g, u, 1, u->imm);
 }
 

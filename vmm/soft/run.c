@@ -79,12 +79,20 @@ static struct vpt_gate *report_to(const struct soft *c)
 	return c->call & SOFT_STEP || !o ? NULL : o->gate;
 }
 
+static inline __attribute__((always_inline)) void set_gate(struct soft *c, struct vpt_gate *gate)
+{
+	static struct vpt_gate closed;
+
+	c->gate = gate;
+	c->open = gate ? gate : &closed;
+}
+
 /* Take the gate and the log of the observer, which may have changed. */
 static inline __attribute__((always_inline)) void aim(struct soft *c)
 {
 	const struct engine_observer *o = c->base.observer;
 
-	c->gate = report_to(c);
+	set_gate(c, report_to(c));
 	c->log = c->gate && o->wants & ENGINE_WANTS_LOG ? o->log : NULL;
 }
 
@@ -227,7 +235,12 @@ void soft_report_ran(struct soft *c)
 /* Apply the changes of an observer's call. This also runs after each reported branch. */
 static inline __attribute__((always_inline)) void poll_observer(struct soft *c)
 {
+	const struct vpt_gate *gate = c->gate;
+
 	aim(c);
+	/* Blocks of SOFT_BLOCK_TRACED are slow without a gate. */
+	if (vpt_unlikely(gate != c->gate))
+		soft_unlink(c);
 	soft_note_attention(c);
 }
 
@@ -388,7 +401,7 @@ static bool run_known(struct soft *c)
 static void run_from_here(struct soft *c)
 {
 	const uint32_t mode = c->mode | (reports_each(c) ? SOFT_BLOCK_EVERY : 0) |
-			      (c->log ? SOFT_BLOCK_LOGGED : 0);
+			      (c->log ? SOFT_BLOCK_LOGGED : 0) | (c->gate ? SOFT_BLOCK_TRACED : 0);
 	struct soft_link *missed;
 	struct soft_block *b;
 
@@ -474,12 +487,8 @@ void soft_run(struct engine_vcpu *ev, bool want_irq, struct engine_exit *exit)
 	end(c);
 }
 
-void soft_step(struct engine_vcpu *ev, const struct engine_step_hint *hint,
-	       struct engine_exit *exit)
+static __attribute__((noinline)) void step(struct soft *c, const struct engine_step_hint *hint, struct engine_exit *exit)
 {
-	struct soft *c = soft(ev);
-	struct vpt_gate *gate = c->gate;
-
 	c->call = SOFT_STEP;
 	c->base.state &= ~(uint32_t)ENGINE_ATTENTION;
 	begin(c, exit, 1);
@@ -493,10 +502,19 @@ void soft_step(struct engine_vcpu *ev, const struct engine_step_hint *hint,
 	}
 	end(c);
 	c->base.state &= ~ENGINE_SHADOW;
-	/* A step in the middle of a trace does not end it. The next run() aims at the log again. */
-	c->gate = gate;
 	if (exit->kind == ENGINE_EXIT_NONE && c->debug) {
 		exit->kind = ENGINE_EXIT_DEBUG;
 		exit->debug.dr6 = c->debug;
 	}
+}
+
+void soft_step(struct engine_vcpu *ev, const struct engine_step_hint *hint,
+	       struct engine_exit *exit)
+{
+	struct soft *c = soft(ev);
+	struct vpt_gate *gate = c->gate;
+
+	step(c, hint, exit);
+	/* A step in the middle of a trace does not end it. The next run() aims at the log again. */
+	set_gate(c, gate);
 }

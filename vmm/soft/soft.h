@@ -110,7 +110,8 @@ enum soft_block_mode {
 	SOFT_BLOCK_CPL2 = 1 << 12,
 	SOFT_BLOCK_LOGGED = 1 << 13,   /* write a word to the observer's log */
 	SOFT_BLOCK_BRANCHES = 1 << 14, /* count branches */
-	SOFT_BLOCK_MODE_BITS = 15,
+	SOFT_BLOCK_TRACED = 1 << 15,   /* made while there was a gate */
+	SOFT_BLOCK_MODE_BITS = 16,
 };
 
 struct soft_block {
@@ -271,6 +272,8 @@ struct soft {
 	uint64_t gen;
 	int64_t left; /* instructions until run() ends, less those of blocks that have begun */
 	struct vpt_gate *gate; /* the gate of the observer; NULL if no trace is on */
+	/* The same for compiled code of SOFT_BLOCK_TRACED: a closed gate if no trace is on. */
+	struct vpt_gate *open;
 	struct soft_tlb *tlb;
 	/* Aligned, so that no entry crosses a cache line of the host. */
 	struct soft_jump jump[SOFT_JUMP_SIZE] __attribute__((aligned(64)));
