@@ -249,7 +249,8 @@ bool soft_tr_alu(struct soft_translation *t)
 		return soft_tr_is_mem(t, 0) ? to_memory(t, fn) : to_register(t, fn);
 	}
 	if (soft_tr_is_mem(t, 0)) {
-		soft_tr_emit_mem(t, &unary[t->arg - ROW_UNARY][size].m, 0, true);
+		u = soft_tr_emit_mem(t, &unary[t->arg - ROW_UNARY][size].m, 0, true);
+		u->kind = kind_of(t, SOFT_K_MI);
 		return true;
 	}
 	u = soft_tr_emit(t, unary[t->arg - ROW_UNARY][size].r);

@@ -3,6 +3,7 @@
  * Instructions without effect here: hints, and fences, because one processor runs at a time and
  * makes its accesses in order. PAUSE lets another one run.
  */
+#include "soft/kind.h"
 #include "soft/operand.h"
 
 /*
@@ -39,7 +40,10 @@ bool soft_tr_nop(struct soft_translation *t)
 
 	switch (t->arg) {
 	case ROW_NOTHING:
-		soft_tr_emit(t, t->insn->mnemonic == ZYDIS_MNEMONIC_PAUSE ? pause : nop);
+		if (t->insn->mnemonic == ZYDIS_MNEMONIC_PAUSE)
+			soft_tr_emit(t, pause);
+		else
+			soft_tr_emit(t, nop)->kind = SOFT_KIND(SOFT_K_NOP, SOFT_K_RR, 2, 0);
 		return true;
 	case ROW_LINE:
 		soft_tr_emit_bytes(t, &line, 0, 1, false);

@@ -77,7 +77,7 @@ static bool flags_matter(const struct soft_uop *u, const struct soft_uop *end)
 		 * These preserve some flags. Continue: a later reader decides whether they matter.
 		 */
 		if (form < SOFT_K_RM && (op == SOFT_K_INC || op == SOFT_K_DEC ||
-					 (op >= SOFT_K_IMUL && op <= SOFT_K_SIGN)))
+					 (op >= SOFT_K_IMUL && op <= SOFT_K_NOP)))
 			continue;
 		if (op >= SOFT_K_SHL && op <= SOFT_K_SAR && form == SOFT_K_RR)
 			continue;
@@ -140,18 +140,25 @@ static void binary(struct soft_compiler *g, const struct soft_uop *u, const stru
 static void unary(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
 {
 	unsigned int op = SOFT_KIND_OP(u->kind), size = SOFT_KIND_SIZE(u->kind);
-	unsigned int dst = soft_hold(g, u->dst / 8, true);
+	bool counts = op == SOFT_K_INC || op == SOFT_K_DEC;
+	bool memory = SOFT_KIND_FORM(u->kind) == SOFT_K_MI;
+	unsigned int opcode = width(counts ? 0xfe : 0xf6, size), dst = 0;
+	unsigned int digit = counts ? op == SOFT_K_DEC : op == SOFT_K_NEG ? 3 : 2;
 
-	if (op == SOFT_K_INC || op == SOFT_K_DEC) {
-		if (flags_matter(u, end))
-			soft_hold_load_carry(g);
-		e_rr(&g->e, size, width(0xfe, size), op == SOFT_K_DEC, dst);
-	} else {
-		e_rr(&g->e, size, width(0xf6, size), op == SOFT_K_NEG ? 3 : 2, dst);
-	}
+	if (memory)
+		soft_operand(g, u, size, true);
+	else
+		dst = soft_hold(g, u->dst / 8, true);
+	if (counts && flags_matter(u, end))
+		soft_hold_load_carry(g);
+	if (memory)
+		e_rm(&g->e, size, opcode, digit, H_R11, 0);
+	else
+		e_rr(&g->e, size, opcode, digit, dst);
 	if (op != SOFT_K_NOT)
 		flags_out(g, u, end);
-	soft_hold_changed(g, dst, u->dst / 8);
+	if (!memory)
+		soft_hold_changed(g, dst, u->dst / 8);
 }
 
 static void mov(struct soft_compiler *g, const struct soft_uop *u)
@@ -466,6 +473,8 @@ void soft_emit_plain(struct soft_compiler *g, const struct soft_uop *u, const st
 		break;
 	case SOFT_K_SIGN:
 		sign(g, u);
+		break;
+	case SOFT_K_NOP:
 		break;
 	case SOFT_K_IMUL:
 	case SOFT_K_IMUL3:
