@@ -22,12 +22,13 @@ static void push(struct soft_compiler *g, const struct soft_uop *u)
 	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true);
 	struct soft_emit *e = &g->e;
 
-	e_rm(e, SIZE64, 0x8d, H_R11, rsp, -8);
-	soft_to_host(g, u, SIZE64, true);
+	if (!soft_reach(g, u, SOFT_R_RSP)) {
+		e_rm(e, SIZE64, 0x8d, H_R11, rsp, -8);
+		soft_to_host(g, u, SIZE64, true);
+	}
 	e_const(e, H_RAX, u->ip + u->len);
 	e_rm(e, SIZE64, 0x89, H_RAX, H_R11, 0);
-	e_rm(e, SIZE64, 0x8d, rsp, rsp, -8);
-	soft_hold_changed(g, rsp, SOFT_R_RSP);
+	soft_hold_move_rsp(g, -8);
 	soft_hold_flush(g);
 }
 
@@ -170,12 +171,13 @@ static void ret(struct soft_compiler *g, const struct soft_uop *u)
 	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true);
 	struct soft_emit *e = &g->e;
 
-	e_rr(e, SIZE64, 0x89, rsp, H_R11);
-	soft_to_host(g, u, SIZE64, false);
+	if (!soft_reach(g, u, SOFT_R_RSP)) {
+		e_rr(e, SIZE64, 0x89, rsp, H_R11);
+		soft_to_host(g, u, SIZE64, false);
+	}
 	e_rm(e, SIZE64, 0x8b, H_R11, H_R11, 0);
 	look_up(g, u);
-	e_rm(e, SIZE64, 0x8d, rsp, rsp, (int32_t)(8 + u->imm));
-	soft_hold_changed(g, rsp, SOFT_R_RSP);
+	soft_hold_move_rsp(g, (int32_t)(8 + u->imm));
 	soft_hold_flush(g);
 	if (g->traced)
 		record_ret(g, u);

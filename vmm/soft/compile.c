@@ -86,7 +86,7 @@ static void emit_run(struct soft_compiler *g, struct soft_block *b, unsigned int
 	bool inside = to == b->uops && (b->link[0].inner || b->link[1].inner);
 	unsigned int i;
 
-	soft_hold_begin(g, !from || inside);
+	soft_hold_begin(g, &b->uop[to], !from || inside);
 	enter_at(g, &b->uop[from], !from || inside);
 	for (i = from; i < to; i++)
 		soft_emit_plain(g, &b->uop[i], &b->uop[to]);
@@ -108,7 +108,7 @@ static void emit_block(struct soft_compiler *g, unsigned int index)
 	g->label[index] = g->e.at;
 	b->uop[0].fn = b->uop[0].plain;
 	if (!soft_is_plain(&b->uop[0])) {
-		soft_hold_begin(g, true);
+		soft_hold_begin(g, &b->uop[0], true);
 		call(g, &b->uop[0]);
 	}
 	for (from = 0; from < b->uops; from = to + 1) {

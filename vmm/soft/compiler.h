@@ -56,6 +56,17 @@ struct soft_fixup {
 	uint32_t block;
 };
 
+/*
+ * Bytes in RAM of which the TLB has been asked: [lo, hi) from what a register was then. Nothing
+ * between micro-operations of a run changes the TLB.
+ */
+struct soft_reach {
+	int64_t lo, hi; /* equal if there are none */
+	int64_t moved;	/* how far the register has moved since */
+	uint8_t slot;
+	bool write;
+};
+
 struct soft_compiler {
 	struct soft_region region;
 	struct soft_emit e;
@@ -82,17 +93,21 @@ struct soft_compiler {
 	unsigned int fixed; /* how many are fixed */
 	bool live;	    /* the host's flags are the guest's */
 	bool traced;	    /* SOFT_BLOCK_TRACED */
+	struct soft_reach reach;
+	const struct soft_uop *end; /* of the run */
 };
 
 /* hold.c */
 /* Choose the fixed registers of the unit, if it has links from block to block. */
 void soft_hold_choose(struct soft_compiler *g, bool linked);
 /* Begin a run. All fixed registers are loaded, if `fixed`. No other register is. */
-void soft_hold_begin(struct soft_compiler *g, bool fixed);
+void soft_hold_begin(struct soft_compiler *g, const struct soft_uop *end, bool fixed);
 /* Return the host register for a guest register, and load its value if `load`. */
 unsigned int soft_hold(struct soft_compiler *g, unsigned int slot, bool load);
-/* A guest register has changed in its host register. */
-void soft_hold_changed(struct soft_compiler *g, unsigned int reg, unsigned int slot);
+/* A guest register, which is held, has changed in its host register. */
+void soft_hold_changed(struct soft_compiler *g, unsigned int slot);
+/* RSP += distance. */
+void soft_hold_move_rsp(struct soft_compiler *g, int32_t distance);
 /* Store what has changed, now or in an exit. */
 void soft_hold_flush(struct soft_compiler *g);
 void soft_hold_store(struct soft_compiler *g, const uint8_t *slot, uint32_t dirty);
@@ -109,10 +124,19 @@ void soft_leave_if(struct soft_compiler *g, unsigned int cc, const struct soft_u
 bool soft_is_plain(const struct soft_uop *u);
 /* Emit it. `end` is the end of its run, or of the block. */
 void soft_emit_plain(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end);
+
+/* reach.c */
+/* R11 := the linear address of the memory operand; LEA of 1 << size bytes. */
+void soft_address(struct soft_compiler *g, unsigned int size, const struct soft_uop *u);
 /* Translate the address in R11 from linear to host. Leave for u's function if the TLB has no entry. */
 void soft_to_host(struct soft_compiler *g, const struct soft_uop *u, unsigned int size, bool write);
 /* R11 := the host's address of the memory operand. */
 void soft_operand(struct soft_compiler *g, const struct soft_uop *u, unsigned int size, bool write);
+/*
+ * R11 := the host's address of what u accesses by this base, if one look-up serves several accesses.
+ * Returns false if it does not, and emits nothing.
+ */
+bool soft_reach(struct soft_compiler *g, const struct soft_uop *u, unsigned int slot);
 
 /* flow.c */
 /* Emit the end of a block: K_JCC, K_JMP, K_NEXT. */

@@ -59,8 +59,10 @@ void soft_hold_choose(struct soft_compiler *g, bool linked)
 	}
 }
 
-void soft_hold_begin(struct soft_compiler *g, bool fixed)
+void soft_hold_begin(struct soft_compiler *g, const struct soft_uop *end, bool fixed)
 {
+	g->end = end;
+	g->reach = (struct soft_reach){0};
 	memset(g->slot, SOFT_R_SLOTS, sizeof(g->slot));
 	memset(g->used, 0, sizeof(g->used));
 	g->clock = 0;
@@ -84,6 +86,9 @@ unsigned int soft_hold(struct soft_compiler *g, unsigned int slot, bool load)
 		i = oldest;
 		soft_hold_store(g, g->slot, g->dirty & 1u << i);
 		g->dirty &= ~(1u << i);
+		/* The distance of g->reach has gone. */
+		if (g->slot[i] == SOFT_R_SLOTS - 1)
+			g->reach.hi = g->reach.lo;
 		g->slot[i] = (uint8_t)slot;
 		if (load)
 			e_rm(&g->e, SIZE64, 0x8b, pool[i], H_RDI, OF_SLOT(slot));
@@ -92,14 +97,27 @@ unsigned int soft_hold(struct soft_compiler *g, unsigned int slot, bool load)
 	return pool[i];
 }
 
-void soft_hold_changed(struct soft_compiler *g, unsigned int reg, unsigned int slot)
+void soft_hold_changed(struct soft_compiler *g, unsigned int slot)
 {
 	unsigned int i;
 
-	(void)reg;
+	if (slot == g->reach.slot)
+		g->reach.hi = g->reach.lo;
 	for (i = 0; g->slot[i] != slot; i++)
 		;
 	g->dirty |= 1u << i;
+}
+
+void soft_hold_move_rsp(struct soft_compiler *g, int32_t distance)
+{
+	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true);
+	const struct soft_reach reach = g->reach;
+
+	e_rm(&g->e, SIZE64, 0x8d, rsp, rsp, distance);
+	soft_hold_changed(g, SOFT_R_RSP);
+	g->reach = reach;
+	if (reach.slot == SOFT_R_RSP)
+		g->reach.moved += distance;
 }
 
 void soft_hold_store(struct soft_compiler *g, const uint8_t *slot, uint32_t dirty)

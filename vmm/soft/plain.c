@@ -5,52 +5,6 @@
  */
 #include "soft/compiler.h"
 
-static unsigned int base_of(struct soft_compiler *g, uint8_t offset)
-{
-	return offset == SOFT_R_ZERO * 8 ? H_NONE : soft_hold(g, offset / 8, true);
-}
-
-/* reg := the address of the memory operand; `opcode` LEA, 1 << size bytes. */
-static void address(struct soft_compiler *g, unsigned int reg, unsigned int size,
-		    const struct soft_uop *u)
-{
-	unsigned int base = base_of(g, u->base), index = base_of(g, u->index);
-
-	if (base == H_NONE && index == H_NONE)
-		e_const(&g->e, reg, size == 2 ? (uint32_t)u->disp : (uint64_t)u->disp);
-	else
-		e_sib(&g->e, size, 0x8d, reg, base, index, u->scale, (int32_t)u->disp);
-}
-
-void soft_to_host(struct soft_compiler *g, const struct soft_uop *u, unsigned int size,
-		    bool write)
-{
-	VPT_STATIC_ASSERT(sizeof(struct soft_tlb) == 32 && SOFT_TLB_BITS == 8, "the TLB's shape");
-	struct soft_emit *e = &g->e;
-
-	e_rr(e, 2, 0x89, H_R11, H_RAX); /* eax := entry: bits 12 to 19, times 32 */
-	e_rr(e, 2, 0xc1, 5, H_RAX);
-	e8(e, 7);
-	e_rr(e, 2, 0x81, 4, H_RAX);
-	e32(e, (SOFT_TLB_SIZE - 1) << 5);
-	e_rm(e, SIZE64, 0x03, H_RAX, H_RDI, AT(tlb));
-	e_rm(e, SIZE64, 0x8d, H_R10, H_R11, (1 << size) - 1);
-	e_rr(e, SIZE64, 0x81, 4, H_R10);
-	e32(e, ~0xfffull);
-	e_rm(e, SIZE64, 0x3b, H_R10, H_RAX,
-	     write ? (int32_t)offsetof(struct soft_tlb, write)
-		   : (int32_t)offsetof(struct soft_tlb, read));
-	soft_leave_if(g, JNE, u);
-	e_rm(e, SIZE64, 0x03, H_R11, H_RAX, (int32_t)offsetof(struct soft_tlb, host));
-	g->live = false;
-}
-
-void soft_operand(struct soft_compiler *g, const struct soft_uop *u, unsigned int size, bool write)
-{
-	address(g, H_R11, SIZE64, u);
-	soft_to_host(g, u, size, write);
-}
-
 /* Emit an immediate of the operand's size, sign-extended from 32 bits for 64-bit operands. */
 static void immediate(struct soft_compiler *g, unsigned int size, uint64_t imm)
 {
@@ -134,7 +88,7 @@ static void binary(struct soft_compiler *g, const struct soft_uop *u, const stru
 	}
 	flags_out(g, u, end);
 	if (!keeps && form <= SOFT_K_RM)
-		soft_hold_changed(g, dst, u->dst / 8);
+		soft_hold_changed(g, u->dst / 8);
 }
 
 static void unary(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
@@ -158,7 +112,7 @@ static void unary(struct soft_compiler *g, const struct soft_uop *u, const struc
 	if (op != SOFT_K_NOT)
 		flags_out(g, u, end);
 	if (!memory)
-		soft_hold_changed(g, dst, u->dst / 8);
+		soft_hold_changed(g, u->dst / 8);
 }
 
 static void mov(struct soft_compiler *g, const struct soft_uop *u)
@@ -198,7 +152,7 @@ static void mov(struct soft_compiler *g, const struct soft_uop *u)
 		immediate(g, size, u->imm);
 		return;
 	}
-	soft_hold_changed(g, dst, u->dst / 8);
+	soft_hold_changed(g, u->dst / 8);
 }
 
 static void extend(struct soft_compiler *g, const struct soft_uop *u)
@@ -217,17 +171,17 @@ static void extend(struct soft_compiler *g, const struct soft_uop *u)
 		e_rm(&g->e, size, opcode, dst, H_R11, 0);
 	else
 		e_rr(&g->e, size, opcode, dst, src);
-	soft_hold_changed(g, dst, u->dst / 8);
+	soft_hold_changed(g, u->dst / 8);
 }
 
 static void lea(struct soft_compiler *g, const struct soft_uop *u)
 {
 	unsigned int size = SOFT_KIND_SIZE(u->kind), dst;
 
-	address(g, H_R11, size, u);
+	soft_address(g, size, u);
 	dst = soft_hold(g, u->dst / 8, false);
 	e_rr(&g->e, SIZE64, 0x89, H_R11, dst);
-	soft_hold_changed(g, dst, u->dst / 8);
+	soft_hold_changed(g, u->dst / 8);
 }
 
 /* Return the opcode's extension of a shift or rotation. */
@@ -261,7 +215,7 @@ static void shift_by_rcx(struct soft_compiler *g, const struct soft_uop *u,
 	e_rr(&g->e, SIZE64, 0x89, H_R10, H_RCX);
 	flags_out(g, u, end);
 	e_rr(&g->e, SIZE64, 0x89, H_R11, dst);
-	soft_hold_changed(g, dst, u->dst / 8);
+	soft_hold_changed(g, u->dst / 8);
 }
 
 static void shift(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
@@ -278,7 +232,7 @@ static void shift(struct soft_compiler *g, const struct soft_uop *u, const struc
 	e_rr(&g->e, size, width(0xc0, size), digit_of(op), dst);
 	e8(&g->e, (unsigned int)u->imm & 0xff);
 	flags_out(g, u, end);
-	soft_hold_changed(g, dst, u->dst / 8);
+	soft_hold_changed(g, u->dst / 8);
 }
 
 /* BT, BTS, BTR, BTC of a register. They set the carry flag. */
@@ -300,7 +254,7 @@ static void bit(struct soft_compiler *g, const struct soft_uop *u, const struct 
 	}
 	flags_out(g, u, end);
 	if (op)
-		soft_hold_changed(g, dst, u->dst / 8);
+		soft_hold_changed(g, u->dst / 8);
 }
 
 static void sign(struct soft_compiler *g, const struct soft_uop *u)
@@ -312,7 +266,7 @@ static void sign(struct soft_compiler *g, const struct soft_uop *u)
 	e_rr(&g->e, size, 0xc1, 7, dst); /* sar */
 	e8(&g->e, (8u << size) - 1);
 	g->live = false;
-	soft_hold_changed(g, dst, u->dst / 8);
+	soft_hold_changed(g, u->dst / 8);
 }
 
 /* IMUL. Some of its flags keep their values on some processors. */
@@ -337,7 +291,7 @@ static void imul(struct soft_compiler *g, const struct soft_uop *u, const struct
 	if (three)
 		immediate(g, size, u->imm);
 	flags_out(g, u, end);
-	soft_hold_changed(g, dst, u->dst / 8);
+	soft_hold_changed(g, u->dst / 8);
 }
 
 static void cmov(struct soft_compiler *g, const struct soft_uop *u)
@@ -355,7 +309,7 @@ static void cmov(struct soft_compiler *g, const struct soft_uop *u)
 		e_rm(&g->e, size, opcode, dst, H_R11, 0);
 	else
 		e_rr(&g->e, size, opcode, dst, src);
-	soft_hold_changed(g, dst, u->dst / 8);
+	soft_hold_changed(g, u->dst / 8);
 }
 
 static void set(struct soft_compiler *g, const struct soft_uop *u)
@@ -364,31 +318,34 @@ static void set(struct soft_compiler *g, const struct soft_uop *u)
 
 	soft_hold_load_flags(g);
 	e_rr(&g->e, 0, 0x0f90 | SOFT_KIND_FROM(u->kind), 0, dst);
-	soft_hold_changed(g, dst, u->dst / 8);
+	soft_hold_changed(g, u->dst / 8);
 }
 
 static void push(struct soft_compiler *g, const struct soft_uop *u)
 {
-	unsigned int src = soft_hold(g, u->src / 8, true), rsp = soft_hold(g, SOFT_R_RSP, true);
+	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true), src;
 
-	e_rm(&g->e, SIZE64, 0x8d, H_R11, rsp, -8);
-	soft_to_host(g, u, SIZE64, true);
+	if (!soft_reach(g, u, SOFT_R_RSP)) {
+		e_rm(&g->e, SIZE64, 0x8d, H_R11, rsp, -8);
+		soft_to_host(g, u, SIZE64, true);
+	}
+	src = soft_hold(g, u->src / 8, true);
 	e_rm(&g->e, SIZE64, 0x89, src, H_R11, 0);
-	e_rm(&g->e, SIZE64, 0x8d, rsp, rsp, -8);
-	soft_hold_changed(g, rsp, SOFT_R_RSP);
+	soft_hold_move_rsp(g, -8);
 }
 
 static void pop(struct soft_compiler *g, const struct soft_uop *u)
 {
 	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true), dst;
 
-	e_rr(&g->e, SIZE64, 0x89, rsp, H_R11);
-	soft_to_host(g, u, SIZE64, false);
+	if (!soft_reach(g, u, SOFT_R_RSP)) {
+		e_rr(&g->e, SIZE64, 0x89, rsp, H_R11);
+		soft_to_host(g, u, SIZE64, false);
+	}
 	dst = soft_hold(g, u->dst / 8, false);
 	e_rm(&g->e, SIZE64, 0x8b, dst, H_R11, 0);
-	e_rm(&g->e, SIZE64, 0x8d, rsp, rsp, 8);
-	soft_hold_changed(g, dst, u->dst / 8);
-	soft_hold_changed(g, rsp, SOFT_R_RSP);
+	soft_hold_changed(g, u->dst / 8);
+	soft_hold_move_rsp(g, 8);
 }
 
 /* Emit the code of the micro-operation that writes a word to the log. */

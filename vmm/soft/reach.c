@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Memory operands of compiled code. An access leaves for its function if the TLB has no entry.
+ * Several accesses of a run by the same base register, such as those of a stack frame, need one
+ * look-up if they are near each other.
+ */
+#include "soft/compiler.h"
+
+/* The most bytes that one look-up covers. A range across the end of a page leaves the run. */
+#define REACH_MAX 128
+
+/* The register that has the distance from linear to host addresses of g->reach. */
+#define SLOT_DISTANCE (SOFT_R_SLOTS - 1u)
+
+/* Bytes [lo, hi) from the base register. */
+struct access {
+	int64_t lo, hi;
+	bool write;
+};
+
+/* Returns true if u accesses memory by this base alone. */
+static bool access_by(const struct soft_uop *u, unsigned int slot, struct access *a)
+{
+	unsigned int op = SOFT_KIND_OP(u->kind), form = SOFT_KIND_FORM(u->kind);
+	unsigned int size = SOFT_KIND_SIZE(u->kind);
+	bool pushes = op == SOFT_K_PUSH || op == SOFT_K_CALL ||
+		      (op == SOFT_K_CALL_TO && form == SOFT_K_RR);
+
+	if (pushes || op == SOFT_K_POP || op == SOFT_K_RET) {
+		*a = (struct access){pushes ? -8 : 0, pushes ? 0 : 8, pushes};
+		return slot == SOFT_R_RSP;
+	}
+	if (form < SOFT_K_RM || form > SOFT_K_MI || u->base != slot * 8 ||
+	    u->index != SOFT_R_ZERO * 8)
+		return false;
+	if (op == SOFT_K_MOVZX || op == SOFT_K_MOVSX)
+		size = SOFT_KIND_FROM(u->kind);
+	*a = (struct access){u->disp, u->disp + (1 << size),
+			     form != SOFT_K_RM && op != SOFT_K_CMP && op != SOFT_K_TEST};
+	return true;
+}
+
+/* Returns true if u changes the register in a way that is not followed. */
+static bool changes(const struct soft_uop *u, unsigned int slot)
+{
+	unsigned int op = SOFT_KIND_OP(u->kind), form = SOFT_KIND_FORM(u->kind);
+
+	return form <= SOFT_K_RM && u->dst == slot * 8 && op != SOFT_K_CMP && op != SOFT_K_TEST;
+}
+
+static int64_t moved(const struct soft_uop *u, unsigned int slot)
+{
+	unsigned int op = SOFT_KIND_OP(u->kind);
+
+	if (slot != SOFT_R_RSP)
+		return 0;
+	return op == SOFT_K_PUSH ? -8 : op == SOFT_K_POP ? 8 : 0;
+}
+
+/* Collect what the run accesses by this base from u on. Returns the number of accesses. */
+static unsigned int collect(const struct soft_uop *u, const struct soft_uop *end, unsigned int slot,
+			    struct access *all)
+{
+	unsigned int count = 0;
+	int64_t at = 0;
+
+	for (; u < end; u++) {
+		struct access a;
+
+		if (access_by(u, slot, &a)) {
+			int64_t lo = a.lo + at, hi = a.hi + at;
+
+			if (!count)
+				*all = (struct access){lo, hi, a.write};
+			lo = lo < all->lo ? lo : all->lo;
+			hi = hi > all->hi ? hi : all->hi;
+			if (hi - lo > REACH_MAX)
+				break;
+			*all = (struct access){lo, hi, all->write || a.write};
+			count++;
+		}
+		if (changes(u, slot))
+			break;
+		at += moved(u, slot);
+	}
+	return count;
+}
+
+/* RAX := the entry of the TLB for the address in R11, and R10 := the page of the last byte. */
+static void find_entry(struct soft_compiler *g, int32_t bytes)
+{
+	VPT_STATIC_ASSERT(sizeof(struct soft_tlb) == 32 && SOFT_TLB_BITS == 8, "the TLB's shape");
+	struct soft_emit *e = &g->e;
+
+	e_rr(e, 2, 0x89, H_R11, H_RAX); /* eax := bits 12 to 19, times 32 */
+	e_rr(e, 2, 0xc1, 5, H_RAX);
+	e8(e, 7);
+	e_rr(e, 2, 0x81, 4, H_RAX);
+	e32(e, (SOFT_TLB_SIZE - 1) << 5);
+	e_rm(e, SIZE64, 0x03, H_RAX, H_RDI, AT(tlb));
+	e_rm(e, SIZE64, 0x8d, H_R10, H_R11, bytes - 1);
+	e_rr(e, SIZE64, 0x81, 4, H_R10);
+	e32(e, ~0xfffull);
+	g->live = false;
+}
+
+static void check(struct soft_compiler *g, const struct soft_uop *u, bool write)
+{
+	e_rm(&g->e, SIZE64, 0x3b, H_R10, H_RAX,
+	     write ? (int32_t)offsetof(struct soft_tlb, write)
+		   : (int32_t)offsetof(struct soft_tlb, read));
+	soft_leave_if(g, JNE, u);
+}
+
+void soft_to_host(struct soft_compiler *g, const struct soft_uop *u, unsigned int size, bool write)
+{
+	find_entry(g, 1 << size);
+	check(g, u, write);
+	e_rm(&g->e, SIZE64, 0x03, H_R11, H_RAX, (int32_t)offsetof(struct soft_tlb, host));
+}
+
+/* Look up all of these at once. Returns false if no register is free for the distance. */
+static bool begin(struct soft_compiler *g, const struct soft_uop *u, unsigned int slot,
+		  const struct access *all)
+{
+	unsigned int base, distance;
+
+	if (g->fixed + 3 > POOL)
+		return false;
+	base = soft_hold(g, slot, true);
+	e_rm(&g->e, SIZE64, 0x8d, H_R11, base, (int32_t)all->lo);
+	find_entry(g, (int32_t)(all->hi - all->lo));
+	check(g, u, false);
+	if (all->write)
+		check(g, u, true);
+	distance = soft_hold(g, SLOT_DISTANCE, false);
+	e_rm(&g->e, SIZE64, 0x8b, distance, H_RAX, (int32_t)offsetof(struct soft_tlb, host));
+	g->reach = (struct soft_reach){.slot = (uint8_t)slot,
+				       .write = all->write,
+				       .lo = all->lo,
+				       .hi = all->hi};
+	return true;
+}
+
+static bool covers(const struct soft_compiler *g, unsigned int slot, const struct access *a)
+{
+	const struct soft_reach *r = &g->reach;
+
+	return r->lo < r->hi && r->slot == slot && a->lo + r->moved >= r->lo && a->hi + r->moved <= r->hi &&
+	       (r->write || !a->write);
+}
+
+bool soft_reach(struct soft_compiler *g, const struct soft_uop *u, unsigned int slot)
+{
+	struct access a, all;
+	unsigned int base, distance;
+
+	if (!access_by(u, slot, &a))
+		return false;
+	if (!covers(g, slot, &a) && (collect(u, g->end, slot, &all) < 2 || !begin(g, u, slot, &all)))
+		return false;
+	/* First the one that nobody else can load again. */
+	distance = soft_hold(g, SLOT_DISTANCE, false);
+	base = soft_hold(g, slot, true);
+	e_sib(&g->e, SIZE64, 0x8d, H_R11, base, distance, 0, (int32_t)a.lo);
+	return true;
+}
+
+/* Return the host register of a part of an address. */
+static unsigned int part(struct soft_compiler *g, uint8_t offset)
+{
+	return offset == SOFT_R_ZERO * 8 ? H_NONE : soft_hold(g, offset / 8, true);
+}
+
+void soft_address(struct soft_compiler *g, unsigned int size, const struct soft_uop *u)
+{
+	unsigned int base = part(g, u->base), index = part(g, u->index);
+
+	if (base == H_NONE && index == H_NONE)
+		e_const(&g->e, H_R11, size == 2 ? (uint32_t)u->disp : (uint64_t)u->disp);
+	else if (index == H_NONE)
+		e_rm(&g->e, size, 0x8d, H_R11, base, (int32_t)u->disp);
+	else
+		e_sib(&g->e, size, 0x8d, H_R11, base, index, u->scale, (int32_t)u->disp);
+}
+
+void soft_operand(struct soft_compiler *g, const struct soft_uop *u, unsigned int size, bool write)
+{
+	if (u->base != SOFT_R_ZERO * 8 && u->index == SOFT_R_ZERO * 8 &&
+	    soft_reach(g, u, u->base / 8))
+		return;
+	soft_address(g, SIZE64, u);
+	soft_to_host(g, u, size, write);
+}
