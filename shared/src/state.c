@@ -54,10 +54,11 @@ static void save_time(const struct vpt_pt *pt, struct vpt_pt_state *state)
 	state->buffer_lag = time->now.cycles - buffer->drained;
 	state->buffer_fill = buffer->fill;
 	state->buffer_credit = buffer->credit;
+	/* The state stays lost after the overflow while ContextEn is clear. */
+	state->flags |= flag(buffer->state_lost, VPT_STATE_STATE_LOST);
 	if (buffer->overflow)
-		state->flags |= VPT_STATE_OVERFLOW |
-				flag(buffer->state_lost, VPT_STATE_STATE_LOST) |
-				flag(buffer->timing_lost, VPT_STATE_TIMING_LOST);
+		state->flags |=
+			VPT_STATE_OVERFLOW | flag(buffer->timing_lost, VPT_STATE_TIMING_LOST);
 }
 
 static void save_options(const struct vpt_pt *pt, struct vpt_pt_state *state)
@@ -100,6 +101,7 @@ void vpt_pt_save(struct vpt_pt *pt, struct vpt_pt_state *state)
 {
 	uint64_t unused;
 
+	vpti_gen_time_settle(pt);
 	/* Brings STATUS and the output's cursor up to date, whether STATUS exists or not. */
 	(void)!vpt_pt_rdmsr(pt, VPT_MSR_STATUS, &unused);
 	vpt_memset(state, 0, sizeof(*state));
@@ -184,7 +186,7 @@ static bool load_generator(struct vpt_pt *pt, const struct vpt_pt_state *state)
 	vpti_gen_load_config(pt);
 	if (trigger ? !VPT_CTL_GET(state->ctl, TRACE_EN) : state->tnt != 1)
 		return false;
-	if (!state->tnt || state->tnt >= pt->gate.tnt_full)
+	if (!state->tnt || state->tnt >= vpti_gen_tnt_limit(pt))
 		return false;
 	if (state->mode_exec > 7 && state->mode_exec != VPT_MODE_UNKNOWN)
 		return false;
@@ -196,7 +198,7 @@ static bool load_generator(struct vpt_pt *pt, const struct vpt_pt_state *state)
 	pt->context_en = state->flags & VPT_STATE_CONTEXT_EN;
 	pt->filter_en = state->flags & VPT_STATE_FILTER_EN;
 	pt->last_ip_valid = state->flags & VPT_STATE_LAST_IP;
-	pt->gate.tnt = state->tnt;
+	vpti_gen_set_tnt(pt, state->tnt);
 	pt->last_ip = state->last_ip;
 	pt->ip_base = state->ip_base;
 	pt->ip_mask = state->ip_mask;
@@ -219,7 +221,9 @@ static bool load_options(struct vpt_pt *pt, const struct vpt_pt_state *state)
 
 static bool buffer_ok(const struct vpt_pt_state *state)
 {
-	const uint32_t lost = VPT_STATE_STATE_LOST | VPT_STATE_TIMING_LOST;
+	/* After an overflow, lost state waits for ContextEn. */
+	uint32_t lost = VPT_STATE_TIMING_LOST |
+			(state->flags & VPT_STATE_CONTEXT_EN ? VPT_STATE_STATE_LOST : 0);
 
 	return state->buffer_fill <= state->buffer_bytes && state->buffer_credit < 1024 &&
 	       (state->flags & VPT_STATE_OVERFLOW || !(state->flags & lost));
