@@ -72,6 +72,7 @@ enum vpt_status vpt_pt_blocks(struct vpt_pt *pt, const struct vpt_block_group *g
 	vpti_gen_packet(pt, VPT_PKT_BEP, 0, pt->context_en);
 	if (pt->context_en)
 		vpti_gen_ip(pt, VPT_OP_FUP, ip);
+	vpti_gen_update(pt);
 	return VPT_OK;
 }
 
@@ -80,4 +81,5 @@ void vpt_pt_mnt(struct vpt_pt *pt, uint64_t payload)
 {
 	vpti_gen_now(pt);
 	vpti_gen_packet(pt, VPT_PKT_MNT, payload, false);
+	vpti_gen_update(pt);
 }

@@ -15,13 +15,27 @@ static void add_tnt(struct vpt_pt *pt, bool taken)
 		if (vpt_unlikely(!pt->trigger_en))
 			return;
 	}
-	pt->gate.tnt = pt->gate.tnt << 1 | (uint64_t)taken;
-	if (pt->gate.tnt >= pt->gate.tnt_full)
-		vpti_gen_flush_tnt(pt);
+	vpti_gen_set_tnt(pt, pt->gate.tnt << 1 | (uint64_t)taken);
+	vpti_gen_put_whole_tnt(pt);
+}
+
+/* An open gate has taken an outcome for which the clock must be read. Report it as an event. */
+static VPT_COLD void take_back(struct vpt_pt *pt, uint64_t ip)
+{
+	struct vpt_event event;
+	bool taken = pt->gate.tnt & 1;
+
+	pt->gate.tnt >>= 1;
+	vpt_event_cond(&event, 0, ip, 0, taken);
+	vpt_pt_event(pt, &event);
 }
 
 void vpt_pt_tnt_due(struct vpt_pt *pt, uint64_t ip)
 {
+	if (vpt_unlikely(pt->slow)) {
+		take_back(pt, ip);
+		return;
+	}
 	vpti_gen_flush_tnt(pt);
 	vpti_gen_psb_if_due(pt, ip);
 }
@@ -220,6 +234,8 @@ static VPT_NOINLINE void slow_event(struct vpt_pt *pt, const struct vpt_event *e
 	if (pt->buffer.overflow)
 		vpti_gen_buffer_resolve(pt, event->to);
 	vpti_gen_psb_if_due(pt, event->to);
+	if (pt->ops->keeps_due && !vpti_gen_is_armed(pt))
+		vpti_gen_arm(pt);
 }
 
 void vpt_pt_event(struct vpt_pt *pt, const struct vpt_event *event)

@@ -12,7 +12,7 @@
 /* [GEN-OVF BUF-PSB-END] Compression restarts, because the decoder has lost its state. */
 static void put_ovf(struct vpt_pt *pt)
 {
-	pt->gate.tnt = 1;
+	vpti_gen_set_tnt(pt, 1);
 	vpti_gen_drop_tips(pt);
 	pt->buffer.overflow = false;
 	vpti_gen_packet(pt, VPT_PKT_OVF, 0, false);

@@ -179,4 +179,5 @@ void vpti_gen_psb_due(struct vpt_pt *pt, uint64_t ip)
 		return;
 	pt->ops->context(pt->opaque, &ctx);
 	vpti_gen_psb_plus(pt, &ctx, ip);
+	vpti_gen_update(pt);
 }

@@ -89,6 +89,7 @@ void vpti_gen_cbr(struct vpt_pt *pt, const struct vpt_event *event)
 {
 	struct vpt_context ctx;
 
+	vpti_gen_disarm(pt);
 	if (event->flags & VPT_EVF_STOPPED) {
 		if (reports(pt))
 			stop_at(pt, event->from);

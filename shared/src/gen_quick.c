@@ -1,19 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The quick path of indirect branches. A branch takes this path if it sends only a TIP and at most
- * one byte of TNT. Both must have room, and no PSB may be due.
+ * The quick path of branches that send packets. A branch takes this path if it sends only TNT, CYC
+ * and TIP packets. They must have room, and no PSB may be due.
  */
 #include "gen_bytes.h"
 
-/* More than the TNT and the TIP take. */
-#define QUICK_BYTES 16u
+/* More than a TNT, a CYC and a TIP take. */
+#define QUICK_BYTES 32u
 
-static bool is_quick(const struct vpt_pt *pt)
+static inline bool has_room(const struct vpt_pt *pt)
 {
-	/* Up to six outcomes are one short packet. */
-	return vpt_gate_is_open(&pt->gate) && pt->gate.tnt < VPT_BIT64(VPT_TNT8_MAX + 1) &&
-	       pt->last_ip_valid && (size_t)(pt->out.end - pt->out.cur) > QUICK_BYTES &&
+	return vpt_gate_is_open(&pt->gate) && pt->last_ip_valid &&
+	       (size_t)(pt->out.end - pt->out.cur) > QUICK_BYTES &&
 	       pt->psb_bytes + QUICK_BYTES < pt->psb_period;
+}
+
+/* Returns true if a TIP can be sent without the time. */
+static inline bool is_quick(const struct vpt_pt *pt)
+{
+	return has_room(pt) && !pt->time.cyc_en;
+}
+
+static inline void advance(struct vpt_pt *pt, size_t len)
+{
+	pt->psb_bytes += (uint32_t)len;
+	pt->out.cur += len;
+}
+
+static void put_tnt(struct vpt_pt *pt)
+{
+	advance(pt, vpti_gen_encode_tnt(pt->out.cur, pt->gate.tnt));
+	vpti_gen_set_tnt(pt, 1);
 }
 
 /* [GEN-TNT-ORDER GEN-LAST-IP] The packets of vpt_encode_tnt8() and vpt_encode_ip(). */
@@ -23,11 +40,14 @@ static inline void put_tip(struct vpt_pt *pt, uint64_t to)
 	uint64_t low, high;
 	size_t len;
 
+	if (vpt_unlikely(pt->gate.tnt >= VPT_BIT64(VPT_TNT8_MAX + 1)))
+		put_tnt(pt);
 	to &= pt->ip_mask; /* The CS base is 0, see vpti_gen_update(). */
 	ip_bytes = vpt_ip_compress(to, pt->last_ip);
 	len = 1 + vpt_ip_payload(ip_bytes);
 	low = to << 8 | (unsigned int)ip_bytes << 5 | VPT_OP_TIP;
 	high = to >> 56;
+	/* Up to six outcomes are one short packet. */
 	if (pt->gate.tnt != 1) {
 		high = high << 8 | low >> 56;
 		low = low << 8 | vpt_tnt8(pt->gate.tnt);
@@ -35,9 +55,15 @@ static inline void put_tip(struct vpt_pt *pt, uint64_t to)
 		pt->gate.tnt = 1;
 	}
 	pt->last_ip = to;
-	pt->psb_bytes += (uint32_t)len;
 	vpt_put_short(pt->out.cur, low, high, len);
-	pt->out.cur += len;
+	advance(pt, len);
+}
+
+/* A RET that can be a TNT bit, but for which there is no room, sends no TIP. */
+static inline bool is_compressed(const struct vpt_pt *pt, uint64_t to)
+{
+	return pt->ret_compress && pt->retstack.depth &&
+	       pt->retstack.ip[(pt->retstack.top - 1) % VPT_RETSTACK_SIZE] == to;
 }
 
 bool vpt_pt_quick_jmp_indirect(struct vpt_pt *pt, uint64_t to)
@@ -60,13 +86,100 @@ bool vpt_pt_quick_call_indirect(struct vpt_pt *pt, uint64_t to, uint64_t next)
 
 bool vpt_pt_quick_ret_tip(struct vpt_pt *pt, uint64_t to)
 {
-	/* One that can be a TNT bit, but for which there is no room, is not for here. */
-	if (vpt_unlikely(!is_quick(pt)) ||
-	    (pt->ret_compress && pt->retstack.depth &&
-	     pt->retstack.ip[(pt->retstack.top - 1) % VPT_RETSTACK_SIZE] == to))
+	if (vpt_unlikely(!is_quick(pt)) || is_compressed(pt, to))
 		return false;
 	put_tip(pt, to);
 	if (pt->ret_compress)
 		pt->retstack.depth = 0;
 	return true;
+}
+
+/* [TIME-CYC-ONE TIME-CYC-THRESH] */
+static void put_cyc(struct vpt_pt *pt, const struct vpt_clock *now)
+{
+	uint64_t clocks = now->cycles - pt->time.cyc_last;
+
+	if (!clocks || clocks < pt->time.cyc_thresh)
+		return;
+	advance(pt, vpt_encode_cyc(pt->out.cur, clocks));
+	pt->time.cyc_last = now->cycles;
+}
+
+/*
+ * [GEN-CYC-TNT] The first outcome of a TNT with a CYC. The gate takes the others, and the whole TNT
+ * is sent before the next packet or by vpti_gen_put_whole_tnt(). There is room for it.
+ */
+static void put_first(struct vpt_pt *pt, bool taken, const struct vpt_clock *now)
+{
+	if (pt->gate.tnt != 1)
+		put_tnt(pt);
+	put_cyc(pt, now);
+	pt->gate.tnt = 2 | (uint64_t)taken;
+	pt->gate.tnt_full = VPT_BIT64(VPT_TNT8_MAX + 1);
+}
+
+static void put_outcome(struct vpt_pt *pt, bool taken, const struct vpt_clock *now)
+{
+	if (pt->time.cyc_en && (pt->gate.tnt == 1 || vpti_gen_is_tnt_whole(pt))) {
+		put_first(pt, taken, now);
+		return;
+	}
+	pt->gate.tnt = pt->gate.tnt << 1 | (uint64_t)taken;
+	if (vpti_gen_is_tnt_whole(pt) && !pt->time.cyc_en)
+		put_tnt(pt);
+}
+
+static void put_timed_tip(struct vpt_pt *pt, uint64_t to, const struct vpt_clock *now)
+{
+	if (pt->time.cyc_en) {
+		if (pt->gate.tnt != 1)
+			put_tnt(pt);
+		put_cyc(pt, now);
+	}
+	put_tip(pt, to);
+}
+
+/* Read the clock. Returns false if a timing packet is due. */
+static inline bool pass_to(struct vpt_pt *pt, const struct vpt_clock *now)
+{
+	if (!pt->slow)
+		return true;
+	if (now->cycles < pt->time.now.cycles || now->cycles >= pt->gate.due_cycles ||
+	    now->tsc >= pt->gate.due_tsc)
+		return false;
+	pt->time.now = *now;
+	return true;
+}
+
+bool vpt_pt_quick_branch(struct vpt_pt *pt, uint8_t kind, bool taken, uint64_t to, uint64_t next,
+			 const struct vpt_clock *now)
+{
+	if (!has_room(pt) || !pass_to(pt, now))
+		return false;
+	switch (kind) {
+	case VPT_EV_COND:
+		put_outcome(pt, taken, now);
+		return true;
+	case VPT_EV_RET:
+		if (is_compressed(pt, to)) {
+			pt->retstack.top--;
+			pt->retstack.depth--;
+			put_outcome(pt, true, now);
+			return true;
+		}
+		put_timed_tip(pt, to, now);
+		if (pt->ret_compress)
+			pt->retstack.depth = 0;
+		return true;
+	case VPT_EV_JMP_INDIRECT:
+		put_timed_tip(pt, to, now);
+		return true;
+	case VPT_EV_CALL_INDIRECT:
+		put_timed_tip(pt, to, now);
+		if (pt->ret_compress)
+			vpt_retstack_push(&pt->retstack, next);
+		return true;
+	default:
+		return false;
+	}
 }

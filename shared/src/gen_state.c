@@ -10,18 +10,24 @@
 
 void vpti_gen_update(struct vpt_pt *pt)
 {
+	uint32_t timed;
 	bool open;
 
 	/* [GEN-BRANCHEN] */
 	pt->packet_en = pt->trigger_en && pt->context_en && pt->filter_en && pt->branch_en;
 	pt->slow = pt->time.cyc_en || pt->time.mtc_en || pt->options.buffer_bytes;
-	/* [GEN-RETC-LIP] Quick paths take a RIP for a LIP, so they need a base of 0. */
-	open = pt->packet_en && !pt->has_ranges && !pt->dis_tnt && !pt->slow &&
-	       !pt->options.defer_tips && !pt->ip_base;
-	pt->gate.state = (open ? VPT_GATE_OPEN : 0) | (pt->packet_en ? VPT_GATE_PACKET_EN : 0) |
+	/*
+	 * [GEN-RETC-LIP] Quick paths take a RIP for a LIP, so they need a base of 0. A PSB that is due
+	 * is sent by the next event.
+	 */
+	timed = pt->gate.state & VPT_GATE_TIMED;
+	open = pt->packet_en && !pt->has_ranges && !pt->dis_tnt && (!pt->slow || timed) &&
+	       !pt->options.defer_tips && !pt->ip_base && pt->psb_bytes < pt->psb_period;
+	pt->gate.state = (open ? VPT_GATE_OPEN : 0) | timed |
+			 (pt->packet_en ? VPT_GATE_PACKET_EN : 0) |
 			 (pt->trigger_en ? VPT_GATE_ARMED | VPT_GATE_TRIGGER_EN : 0) |
 			 (VPT_CTL_GET(pt->rtit.ctl, EVENT_EN) ? VPT_GATE_INTR_FLAG : 0) |
-			 (pt->slow ? VPT_GATE_MAY_LOSE : 0);
+			 (pt->options.buffer_bytes ? VPT_GATE_MAY_LOSE : 0);
 	pt->put_slow = !pt->trigger_en || pt->options.buffer_bytes;
 	/* [BUF-STATE] ContextEn has risen, so this event sends a PSB+ with the lost state. */
 	if (vpt_unlikely(pt->buffer.state_lost) && pt->context_en && !pt->buffer.overflow)

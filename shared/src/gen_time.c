@@ -28,8 +28,8 @@ void vpti_gen_time_load(struct vpt_pt *pt)
 	/* [TIME-NO-RATIO] */
 	time->mtc_en = VPT_CTL_GET(ctl, MTC_EN) && vpt_clock_has_art(pt->caps);
 	time->mtc_freq = (uint8_t)VPT_CTL_GET(ctl, MTC_FREQ);
-	/* [GEN-CYC-TNT] A long TNT would report the time of one outcome of 47. */
-	pt->gate.tnt_full = VPT_BIT64(time->cyc_en ? VPT_TNT8_MAX : VPT_TNT_GATHER);
+	vpti_gen_set_tnt(pt, pt->gate.tnt);
+	vpti_gen_disarm(pt);
 }
 
 /* [TIME-CYC-COUNT] */
@@ -60,9 +60,59 @@ void vpti_gen_time_skip(struct vpt_pt *pt, const struct vpt_clock *next)
 	pt->time.now = *next;
 }
 
+/*
+ * MTCs and CYCs only move a due time to a later time. So a due time that has not passed stays valid.
+ *
+ * The CYC of an MTC is computed from two readings of the clocks. The result is the same for any two
+ * readings only if a core clock is a whole number of ticks.
+ */
+void vpti_gen_arm(struct vpt_pt *pt)
+{
+	struct vpt_pt_time *time = &pt->time;
+	struct vpt_gate *gate = &pt->gate;
+
+	if (!pt->ops->keeps_due || pt->options.buffer_bytes || time->asleep || !pt->trigger_en ||
+	    !pt->ops->keeps_due(pt->opaque, time->mtc_en && time->cyc_en)) {
+		vpti_gen_disarm(pt);
+		return;
+	}
+	gate->due_cycles = gate->due_tsc = ~(uint64_t)0;
+	if (time->cyc_en)
+		gate->due_cycles = time->cyc_last + time->cyc_alone + time->cyc_thresh;
+	if (time->mtc_en) {
+		if (!time->mtc_due)
+			time->mtc_due =
+				vpt_clock_tsc(pt->caps, (time->mtc_last + 1) << time->mtc_freq);
+		gate->due_tsc = time->mtc_due;
+	}
+	gate->state |= VPT_GATE_TIMED;
+	vpti_gen_update(pt);
+}
+
+/* The last reading depends on how the engine used the gate. A new reading does not. */
+void vpti_gen_time_reread(struct vpt_pt *pt)
+{
+	struct vpt_clock next;
+
+	if (!pt->trigger_en || !pt->slow || !pt->ops->keeps_due)
+		return;
+	if (!(pt->gate.state & VPT_GATE_TIMED))
+		vpti_gen_arm(pt);
+	vpti_gen_read_clock(pt, &next);
+	if (pt->gate.state & VPT_GATE_TIMED && next.cycles < pt->gate.due_cycles &&
+	    next.tsc < pt->gate.due_tsc)
+		pt->time.now = next;
+}
+
+void vpti_gen_disarm(struct vpt_pt *pt)
+{
+	vpt_gate_expire(&pt->gate);
+}
+
 void vpti_gen_time_sleep(struct vpt_pt *pt)
 {
 	pt->time.asleep = true;
+	vpti_gen_disarm(pt);
 }
 
 void vpti_gen_time_wake(struct vpt_pt *pt)

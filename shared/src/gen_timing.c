@@ -230,4 +230,5 @@ void vpt_pt_timing(struct vpt_pt *pt)
 	vpti_gen_now(pt);
 	pt->ops->context(pt->opaque, &ctx);
 	vpti_gen_timing(pt, &ctx);
+	vpti_gen_update(pt);
 }

@@ -23,6 +23,20 @@ void vpti_gen_time_wake(struct vpt_pt *pt);
 /* Replace vpti_gen_now() where the time since `now` was a stop. A TSC reports the stop. */
 void vpti_gen_time_stop(struct vpt_pt *pt);
 
+/* Work out the due times of an open gate, for an engine that keeps them; forget them. */
+void vpti_gen_arm(struct vpt_pt *pt);
+void vpti_gen_disarm(struct vpt_pt *pt);
+
+/* Make the last reading independent of how an engine used the gate, for a snapshot. */
+void vpti_gen_time_reread(struct vpt_pt *pt);
+
+/* Returns true if the due times of the gate are valid, and not reached at the last reading. */
+static inline bool vpti_gen_is_armed(const struct vpt_pt *pt)
+{
+	return pt->gate.state & VPT_GATE_TIMED && pt->time.now.cycles < pt->gate.due_cycles &&
+	       pt->time.now.tsc < pt->gate.due_tsc;
+}
+
 /* Read the clock and send the MTC and CYC packets that are due. */
 void vpti_gen_time_pass(struct vpt_pt *pt);
 
@@ -51,6 +65,7 @@ static inline void vpti_gen_now(struct vpt_pt *pt)
 {
 	if (vpt_likely(!pt->slow) || !pt->trigger_en)
 		return;
+	vpti_gen_put_whole_tnt(pt);
 	vpti_gen_time_pass(pt);
 	if (pt->options.buffer_bytes)
 		vpti_gen_buffer_drain(pt);

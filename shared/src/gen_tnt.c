@@ -19,35 +19,17 @@ static VPT_COLD void flush_with_tips(struct vpt_pt *pt, uint64_t tnt)
 	vpti_gen_put(pt, buf, len);
 }
 
-/*
- * [GEN-TNT-SIZE] Short packets carry six outcomes in a byte, a long packet 47 in eight bytes.
- * Up to 42 outcomes, short packets are not longer than a long packet.
- */
 void vpti_gen_flush_tnt(struct vpt_pt *pt)
 {
 	uint64_t tnt = pt->gate.tnt;
 	uint8_t buf[VPT_PKT_MAX];
-	size_t len = 0;
-	unsigned int left;
 
 	if (tnt == 1)
 		return;
-	pt->gate.tnt = 1;
+	vpti_gen_set_tnt(pt, 1);
 	if (vpt_unlikely(pt->tips_wait)) {
 		flush_with_tips(pt, tnt);
 		return;
 	}
-	left = vpt_msb(tnt);
-	if (left > 7 * VPT_TNT8_MAX) {
-		vpti_gen_put(pt, buf, vpt_encode_tnt64(buf, tnt));
-		return;
-	}
-	while (left) {
-		unsigned int bits = left < VPT_TNT8_MAX ? left : VPT_TNT8_MAX;
-
-		left -= bits;
-		len += vpt_encode_tnt8(buf + len,
-				       VPT_BIT64(bits) | (tnt >> left & (VPT_BIT64(bits) - 1)));
-	}
-	vpti_gen_put(pt, buf, len);
+	vpti_gen_put(pt, buf, vpti_gen_encode_tnt(buf, tnt));
 }

@@ -199,6 +199,7 @@ static void disable(struct vpt_pt *pt, uint64_t ip)
 
 void vpt_pt_warm_reset(struct vpt_pt *pt)
 {
+	vpti_gen_put_whole_tnt(pt);
 	if (VPT_CTL_GET(pt->rtit.ctl, TRACE_EN)) {
 		if (pt->trigger_en)
 			vpti_gen_note_pending_psb(pt);
@@ -213,6 +214,7 @@ void vpt_pt_warm_reset(struct vpt_pt *pt)
 
 enum vpt_fault vpt_pt_rdmsr(struct vpt_pt *pt, uint32_t msr, uint64_t *value)
 {
+	vpti_gen_put_whole_tnt(pt);
 	vpti_gen_sync_status(pt);
 	if (pt->out.kind != VPT_OUTPUT_NONE)
 		vpt_output_sync(&pt->out, &pt->rtit);
@@ -249,6 +251,7 @@ enum vpt_fault vpt_pt_wrmsr(struct vpt_pt *pt, uint32_t msr, uint64_t value, enu
 {
 	struct vpt_rtit after;
 
+	vpti_gen_put_whole_tnt(pt);
 	vpti_gen_sync_status(pt);
 	after = pt->rtit;
 	if (vpt_rtit_write(&after, pt->caps, msr, value, who) != VPT_FAULT_NONE)
@@ -268,5 +271,11 @@ enum vpt_fault vpt_pt_wrmsr(struct vpt_pt *pt, uint32_t msr, uint64_t value, enu
 void vpt_pt_flush(struct vpt_pt *pt)
 {
 	vpti_gen_flush_tnt(pt);
+	vpt_output_flush(&pt->out);
+}
+
+void vpt_pt_commit(struct vpt_pt *pt)
+{
+	vpti_gen_put_whole_tnt(pt);
 	vpt_output_flush(&pt->out);
 }

@@ -101,7 +101,7 @@ void vpt_pt_save(struct vpt_pt *pt, struct vpt_pt_state *state)
 {
 	uint64_t unused;
 
-	vpti_gen_time_settle(pt);
+	vpti_gen_time_reread(pt);
 	/* Brings STATUS and the output's cursor up to date, whether STATUS exists or not. */
 	(void)!vpt_pt_rdmsr(pt, VPT_MSR_STATUS, &unused);
 	vpt_memset(state, 0, sizeof(*state));

@@ -57,6 +57,14 @@ struct vpt_pt_ops {
 	 * packets are on, and not for TSC packets.
 	 */
 	void (*elapse)(void *opaque, struct vpt_clock *now);
+	/*
+	 * Optional. Returns true if the engine closes the gate in time while MTC or CYC packets are
+	 * on (VPT_GATE_TIMED in gate.h). The library then reads no clock for a near branch that the
+	 * gate takes. If @whole is set, return true only if each core clock is the same whole number
+	 * of TSC ticks. The answer is valid until the next due time or VPT_EV_CBR, after which the
+	 * library asks again. Do not implement this with elapse().
+	 */
+	bool (*keeps_due)(void *opaque, bool whole);
 };
 
 /* Properties of a processor that CPUID does not enumerate. All zero is the default. */
@@ -81,7 +89,7 @@ struct vpt_pt_options {
 
 /* Timing packets (gen_time.c). */
 struct vpt_pt_time {
-	struct vpt_clock now; /* at the event at hand */
+	struct vpt_clock now; /* at the event at hand, or at the last one that read the clock */
 	uint64_t cyc_last;    /* core clock of the last CYC, or where it began to count */
 	uint64_t mtc_last;    /* ART >> MTCFreq, of the last MTC that was due */
 	uint64_t mtc_told;    /* the same, as of what was sent last */
@@ -267,6 +275,15 @@ bool vpt_pt_quick_jmp_indirect(struct vpt_pt *pt, uint64_t to);
 bool vpt_pt_quick_call_indirect(struct vpt_pt *pt, uint64_t to, uint64_t next);
 bool vpt_pt_quick_ret_tip(struct vpt_pt *pt, uint64_t to);
 
+/*
+ * A second chance for a conditional or indirect branch or a RET that the functions above have not
+ * taken, at the time *@now. This function sends TNT and CYC packets, too, but calls nothing of
+ * struct vpt_pt_ops. @kind is an enum vpt_event_kind, and @to the next IP. @taken counts for COND,
+ * and @next, the return address, for CALL_INDIRECT.
+ */
+bool vpt_pt_quick_branch(struct vpt_pt *pt, uint8_t kind, bool taken, uint64_t to, uint64_t next,
+			 const struct vpt_clock *now);
+
 /* A direct JMP sends nothing. */
 static inline bool vpt_pt_quick_jmp(const struct vpt_pt *pt)
 {
@@ -307,6 +324,13 @@ static inline bool vpt_gate_ret_tip(struct vpt_gate *gate, uint64_t to)
 	return vpt_gate_is_open(gate) && vpt_pt_quick_ret_tip(vpt_gate_pt(gate), to);
 }
 
+static inline bool vpt_gate_branch(struct vpt_gate *gate, uint8_t kind, bool taken, uint64_t to,
+				   uint64_t next, const struct vpt_clock *now)
+{
+	return vpt_gate_is_open(gate) &&
+	       vpt_pt_quick_branch(vpt_gate_pt(gate), kind, taken, to, next, now);
+}
+
 /*
  * Say what time it is, after a completed instruction: TSC and CBR. For an engine whose
  * decoders have no other clock in between, where software is about to use the time.
@@ -327,6 +351,9 @@ void vpt_pt_tick(struct vpt_pt *pt, uint64_t ip);
  * live buffer; hardware gives guests no such thing.
  */
 void vpt_pt_flush(struct vpt_pt *pt);
+
+/* Make every whole packet visible in the output. The trace does not change. */
+void vpt_pt_commit(struct vpt_pt *pt);
 
 VPT_END_DECLS
 
