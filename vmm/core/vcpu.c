@@ -76,6 +76,16 @@ static void clock_now(void *opaque, struct vpt_clock *now)
 	core_clock_now(opaque, now, &tsc);
 }
 
+/* An engine that reports to an observer also keeps the due times of its gate. */
+static bool keeps_due(void *opaque, bool whole)
+{
+	const struct core_vcpu *v = opaque;
+	const struct engine_time *time = &v->ev->time;
+
+	return v->engine->can & ENGINE_REPORTS &&
+	       (!whole || !time->clocks || time->ticks % time->clocks == 0);
+}
+
 /* Raise the PMI of a full ToPA region with INT set (33.2.7.2). */
 static void pmi(void *opaque)
 {
@@ -111,6 +121,7 @@ static int init_tracer(struct core_vcpu *v, struct trace_writer *writer, uint32_
 		.ev = v->ev,
 		.context = context,
 		.clock = clock_now,
+		.keeps_due = keeps_due,
 		.pmi = pmi,
 		.wrote = wrote,
 		.opaque = v,

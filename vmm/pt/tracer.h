@@ -51,6 +51,8 @@ struct tracer_config {
 	void (*context)(void *opaque, struct vpt_context *ctx);
 	/* Optional: get the time. */
 	void (*clock)(void *opaque, struct vpt_clock *now);
+	/* Optional: vpt_pt_ops.keeps_due(). */
+	bool (*keeps_due)(void *opaque, bool whole);
 	void (*pmi)(void *opaque);
 	/* Optional: report a write to guest RAM. */
 	void (*wrote)(void *opaque, uint64_t gpa, uint64_t len);

@@ -72,6 +72,13 @@ static void clock_now(void *opaque, struct vpt_clock *now)
 	}
 }
 
+static bool keeps_due(void *opaque, bool whole)
+{
+	const struct tracer_config *config = &of(opaque)->config;
+
+	return config->keeps_due && config->keeps_due(config->opaque, whole);
+}
+
 static void pmi(void *opaque)
 {
 	of(opaque)->config.pmi(of(opaque)->config.opaque);
@@ -104,6 +111,7 @@ const struct vpt_pt_ops *tracer_ops(void)
 		.pmi = pmi,
 		.trigger = trigger,
 		.clock = clock_now,
+		.keeps_due = keeps_due,
 	};
 
 	return &ops;

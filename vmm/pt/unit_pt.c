@@ -30,7 +30,11 @@ static void event(struct tracer *t, const struct vpt_event *event)
 
 static void cond(struct tracer *t, const struct vpt_event *event)
 {
-	vpt_pt_cond(&t->pt, event->from, event->to, event->flags & VPT_EVF_TAKEN);
+	/* The gate takes a branch by its due times, which only run() keeps. */
+	if (t->pt.gate.state & VPT_GATE_TIMED)
+		vpt_pt_event(&t->pt, event);
+	else
+		vpt_pt_cond(&t->pt, event->from, event->to, event->flags & VPT_EVF_TAKEN);
 }
 
 static void tick(struct tracer *t, uint64_t ip)
@@ -42,7 +46,7 @@ static void tick(struct tracer *t, uint64_t ip)
 /* Keep the TNT bits of an incomplete packet, so that flushes do not change the trace. */
 static void flush(struct tracer *t)
 {
-	vpt_output_flush(&t->pt.out);
+	vpt_pt_commit(&t->pt);
 }
 
 static void registers(const struct tracer *t, struct trace_session *s)

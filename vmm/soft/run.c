@@ -189,8 +189,35 @@ void soft_call_attention(struct soft *c)
 
 void soft_note_attention(struct soft *c)
 {
-	if (c->base.state & ENGINE_ATTENTION && !c->stash)
+	if (c->base.state & ENGINE_ATTENTION && c->left)
 		soft_call_attention(c);
+}
+
+/*
+ * Limit the budget to the instructions before the next timing packet of the trace unit is due. The
+ * gate is open until then. pass_due() closes it and restores the budget.
+ */
+static void limit_to_due(struct soft *c)
+{
+	const struct engine_time *time = &c->base.time;
+	struct vpt_gate *gate = c->gate;
+	uint64_t due, now;
+
+	if (vpt_likely(!gate || !(gate->state & VPT_GATE_TIMED)))
+		return;
+	now = c->begun + (uint64_t)(c->started - c->left - c->stash);
+	due = engine_time_reach(time, gate->due_tsc);
+	if (gate->due_cycles <= time->idle)
+		due = 0;
+	else if (due > gate->due_cycles - time->idle)
+		due = gate->due_cycles - time->idle;
+	/* The branch of the next instruction has the time `now` + 1. */
+	if (due <= now + 1) {
+		vpt_gate_expire(gate);
+	} else if (c->left > 0 && (uint64_t)c->left > due - now - 1) {
+		c->stash += c->left - (int64_t)(due - now - 1);
+		c->left = (int64_t)(due - now - 1);
+	}
 }
 
 static void ran_until(struct soft *c, uint64_t retired)
@@ -241,6 +268,7 @@ static inline __attribute__((always_inline)) void poll_observer(struct soft *c)
 	/* Blocks of SOFT_BLOCK_TRACED are slow without a gate. */
 	if (vpt_unlikely(gate != c->gate))
 		soft_unlink(c);
+	limit_to_due(c);
 	soft_note_attention(c);
 }
 
@@ -249,12 +277,9 @@ void soft_poll_observer(struct soft *c)
 	poll_observer(c);
 }
 
-/*
- * The next two functions are not in the files of their callers. The callers are cold, so GCC
- * compiles them for size. There it would clear the report with a slow string instruction.
- */
-void soft_report_branch(struct soft *c, const struct soft_uop *u, uint8_t kind, uint64_t next,
-			uint64_t to, bool taken)
+static __attribute__((noinline)) void report_branch(struct soft *c, const struct soft_uop *u,
+						    uint8_t kind, uint64_t next, uint64_t to,
+						    bool taken)
 {
 	struct engine_report r = {
 		.event = {.kind = kind,
@@ -265,9 +290,24 @@ void soft_report_branch(struct soft *c, const struct soft_uop *u, uint8_t kind, 
 		.next = next,
 	};
 
-	c->base.retired = soft_retired(c, u) + 1;
 	send(c, &r);
 	poll_observer(c);
+}
+
+/*
+ * The next two functions are not in the files of their callers. The callers are cold, so GCC
+ * compiles them for size. There it would clear the report with a slow string instruction.
+ */
+void soft_report_branch(struct soft *c, const struct soft_uop *u, uint8_t kind, uint64_t next,
+			uint64_t to, bool taken)
+{
+	const uint64_t retired = soft_retired(c, u) + 1;
+	const struct vpt_clock now = engine_time_clock(&c->base.time, retired);
+
+	if (vpt_likely(c->gate && vpt_gate_branch(c->gate, kind, taken, to, next, &now)))
+		return;
+	c->base.retired = retired;
+	report_branch(c, u, kind, next, to, taken);
 }
 
 void soft_report_ptwrite(struct soft *c, const struct soft_uop *u, uint64_t value, bool wide)
@@ -342,6 +382,20 @@ static void enter(struct soft *c, const struct soft_uop *u)
 #endif
 }
 
+/*
+ * Close the gate before a block that is longer than the instructions before a due time, so that
+ * its branch is reported. Returns true if the block is not longer than the budget.
+ */
+static bool pass_due(struct soft *c, const struct soft_block *b)
+{
+	if (!c->stash || c->base.state & ENGINE_ATTENTION)
+		return false;
+	unstash(c);
+	if (c->gate)
+		vpt_gate_expire(c->gate);
+	return b->insns <= c->left;
+}
+
 static void run_single(struct soft *c, uint32_t mode)
 {
 	struct soft_block *b;
@@ -413,7 +467,7 @@ static void run_from_here(struct soft *c)
 		return;
 	missed = c->missed;
 	b = soft_block(c, mode);
-	if (b->insns > c->left) {
+	if (vpt_unlikely(b->insns > c->left) && !pass_due(c, b)) {
 		if (c->log)
 			run_part(c, b, mode);
 		else
@@ -438,8 +492,10 @@ static void loop(struct soft *c)
 	/*
 	 * Check SOFT_LEFT before the budget, because a HLT may be the last instruction of the budget.
 	 */
-	while (!(c->call & SOFT_LEFT) && !is_over(c))
+	while (!(c->call & SOFT_LEFT) && !is_over(c)) {
+		limit_to_due(c);
 		run_from_here(c);
+	}
 }
 
 static void begin(struct soft *c, struct engine_exit *exit, uint64_t budget)
