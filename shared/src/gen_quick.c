@@ -10,15 +10,14 @@
 
 static inline bool has_room(const struct vpt_pt *pt)
 {
-	return vpt_gate_is_open(&pt->gate) && pt->last_ip_valid &&
-	       (size_t)(pt->out.end - pt->out.cur) > QUICK_BYTES &&
+	return pt->last_ip_valid && (size_t)(pt->out.end - pt->out.cur) > QUICK_BYTES &&
 	       pt->psb_bytes + QUICK_BYTES < pt->psb_period;
 }
 
 /* Returns true if a TIP can be sent without the time. */
 static inline bool is_quick(const struct vpt_pt *pt)
 {
-	return has_room(pt) && !pt->time.cyc_en;
+	return vpt_gate_is_open(&pt->gate) && has_room(pt) && !pt->time.cyc_en;
 }
 
 static inline void advance(struct vpt_pt *pt, size_t len)
@@ -151,35 +150,64 @@ static inline bool pass_to(struct vpt_pt *pt, const struct vpt_clock *now)
 	return true;
 }
 
+/*
+ * Returns true if a branch to `to` leaves FilterEn as it is. [EN-FILTER-TAKEN] A branch not taken is
+ * no reason to compare.
+ */
+static bool keeps_filter(const struct vpt_pt *pt, uint8_t kind, bool taken, uint64_t to)
+{
+	if (!pt->context_en || (kind == VPT_EV_COND && !taken))
+		return true;
+	to &= pt->ip_mask;
+	return !vpt_range_hit(&pt->rtit, VPT_ADDR_STOP, to) &&
+	       vpt_filter_en(&pt->rtit, to) == pt->filter_en;
+}
+
+static void call(struct vpt_pt *pt, uint64_t to, uint64_t next)
+{
+	if (pt->ret_compress && to != next)
+		vpt_retstack_push(&pt->retstack, next & pt->ip_mask);
+}
+
+static void ret(struct vpt_pt *pt, uint64_t to, const struct vpt_clock *now)
+{
+	if (is_compressed(pt, to)) {
+		pt->retstack.top--;
+		pt->retstack.depth--;
+		put_outcome(pt, true, now);
+		return;
+	}
+	put_timed_tip(pt, to, now);
+	if (pt->ret_compress)
+		pt->retstack.depth = 0;
+}
+
 bool vpt_pt_quick_branch(struct vpt_pt *pt, uint8_t kind, bool taken, uint64_t to, uint64_t next,
 			 const struct vpt_clock *now)
 {
-	if (!has_room(pt) || !pass_to(pt, now))
+	if (!(pt->gate.state & VPT_GATE_BRANCH) || !has_room(pt) || !pass_to(pt, now) ||
+	    (pt->has_ranges && !keeps_filter(pt, kind, taken, to)))
 		return false;
+	if (!pt->packet_en)
+		return true;
 	switch (kind) {
 	case VPT_EV_COND:
 		put_outcome(pt, taken, now);
 		return true;
 	case VPT_EV_RET:
-		if (is_compressed(pt, to)) {
-			pt->retstack.top--;
-			pt->retstack.depth--;
-			put_outcome(pt, true, now);
-			return true;
-		}
-		put_timed_tip(pt, to, now);
-		if (pt->ret_compress)
-			pt->retstack.depth = 0;
+		ret(pt, to, now);
 		return true;
 	case VPT_EV_JMP_INDIRECT:
 		put_timed_tip(pt, to, now);
 		return true;
 	case VPT_EV_CALL_INDIRECT:
 		put_timed_tip(pt, to, now);
-		if (pt->ret_compress)
-			vpt_retstack_push(&pt->retstack, next);
+		call(pt, next + 1, next);
 		return true;
-	default:
-		return false;
+	case VPT_EV_CALL:
+		call(pt, to, next);
+		return true;
+	default: /* VPT_EV_JMP */
+		return true;
 	}
 }

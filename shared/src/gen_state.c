@@ -11,7 +11,7 @@
 void vpti_gen_update(struct vpt_pt *pt)
 {
 	uint32_t timed;
-	bool open;
+	bool branch, open;
 
 	/* [GEN-BRANCHEN] */
 	pt->packet_en = pt->trigger_en && pt->context_en && pt->filter_en && pt->branch_en;
@@ -21,9 +21,11 @@ void vpti_gen_update(struct vpt_pt *pt)
 	 * is sent by the next event.
 	 */
 	timed = pt->gate.state & VPT_GATE_TIMED;
-	open = pt->packet_en && !pt->has_ranges && !pt->dis_tnt && (!pt->slow || timed) &&
-	       !pt->options.defer_tips && !pt->ip_base && pt->psb_bytes < pt->psb_period;
-	pt->gate.state = (open ? VPT_GATE_OPEN : 0) | timed |
+	branch = pt->trigger_en && !pt->dis_tnt && (!pt->slow || timed) &&
+		 !pt->options.defer_tips && !pt->ip_base && pt->psb_bytes < pt->psb_period;
+	/* [EN-FILTER] With ranges the unit compares each target. */
+	open = branch && pt->packet_en && !pt->has_ranges;
+	pt->gate.state = (open ? VPT_GATE_OPEN : 0) | (branch ? VPT_GATE_BRANCH : 0) | timed |
 			 (pt->packet_en ? VPT_GATE_PACKET_EN : 0) |
 			 (pt->trigger_en ? VPT_GATE_ARMED | VPT_GATE_TRIGGER_EN : 0) |
 			 (VPT_CTL_GET(pt->rtit.ctl, EVENT_EN) ? VPT_GATE_INTR_FLAG : 0) |

@@ -276,10 +276,10 @@ bool vpt_pt_quick_call_indirect(struct vpt_pt *pt, uint64_t to, uint64_t next);
 bool vpt_pt_quick_ret_tip(struct vpt_pt *pt, uint64_t to);
 
 /*
- * A second chance for a conditional or indirect branch or a RET that the functions above have not
- * taken, at the time *@now. This function sends TNT and CYC packets, too, but calls nothing of
- * struct vpt_pt_ops. @kind is an enum vpt_event_kind, and @to the next IP. @taken counts for COND,
- * and @next, the return address, for CALL_INDIRECT.
+ * A second chance for a near branch that the functions above have not taken, at the time *@now. This
+ * function compares targets with the ranges, too, and sends TNT and CYC packets. It calls nothing of
+ * struct vpt_pt_ops. @kind is VPT_EV_COND to VPT_EV_RET, and @to the next IP. @taken counts for
+ * COND, and @next, the return address, for CALL and CALL_INDIRECT.
  */
 bool vpt_pt_quick_branch(struct vpt_pt *pt, uint8_t kind, bool taken, uint64_t to, uint64_t next,
 			 const struct vpt_clock *now);
@@ -327,7 +327,7 @@ static inline bool vpt_gate_ret_tip(struct vpt_gate *gate, uint64_t to)
 static inline bool vpt_gate_branch(struct vpt_gate *gate, uint8_t kind, bool taken, uint64_t to,
 				   uint64_t next, const struct vpt_clock *now)
 {
-	return vpt_gate_is_open(gate) &&
+	return gate->state & VPT_GATE_BRANCH &&
 	       vpt_pt_quick_branch(vpt_gate_pt(gate), kind, taken, to, next, now);
 }
 
