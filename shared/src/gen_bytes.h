@@ -46,7 +46,7 @@ size_t vpti_gen_take_tips(struct vpt_pt *pt, uint8_t *buf);
 static inline uint64_t vpti_gen_tnt_limit(const struct vpt_pt *pt)
 {
 	/* A long TNT would report the time of one outcome of 47. */
-	return VPT_BIT64(pt->time.cyc_en ? VPT_TNT8_MAX : VPT_TNT_GATHER);
+	return VPT_BIT64(pt->time.cyc_en && !pt->dis_tnt ? VPT_TNT8_MAX : VPT_TNT_GATHER);
 }
 
 /* Returns true if the outcomes are a whole TNT packet. With CYC an open gate holds such a TNT. */
@@ -59,7 +59,8 @@ static inline bool vpti_gen_is_tnt_whole(const struct vpt_pt *pt)
 static inline void vpti_gen_set_tnt(struct vpt_pt *pt, uint64_t tnt)
 {
 	pt->gate.tnt = tnt;
-	pt->gate.tnt_full = pt->time.cyc_en && tnt == 1 ? 2 : vpti_gen_tnt_limit(pt);
+	pt->gate.tnt_full =
+		pt->time.cyc_en && !pt->dis_tnt && tnt == 1 ? 2 : vpti_gen_tnt_limit(pt);
 }
 
 /*

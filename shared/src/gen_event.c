@@ -7,8 +7,10 @@ enum near_kind { NEAR_COND, NEAR_DIRECT, NEAR_INDIRECT, NEAR_RET };
 
 static void add_tnt(struct vpt_pt *pt, bool taken)
 {
-	if (pt->dis_tnt) /* [GEN-DISTNT] */
+	if (pt->dis_tnt) { /* [GEN-DISTNT] */
+		pt->gate.tnt = 1;
 		return;
+	}
 	if (pt->gate.tnt ==
 	    1) { /* [GEN-CYC-TNT] The first outcome is the one whose time is told. */
 		vpti_gen_eligible(pt);
@@ -246,6 +248,9 @@ void vpt_pt_event(struct vpt_pt *pt, const struct vpt_event *event)
 		slow_event(pt, event);
 		return;
 	}
+	/* Most events of an open gate send a TIP and nothing else. */
+	if (event->kind == VPT_EV_JMP_INDIRECT && vpt_pt_quick_jmp_indirect(pt, event->to))
+		return;
 	dispatch(pt, event);
 	vpti_gen_psb_if_due(pt, event->to);
 }

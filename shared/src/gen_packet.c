@@ -41,7 +41,7 @@ void vpti_gen_defer_tip(struct vpt_pt *pt, uint64_t to)
 	bool full = sizeof(defer->bytes) - defer->len < VPT_PKT_MAX;
 
 	/* [DEFER-CYC] The time of a TIP is told by the CYC before it. */
-	if (pt->gate.tnt == 1 || full || pt->time.cyc_en) {
+	if (pt->gate.tnt == 1 || full || pt->time.cyc_en || pt->dis_tnt) {
 		vpti_gen_ip(pt, VPT_OP_TIP, to);
 		return;
 	}

@@ -17,7 +17,8 @@ static inline bool has_room(const struct vpt_pt *pt)
 /* Returns true if a TIP can be sent without the time. */
 static inline bool is_quick(const struct vpt_pt *pt)
 {
-	return vpt_gate_is_open(&pt->gate) && has_room(pt) && !pt->time.cyc_en;
+	return vpt_gate_is_open(&pt->gate) && has_room(pt) && !pt->time.cyc_en &&
+	       !pt->options.defer_tips;
 }
 
 static inline void advance(struct vpt_pt *pt, size_t len)
@@ -28,7 +29,8 @@ static inline void advance(struct vpt_pt *pt, size_t len)
 
 static void put_tnt(struct vpt_pt *pt)
 {
-	advance(pt, vpti_gen_encode_tnt(pt->out.cur, pt->gate.tnt));
+	if (!pt->dis_tnt)
+		advance(pt, vpti_gen_encode_tnt(pt->out.cur, pt->gate.tnt));
 	vpti_gen_set_tnt(pt, 1);
 }
 
@@ -39,7 +41,7 @@ static inline void put_tip(struct vpt_pt *pt, uint64_t to)
 	uint64_t low, high;
 	size_t len;
 
-	if (vpt_unlikely(pt->gate.tnt >= VPT_BIT64(VPT_TNT8_MAX + 1)))
+	if (vpt_unlikely(pt->gate.tnt >= VPT_BIT64(VPT_TNT8_MAX + 1) || pt->dis_tnt))
 		put_tnt(pt);
 	to &= pt->ip_mask; /* The CS base is 0, see vpti_gen_update(). */
 	ip_bytes = vpt_ip_compress(to, pt->last_ip);
@@ -119,6 +121,10 @@ static void put_first(struct vpt_pt *pt, bool taken, const struct vpt_clock *now
 
 static void put_outcome(struct vpt_pt *pt, bool taken, const struct vpt_clock *now)
 {
+	if (pt->dis_tnt) {
+		pt->gate.tnt = 1;
+		return;
+	}
 	if (pt->time.cyc_en && (pt->gate.tnt == 1 || vpti_gen_is_tnt_whole(pt))) {
 		put_first(pt, taken, now);
 		return;

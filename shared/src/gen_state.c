@@ -21,10 +21,12 @@ void vpti_gen_update(struct vpt_pt *pt)
 	 * is sent by the next event.
 	 */
 	timed = pt->gate.state & VPT_GATE_TIMED;
-	branch = pt->trigger_en && !pt->dis_tnt && (!pt->slow || timed) &&
-		 !pt->options.defer_tips && !pt->ip_base && pt->psb_bytes < pt->psb_period;
-	/* [EN-FILTER] With ranges the unit compares each target. */
+	branch = pt->trigger_en && (!pt->slow || timed) && !pt->ip_base &&
+		 pt->psb_bytes < pt->psb_period;
+	/* With ranges the unit compares each target. */
 	open = branch && pt->packet_en && !pt->has_ranges;
+	/* [DEFER-TIP] A deferred TIP is no quick one. */
+	branch = branch && !pt->options.defer_tips;
 	pt->gate.state = (open ? VPT_GATE_OPEN : 0) | (branch ? VPT_GATE_BRANCH : 0) | timed |
 			 (pt->packet_en ? VPT_GATE_PACKET_EN : 0) |
 			 (pt->trigger_en ? VPT_GATE_ARMED | VPT_GATE_TRIGGER_EN : 0) |

@@ -27,6 +27,8 @@ void vpti_gen_flush_tnt(struct vpt_pt *pt)
 	if (tnt == 1)
 		return;
 	vpti_gen_set_tnt(pt, 1);
+	if (pt->dis_tnt) /* [GEN-DISTNT] An open gate gathers outcomes that nobody sends. */
+		return;
 	if (vpt_unlikely(pt->tips_wait)) {
 		flush_with_tips(pt, tnt);
 		return;

@@ -111,7 +111,7 @@ void vpt_pt_save(struct vpt_pt *pt, struct vpt_pt_state *state)
 	save_registers(&pt->rtit, state);
 	save_output(&pt->out, state);
 	save_calls(&pt->retstack, state);
-	state->tnt = pt->gate.tnt;
+	state->tnt = pt->dis_tnt ? 1 : pt->gate.tnt;
 	state->last_ip = pt->last_ip;
 	state->ip_base = pt->ip_base;
 	state->ip_mask = pt->ip_mask;

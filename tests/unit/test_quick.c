@@ -129,7 +129,9 @@ static void check_same(const struct vpt_pt *a, const struct vpt_pt *b)
 {
 	uint32_t i;
 
-	ck_assert_uint_eq(a->gate.tnt, b->gate.tnt);
+	/* With DisTNT nobody sends the outcomes that the gate gathers. */
+	if (!a->dis_tnt)
+		ck_assert_uint_eq(a->gate.tnt, b->gate.tnt);
 	ck_assert_uint_eq(a->last_ip, b->last_ip);
 	ck_assert_uint_eq(a->psb_bytes, b->psb_bytes);
 	ck_assert_uint_eq(a->retstack.depth, b->retstack.depth);

@@ -29,23 +29,30 @@ static inline void vpt_put_le(uint8_t *buf, uint64_t value, unsigned int bytes)
 
 /*
  * Write exactly `len` bytes, 3 to 10. The first eight are in `low`. The values stay in registers,
- * because a load of bytes that were just stored in another size is slow.
+ * because a load of bytes that were just stored in another size is slow. Stores that overlap need no
+ * branch for the length, which is hard to predict.
  */
 static inline void vpt_put_short(uint8_t *buf, uint64_t low, uint64_t high, size_t len)
 {
-	if (len >= 8) {
-		vpt_put_le(buf, low, 8);
-		if (len > 8)
-			buf[8] = (uint8_t)high;
-		if (len > 9)
-			buf[9] = (uint8_t)(high >> 8);
-	} else if (VPT_STORES_LE && len >= 4) {
-		uint32_t head = (uint32_t)low, tail = (uint32_t)(low >> (8 * (len - 4)));
+	if (!VPT_STORES_LE) {
+		vpt_put_le(buf, low, len < 8 ? (unsigned int)len : 8);
+		vpt_put_le(buf + 8, high, len < 8 ? 0 : (unsigned int)len - 8);
+	} else if (len <= 6) {
+		size_t second = len < 4 ? len - 2 : 2;
+		uint16_t a = (uint16_t)low, b = (uint16_t)(low >> (8 * second)),
+			 c = (uint16_t)(low >> (8 * (len - 2)));
 
-		vpt_memcpy(buf, &head, 4);
-		vpt_memcpy(buf + len - 4, &tail, 4);
+		vpt_memcpy(buf, &a, 2);
+		vpt_memcpy(buf + second, &b, 2);
+		vpt_memcpy(buf + len - 2, &c, 2);
 	} else {
-		vpt_put_le(buf, low, (unsigned int)len);
+		size_t second = len < 8 ? len - 4 : 4;
+		uint32_t a = (uint32_t)low, b = (uint32_t)(low >> (8 * second)),
+			 c = (uint32_t)(low >> (8 * (len - 4)) | high << (64 - 8 * (len - 4)));
+
+		vpt_memcpy(buf, &a, 4);
+		vpt_memcpy(buf + second, &b, 4);
+		vpt_memcpy(buf + len - 4, &c, 4);
 	}
 }
 
@@ -106,10 +113,9 @@ static inline enum vpt_ip_bytes vpt_ip_compress(uint64_t ip, uint64_t last_ip)
 {
 	uint64_t diff = ip ^ last_ip;
 
-	if (!(diff >> 16))
-		return VPT_IP_UPDATE_16;
+	/* Which of both is hard to predict, so it is computed. */
 	if (!(diff >> 32))
-		return VPT_IP_UPDATE_32;
+		return (enum vpt_ip_bytes)(VPT_IP_UPDATE_16 + (diff > 0xffff));
 	if ((uint64_t)((int64_t)(ip << 16) >> 16) == ip)
 		return VPT_IP_SEXT_48;
 	if (!(diff >> 48))
