@@ -457,10 +457,9 @@ static void not_plain(struct gen *g)
 
 /* Frequent instructions are listed several times. */
 static void (*const makers[])(struct gen *g) = {
-	binary, binary,	 binary, binary_imm, binary_imm, test, unary,	 mov,	     mov,
-	mov,	mov_imm, extend, lea,	     shift,	 imul, cmov,	 set,	     push_pop,
-	binary, unary,	 mov,	 cmov,	     extend,	 lea,  push_pop, binary_imm, shift,
-	shift,	bit,	 sign,
+	binary,	 binary, binary, binary_imm, binary_imm, test,	     unary, mov,      mov,    mov,
+	mov_imm, extend, lea,	 shift,	     imul,	 cmov,	     set,   push_pop, binary, unary,
+	mov,	 cmov,	 extend, lea,	     push_pop,	 binary_imm, shift, shift,    bit,    sign,
 };
 
 static void one(struct gen *g)

@@ -12,7 +12,7 @@
 static void leave_to(struct soft_compiler *g, const struct soft_uop *u, const void *fn)
 {
 	e_const(&g->e, H_RSI, (uint64_t)(uintptr_t)u);
-	e_rr(&g->e, SIZE64, 0x89, H_R11, H_RDX);
+	e_rr(&g->e, SOFT_SIZE64, 0x89, H_R11, H_RDX);
 	soft_emit_jump(g, fn);
 }
 
@@ -23,11 +23,11 @@ static void push(struct soft_compiler *g, const struct soft_uop *u)
 	struct soft_emit *e = &g->e;
 
 	if (!soft_reach(g, u, SOFT_R_RSP)) {
-		e_rm(e, SIZE64, 0x8d, H_R11, rsp, -8);
-		soft_to_host(g, u, SIZE64, true);
+		e_rm(e, SOFT_SIZE64, 0x8d, H_R11, rsp, -8);
+		soft_to_host(g, u, SOFT_SIZE64, true);
 	}
 	e_const(e, H_RAX, u->ip + u->len);
-	e_rm(e, SIZE64, 0x89, H_RAX, H_R11, 0);
+	e_rm(e, SOFT_SIZE64, 0x89, H_RAX, H_R11, 0);
 	soft_hold_move_rsp(g, -8);
 	soft_hold_flush(g);
 }
@@ -36,7 +36,7 @@ static uint8_t *if_no_compression(struct soft_compiler *g)
 {
 	e_rm(&g->e, 0, 0x80, 7, H_RAX, PT(ret_compress)); /* cmp */
 	e8(&g->e, 0);
-	return e_jump(&g->e, JE);
+	return e_jump(&g->e, SOFT_JE);
 }
 
 /* Push the return address to the stack of the unit in RAX: vpt_retstack_push(). */
@@ -49,11 +49,11 @@ static void remember(struct soft_compiler *g, uint64_t next)
 	e_rr(e, 2, 0x81, 4, H_R10);
 	e32(e, VPT_RETSTACK_SIZE - 1);
 	e_const(e, H_R11, next);
-	e_sib(e, SIZE64, 0x89, H_R11, H_RAX, H_R10, 3, PT(retstack.ip));
+	e_sib(e, SOFT_SIZE64, 0x89, H_R11, H_RAX, H_R10, 3, PT(retstack.ip));
 	e_rm(e, 2, 0xff, 0, H_RAX, PT(retstack.top)); /* inc */
 	e_rm(e, 2, 0x81, 7, H_RAX, PT(retstack.depth));
 	e32(e, VPT_RETSTACK_SIZE);
-	full = e_jump(e, JAE);
+	full = e_jump(e, SOFT_JAE);
 	e_rm(e, 2, 0xff, 0, H_RAX, PT(retstack.depth));
 	e_aim(e, full);
 }
@@ -69,7 +69,7 @@ static void record_call(struct soft_compiler *g, const struct soft_uop *u)
 		plain = if_no_compression(g);
 		remember(g, next);
 		e_aim(&g->e, plain);
-		done = e_jump(&g->e, ALWAYS);
+		done = e_jump(&g->e, SOFT_ALWAYS);
 		e_aim(&g->e, closed);
 	}
 	e_const(&g->e, H_RSI, (uint64_t)(uintptr_t)u);
@@ -90,22 +90,22 @@ static void call(struct soft_compiler *g, const struct soft_uop *u)
  * R10 := the entry of the target in R11 in the table of targets: soft_jump_link(). Leave for the
  * function of u if there is none. A target in the table is canonical.
  */
-static void look_up(struct soft_compiler *g, const struct soft_uop *u)
+static void find_target(struct soft_compiler *g, const struct soft_uop *u)
 {
 	VPT_STATIC_ASSERT(sizeof(struct soft_jump) == 32, "the shape of the table");
 	struct soft_emit *e = &g->e;
 
-	e_rr(e, SIZE64, 0x89, H_R11, H_RAX);
-	e_rr(e, SIZE64, 0xc1, 5, H_RAX); /* shr */
+	e_rr(e, SOFT_SIZE64, 0x89, H_R11, H_RAX);
+	e_rr(e, SOFT_SIZE64, 0xc1, 5, H_RAX); /* shr */
 	e8(e, SOFT_JUMP_BITS);
 	e_rr(e, 2, 0x31, H_R11, H_RAX);
 	e_rr(e, 2, 0x81, 4, H_RAX);
 	e32(e, SOFT_JUMP_SIZE - 1);
 	e_rr(e, 2, 0xc1, 4, H_RAX); /* shl */
 	e8(e, 5);
-	e_sib(e, SIZE64, 0x8d, H_R10, H_RDI, H_RAX, 0, AT(jump));
-	e_rm(e, SIZE64, 0x3b, H_R11, H_R10, (int32_t)offsetof(struct soft_jump, ip));
-	soft_leave_if(g, JNE, u);
+	e_sib(e, SOFT_SIZE64, 0x8d, H_R10, H_RDI, H_RAX, 0, SOFT_AT(jump));
+	e_rm(e, SOFT_SIZE64, 0x3b, H_R11, H_R10, (int32_t)offsetof(struct soft_jump, ip));
+	soft_leave_if(g, SOFT_JNE, u);
 	g->live = false;
 }
 
@@ -115,19 +115,19 @@ static void go(struct soft_compiler *g)
 	struct soft_emit *e = &g->e;
 	uint8_t *stale, *spent;
 
-	e_rm(e, SIZE64, 0x8b, H_RAX, H_RDI, AT(gen));
-	e_rm(e, SIZE64, 0x3b, H_RAX, H_R10, (int32_t)offsetof(struct soft_jump, link.gen));
-	stale = e_jump(e, JNE);
-	e_rm(e, SIZE64, 0x63, H_RAX, H_R10, (int32_t)offsetof(struct soft_jump, link.insns));
-	e_rm(e, SIZE64, 0x3b, H_RAX, H_RDI, AT(left));
-	spent = e_jump(e, JG);
-	e_rm(e, SIZE64, 0x29, H_RAX, H_RDI, AT(left));
-	e_rm(e, SIZE64, 0x8b, H_RSI, H_R10, (int32_t)offsetof(struct soft_jump, link.first));
+	e_rm(e, SOFT_SIZE64, 0x8b, H_RAX, H_RDI, SOFT_AT(gen));
+	e_rm(e, SOFT_SIZE64, 0x3b, H_RAX, H_R10, (int32_t)offsetof(struct soft_jump, link.gen));
+	stale = e_jump(e, SOFT_JNE);
+	e_rm(e, SOFT_SIZE64, 0x63, H_RAX, H_R10, (int32_t)offsetof(struct soft_jump, link.insns));
+	e_rm(e, SOFT_SIZE64, 0x3b, H_RAX, H_RDI, SOFT_AT(left));
+	spent = e_jump(e, SOFT_JG);
+	e_rm(e, SOFT_SIZE64, 0x29, H_RAX, H_RDI, SOFT_AT(left));
+	e_rm(e, SOFT_SIZE64, 0x8b, H_RSI, H_R10, (int32_t)offsetof(struct soft_jump, link.first));
 	e8(e, 0xff), e8(e, 0x26); /* jmp [rsi] */
 	e_aim(e, stale);
 	e_aim(e, spent);
-	e_rm(e, SIZE64, 0x8d, H_RSI, H_R10, (int32_t)offsetof(struct soft_jump, link));
-	e_rr(e, SIZE64, 0x89, H_R11, H_RDX);
+	e_rm(e, SOFT_SIZE64, 0x8d, H_RSI, H_R10, (int32_t)offsetof(struct soft_jump, link));
+	e_rr(e, SOFT_SIZE64, 0x89, H_R11, H_RDX);
 	soft_emit_jump(g, (const void *)(uintptr_t)soft_miss);
 }
 
@@ -145,21 +145,21 @@ static void record_ret(struct soft_compiler *g, const struct soft_uop *u)
 	slow[1] = if_no_compression(g);
 	e_rm(e, 2, 0x81, 7, H_RAX, PT(retstack.depth));
 	e32(e, 0);
-	slow[2] = e_jump(e, JE);
+	slow[2] = e_jump(e, SOFT_JE);
 	e_rm(e, 2, 0x8b, H_RCX, H_RAX, PT(retstack.top));
 	e_rr(e, 2, 0xff, 1, H_RCX); /* dec */
 	e_rr(e, 2, 0x81, 4, H_RCX);
 	e32(e, VPT_RETSTACK_SIZE - 1);
-	e_sib(e, SIZE64, 0x3b, H_R11, H_RAX, H_RCX, 3, PT(retstack.ip));
-	slow[3] = e_jump(e, JNE);
-	e_rm(e, SIZE64, 0x8b, H_RCX, H_RAX, GATE(tnt));
-	e_sib(e, SIZE64, 0x8d, H_RCX, H_RCX, H_RCX, 0, 1);
-	e_rm(e, SIZE64, 0x3b, H_RCX, H_RAX, GATE(tnt_full));
-	slow[4] = e_jump(e, JAE);
-	e_rm(e, SIZE64, 0x89, H_RCX, H_RAX, GATE(tnt));
+	e_sib(e, SOFT_SIZE64, 0x3b, H_R11, H_RAX, H_RCX, 3, PT(retstack.ip));
+	slow[3] = e_jump(e, SOFT_JNE);
+	e_rm(e, SOFT_SIZE64, 0x8b, H_RCX, H_RAX, SOFT_AT_GATE(tnt));
+	e_sib(e, SOFT_SIZE64, 0x8d, H_RCX, H_RCX, H_RCX, 0, 1);
+	e_rm(e, SOFT_SIZE64, 0x3b, H_RCX, H_RAX, SOFT_AT_GATE(tnt_full));
+	slow[4] = e_jump(e, SOFT_JAE);
+	e_rm(e, SOFT_SIZE64, 0x89, H_RCX, H_RAX, SOFT_AT_GATE(tnt));
 	e_rm(e, 2, 0xff, 1, H_RAX, PT(retstack.top));
 	e_rm(e, 2, 0xff, 1, H_RAX, PT(retstack.depth));
-	done = e_jump(e, ALWAYS);
+	done = e_jump(e, SOFT_ALWAYS);
 	for (i = 0; i < 5; i++)
 		e_aim(e, slow[i]);
 	leave_to(g, u, (const void *)(uintptr_t)soft_ret_to);
@@ -172,11 +172,11 @@ static void ret(struct soft_compiler *g, const struct soft_uop *u)
 	struct soft_emit *e = &g->e;
 
 	if (!soft_reach(g, u, SOFT_R_RSP)) {
-		e_rr(e, SIZE64, 0x89, rsp, H_R11);
-		soft_to_host(g, u, SIZE64, false);
+		e_rr(e, SOFT_SIZE64, 0x89, rsp, H_R11);
+		soft_to_host(g, u, SOFT_SIZE64, false);
 	}
-	e_rm(e, SIZE64, 0x8b, H_R11, H_R11, 0);
-	look_up(g, u);
+	e_rm(e, SOFT_SIZE64, 0x8b, H_R11, H_R11, 0);
+	find_target(g, u);
 	soft_hold_move_rsp(g, (int32_t)(8 + u->imm));
 	soft_hold_flush(g);
 	if (g->traced)
@@ -188,12 +188,12 @@ static void ret(struct soft_compiler *g, const struct soft_uop *u)
 static void target(struct soft_compiler *g, const struct soft_uop *u)
 {
 	if (SOFT_KIND_FORM(u->kind) == SOFT_K_RM) {
-		soft_operand(g, u, SIZE64, false);
-		e_rm(&g->e, SIZE64, 0x8b, H_R11, H_R11, 0);
+		soft_operand(g, u, SOFT_SIZE64, false);
+		e_rm(&g->e, SOFT_SIZE64, 0x8b, H_R11, H_R11, 0);
 	} else {
-		e_rr(&g->e, SIZE64, 0x89, soft_hold(g, u->src / 8, true), H_R11);
+		e_rr(&g->e, SOFT_SIZE64, 0x89, soft_hold(g, u->src / 8, true), H_R11);
 	}
-	look_up(g, u);
+	find_target(g, u);
 }
 
 static void jump_to(struct soft_compiler *g, const struct soft_uop *u)
@@ -211,11 +211,11 @@ static void call_to(struct soft_compiler *g, const struct soft_uop *u)
 	struct soft_emit *e = &g->e;
 
 	target(g, u);
-	e_rm(e, SIZE64, 0x89, H_R11, H_RDI, OF_SLOT(SOFT_R_T0));
-	e_rm(e, SIZE64, 0x89, H_R10, H_RDI, OF_SLOT(SOFT_R_T0 + 1));
+	e_rm(e, SOFT_SIZE64, 0x89, H_R11, H_RDI, SOFT_AT_SLOT(SOFT_R_T0));
+	e_rm(e, SOFT_SIZE64, 0x89, H_R10, H_RDI, SOFT_AT_SLOT(SOFT_R_T0 + 1));
 	push(g, u);
-	e_rm(e, SIZE64, 0x8b, H_R11, H_RDI, OF_SLOT(SOFT_R_T0));
-	e_rm(e, SIZE64, 0x8b, H_R10, H_RDI, OF_SLOT(SOFT_R_T0 + 1));
+	e_rm(e, SOFT_SIZE64, 0x8b, H_R11, H_RDI, SOFT_AT_SLOT(SOFT_R_T0));
+	e_rm(e, SOFT_SIZE64, 0x8b, H_R10, H_RDI, SOFT_AT_SLOT(SOFT_R_T0 + 1));
 	if (g->traced)
 		leave_to(g, u, (const void *)(uintptr_t)soft_call_to);
 	else

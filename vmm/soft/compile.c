@@ -17,7 +17,7 @@
  * at the end of a block is larger.
  */
 #define UOP_MAX	 320u
-#define UNIT_MAX (UNIT_UOPS * UOP_MAX)
+#define UNIT_MAX (SOFT_UNIT_UOPS * UOP_MAX)
 #define AFTER	 5u
 
 struct soft_compiler *soft_compiler_create(unsigned int index)
@@ -155,7 +155,7 @@ static void emit_entries(struct soft_compiler *g)
 		if (entry->fixed && g->fixed_slots) {
 			at = g->e.at;
 			soft_hold_load_fixed(g);
-			aim_at(entry->label, e_jump(&g->e, ALWAYS));
+			aim_at(entry->label, e_jump(&g->e, SOFT_ALWAYS));
 		}
 		entry->u->fn = (soft_uop_fn)(uintptr_t)(executable + (at - writable));
 	}

@@ -15,24 +15,33 @@
 #include "soft/kind.h"
 #include "soft/region.h"
 
-#define AT(member)    ((int32_t)offsetof(struct soft, member))
-#define GATE(member)  ((int32_t)offsetof(struct vpt_gate, member))
-#define LOG(member)   ((int32_t)offsetof(struct engine_log, member))
-#define LINK(member)  ((int32_t)offsetof(struct soft_link, member))
-#define OF_SLOT(slot) (AT(r) + 8 * (int32_t)(slot))
+#define SOFT_AT(member)	     ((int32_t)offsetof(struct soft, member))
+#define SOFT_AT_GATE(member) ((int32_t)offsetof(struct vpt_gate, member))
+#define SOFT_AT_LOG(member)  ((int32_t)offsetof(struct engine_log, member))
+#define SOFT_AT_LINK(member) ((int32_t)offsetof(struct soft_link, member))
+#define SOFT_AT_SLOT(slot)   (SOFT_AT(r) + 8 * (int32_t)(slot))
 
-enum { SIZE64 = 3, ALWAYS = 16, JE = 4, JNE = 5, JB = 2, JAE = 3, JL = 12, JG = 15 };
+enum {
+	SOFT_SIZE64 = 3,
+	SOFT_ALWAYS = 16,
+	SOFT_JE = 4,
+	SOFT_JNE = 5,
+	SOFT_JB = 2,
+	SOFT_JAE = 3,
+	SOFT_JL = 12,
+	SOFT_JG = 15
+};
 
-#define UNIT_BLOCKS 16u /* the most blocks of a unit */
-#define UNIT_UOPS   512u
-#define POOL	    11u /* host registers that can hold guest registers */
+#define SOFT_UNIT_BLOCKS 16u /* the most blocks of a unit */
+#define SOFT_UNIT_UOPS	 512u
+#define SOFT_POOL	 11u /* host registers that can hold guest registers */
 
 /* Code out of line that leaves a block for the function of a micro-operation. */
 struct soft_exit {
 	uint8_t *from; /* of the jump: see e_aim() */
 	const struct soft_uop *u;
 	uint32_t dirty;
-	uint8_t slot[POOL];
+	uint8_t slot[SOFT_POOL];
 };
 
 /* Code out of line that leaves along a link that is not valid, or whose block exceeds the budget. */
@@ -73,22 +82,22 @@ struct soft_compiler {
 	unsigned int after; /* soft_compile_after() */
 
 	/* The unit in progress. */
-	struct soft_block *block[UNIT_BLOCKS];
-	uint8_t *label[UNIT_BLOCKS];
+	struct soft_block *block[SOFT_UNIT_BLOCKS];
+	uint8_t *label[SOFT_UNIT_BLOCKS];
 	unsigned int blocks;
-	struct soft_exit exit[2 * UNIT_UOPS];
-	struct soft_stale stale[2 * UNIT_BLOCKS];
-	struct soft_entry entry[UNIT_UOPS];
-	struct soft_fixup fixup[2 * UNIT_BLOCKS];
+	struct soft_exit exit[2 * SOFT_UNIT_UOPS];
+	struct soft_stale stale[2 * SOFT_UNIT_BLOCKS];
+	struct soft_entry entry[SOFT_UNIT_UOPS];
+	struct soft_fixup fixup[2 * SOFT_UNIT_BLOCKS];
 	unsigned int exits, stales, entries, fixups;
 
 	/* The slots that hold[0] and so on always have in a fixed run: see soft_hold_begin(). */
-	uint8_t fixed_slot[POOL];
+	uint8_t fixed_slot[SOFT_POOL];
 	unsigned int fixed_slots;
 
 	/* Of the run in progress: the registers that the host holds. */
-	uint8_t slot[POOL]; /* the slot of the guest register, SOFT_R_SLOTS if none */
-	uint32_t used[POOL], clock;
+	uint8_t slot[SOFT_POOL]; /* the slot of the guest register, SOFT_R_SLOTS if none */
+	uint32_t used[SOFT_POOL], clock;
 	uint32_t dirty;	    /* a bit for each that differs from memory */
 	unsigned int fixed; /* how many are fixed */
 	bool live;	    /* the host's flags are the guest's */

@@ -9,7 +9,7 @@
 
 void soft_emit_jump(struct soft_compiler *g, const void *fn)
 {
-	e_opcode(&g->e, SIZE64, 0xb8, 0, 0, H_RAX);
+	e_opcode(&g->e, SOFT_SIZE64, 0xb8, 0, 0, H_RAX);
 	e64(&g->e, (uint64_t)(uintptr_t)fn);
 	e8(&g->e, 0xff), e8(&g->e, 0xe0);
 }
@@ -17,7 +17,7 @@ void soft_emit_jump(struct soft_compiler *g, const void *fn)
 /* Go to a block of the unit, whose code begins here if it is the next one to be emitted. */
 static void go(struct soft_compiler *g, unsigned int block)
 {
-	uint8_t *from = e_jump(&g->e, ALWAYS);
+	uint8_t *from = e_jump(&g->e, SOFT_ALWAYS);
 
 	g->fixup[g->fixups++] = (struct soft_fixup){from, block};
 }
@@ -28,9 +28,9 @@ static void follow_inside(struct soft_compiler *g, struct soft_stale *s, unsigne
 	struct soft_emit *e = &g->e;
 
 	s->insns = g->block[block]->insns;
-	e_rm(e, SIZE64, 0x81, 5, H_RDI, AT(left)); /* sub */
+	e_rm(e, SOFT_SIZE64, 0x81, 5, H_RDI, SOFT_AT(left)); /* sub */
 	e32(e, s->insns);
-	s->from[1] = e_jump(e, JL);
+	s->from[1] = e_jump(e, SOFT_JL);
 	go(g, block);
 }
 
@@ -45,17 +45,17 @@ void soft_emit_follow(struct soft_compiler *g, const struct soft_uop *u, unsigne
 
 	*s = (struct soft_stale){.link = l, .to = to};
 	e_const(e, H_R10, (uint64_t)(uintptr_t)l);
-	e_rm(e, SIZE64, 0x8b, H_RAX, H_RDI, AT(gen));
-	e_rm(e, SIZE64, 0x3b, H_RAX, H_R10, LINK(gen));
-	s->from[0] = e_jump(e, JNE);
+	e_rm(e, SOFT_SIZE64, 0x8b, H_RAX, H_RDI, SOFT_AT(gen));
+	e_rm(e, SOFT_SIZE64, 0x3b, H_RAX, H_R10, SOFT_AT_LINK(gen));
+	s->from[0] = e_jump(e, SOFT_JNE);
 	if (block < g->blocks) {
 		follow_inside(g, s, block);
 		return;
 	}
-	e_rm(e, SIZE64, 0x63, H_R11, H_R10, LINK(insns)); /* movsxd */
-	e_rm(e, SIZE64, 0x29, H_R11, H_RDI, AT(left));
-	s->from[1] = e_jump(e, JL);
-	e_rm(e, SIZE64, 0x8b, H_RSI, H_R10, LINK(first));
+	e_rm(e, SOFT_SIZE64, 0x63, H_R11, H_R10, SOFT_AT_LINK(insns)); /* movsxd */
+	e_rm(e, SOFT_SIZE64, 0x29, H_R11, H_RDI, SOFT_AT(left));
+	s->from[1] = e_jump(e, SOFT_JL);
+	e_rm(e, SOFT_SIZE64, 0x8b, H_RSI, H_R10, SOFT_AT_LINK(first));
 	e8(e, 0xff), e8(e, 0x26); /* jmp [rsi] */
 }
 
@@ -69,13 +69,13 @@ void soft_emit_stale(struct soft_compiler *g)
 
 		e_aim(e, s->from[1]);
 		if (s->insns) {
-			e_rm(e, SIZE64, 0x81, 0, H_RDI, AT(left)); /* add */
+			e_rm(e, SOFT_SIZE64, 0x81, 0, H_RDI, SOFT_AT(left)); /* add */
 			e32(e, s->insns);
 		} else {
-			e_rm(e, SIZE64, 0x01, H_R11, H_RDI, AT(left));
+			e_rm(e, SOFT_SIZE64, 0x01, H_R11, H_RDI, SOFT_AT(left));
 		}
 		e_aim(e, s->from[0]);
-		e_rr(e, SIZE64, 0x89, H_R10, H_RSI);
+		e_rr(e, SOFT_SIZE64, 0x89, H_R10, H_RSI);
 		e_const(e, H_RDX, s->to);
 		soft_emit_jump(g, (const void *)(uintptr_t)soft_miss);
 	}
@@ -83,10 +83,10 @@ void soft_emit_stale(struct soft_compiler *g)
 
 uint8_t *soft_emit_gate(struct soft_compiler *g)
 {
-	e_rm(&g->e, SIZE64, 0x8b, H_RAX, H_RDI, AT(open));
-	e_rm(&g->e, 0, 0xf6, 0, H_RAX, GATE(state));
+	e_rm(&g->e, SOFT_SIZE64, 0x8b, H_RAX, H_RDI, SOFT_AT(open));
+	e_rm(&g->e, 0, 0xf6, 0, H_RAX, SOFT_AT_GATE(state));
 	e8(&g->e, VPT_GATE_OPEN);
-	return e_jump(&g->e, JE);
+	return e_jump(&g->e, SOFT_JE);
 }
 
 /* Do what vpt_gate_cond() does with an outcome. */
@@ -96,16 +96,16 @@ static void record(struct soft_compiler *g, const struct soft_uop *u, bool taken
 	uint8_t *closed, *open;
 
 	closed = soft_emit_gate(g);
-	e_rm(e, SIZE64, 0x8b, H_R10, H_RAX, GATE(tnt));
-	e_sib(e, SIZE64, 0x8d, H_R10, H_R10, H_R10, 0, taken);
-	e_rm(e, SIZE64, 0x3b, H_R10, H_RAX, GATE(tnt_full));
-	open = e_jump(e, JB);
+	e_rm(e, SOFT_SIZE64, 0x8b, H_R10, H_RAX, SOFT_AT_GATE(tnt));
+	e_sib(e, SOFT_SIZE64, 0x8d, H_R10, H_R10, H_R10, 0, taken);
+	e_rm(e, SOFT_SIZE64, 0x3b, H_R10, H_RAX, SOFT_AT_GATE(tnt_full));
+	open = e_jump(e, SOFT_JB);
 	e_aim(e, closed);
 	e_const(e, H_RSI, (uint64_t)(uintptr_t)u);
 	e_const(e, H_RDX, taken);
 	soft_emit_jump(g, (const void *)(uintptr_t)soft_cond_slow);
 	e_aim(e, open);
-	e_rm(e, SIZE64, 0x89, H_R10, H_RAX, GATE(tnt));
+	e_rm(e, SOFT_SIZE64, 0x89, H_R10, H_RAX, SOFT_AT_GATE(tnt));
 }
 
 /* One outcome of a Jcc. */
@@ -132,10 +132,10 @@ static void jmp(struct soft_compiler *g, const struct soft_uop *u)
 {
 	soft_hold_flush(g);
 	if (g->traced) {
-		e_rm(&g->e, SIZE64, 0x8b, H_RAX, H_RDI, AT(open));
-		e_rm(&g->e, 0, 0xf6, 0, H_RAX, GATE(state));
+		e_rm(&g->e, SOFT_SIZE64, 0x8b, H_RAX, H_RDI, SOFT_AT(open));
+		e_rm(&g->e, 0, 0xf6, 0, H_RAX, SOFT_AT_GATE(state));
 		e8(&g->e, VPT_GATE_OPEN);
-		soft_leave_if(g, JE, u);
+		soft_leave_if(g, SOFT_JE, u);
 	}
 	soft_emit_follow(g, u, 1, u->imm);
 }

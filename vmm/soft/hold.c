@@ -6,8 +6,8 @@
  * The order matters little: REX prefixes are always there. RSP is the host's stack, RDI the
  * processor, and RAX, R10 and R11 are free for each micro-operation.
  */
-static const uint8_t pool[POOL] = {H_RCX, H_RDX, H_RBX, H_RBP, H_RSI, H_R8,
-				   H_R9,  H_R12, H_R13, H_R14, H_R15};
+static const uint8_t pool[SOFT_POOL] = {H_RCX, H_RDX, H_RBX, H_RBP, H_RSI, H_R8,
+					H_R9,  H_R12, H_R13, H_R14, H_R15};
 
 /* If not all registers of a unit fit, so many of the pool serve the rest. */
 #define SPARE 3u
@@ -50,7 +50,7 @@ void soft_hold_choose(struct soft_compiler *g, bool linked)
 	uses[SOFT_R_ZERO] = 0;
 	for (i = 0; i < SOFT_R_SLOTS; i++)
 		distinct += uses[i] != 0;
-	most = distinct <= POOL ? distinct : POOL - SPARE;
+	most = distinct <= SOFT_POOL ? distinct : SOFT_POOL - SPARE;
 	for (i = 0; i < most; i++) {
 		unsigned int slot = most_used(uses);
 
@@ -76,13 +76,13 @@ unsigned int soft_hold(struct soft_compiler *g, unsigned int slot, bool load)
 {
 	unsigned int i, oldest = g->fixed;
 
-	for (i = 0; i < POOL; i++) {
+	for (i = 0; i < SOFT_POOL; i++) {
 		if (g->slot[i] == slot)
 			break;
 		if (i >= g->fixed && g->used[i] < g->used[oldest])
 			oldest = i;
 	}
-	if (i == POOL) {
+	if (i == SOFT_POOL) {
 		i = oldest;
 		soft_hold_store(g, g->slot, g->dirty & 1u << i);
 		g->dirty &= ~(1u << i);
@@ -91,7 +91,7 @@ unsigned int soft_hold(struct soft_compiler *g, unsigned int slot, bool load)
 			g->reach.hi = g->reach.lo;
 		g->slot[i] = (uint8_t)slot;
 		if (load)
-			e_rm(&g->e, SIZE64, 0x8b, pool[i], H_RDI, OF_SLOT(slot));
+			e_rm(&g->e, SOFT_SIZE64, 0x8b, pool[i], H_RDI, SOFT_AT_SLOT(slot));
 	}
 	g->used[i] = ++g->clock;
 	return pool[i];
@@ -113,7 +113,7 @@ void soft_hold_move_rsp(struct soft_compiler *g, int32_t distance)
 	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true);
 	const struct soft_reach reach = g->reach;
 
-	e_rm(&g->e, SIZE64, 0x8d, rsp, rsp, distance);
+	e_rm(&g->e, SOFT_SIZE64, 0x8d, rsp, rsp, distance);
 	soft_hold_changed(g, SOFT_R_RSP);
 	g->reach = reach;
 	if (reach.slot == SOFT_R_RSP)
@@ -124,9 +124,9 @@ void soft_hold_store(struct soft_compiler *g, const uint8_t *slot, uint32_t dirt
 {
 	unsigned int i;
 
-	for (i = 0; i < POOL; i++)
+	for (i = 0; i < SOFT_POOL; i++)
 		if (dirty >> i & 1)
-			e_rm(&g->e, SIZE64, 0x89, pool[i], H_RDI, OF_SLOT(slot[i]));
+			e_rm(&g->e, SOFT_SIZE64, 0x89, pool[i], H_RDI, SOFT_AT_SLOT(slot[i]));
 }
 
 void soft_hold_flush(struct soft_compiler *g)
@@ -140,7 +140,7 @@ void soft_hold_load_fixed(struct soft_compiler *g)
 	unsigned int i;
 
 	for (i = 0; i < g->fixed_slots; i++)
-		e_rm(&g->e, SIZE64, 0x8b, pool[i], H_RDI, OF_SLOT(g->fixed_slot[i]));
+		e_rm(&g->e, SOFT_SIZE64, 0x8b, pool[i], H_RDI, SOFT_AT_SLOT(g->fixed_slot[i]));
 }
 
 /* Store the host's flags where C code reads them. */
@@ -149,7 +149,7 @@ void soft_hold_save_flags(struct soft_compiler *g)
 	e8(&g->e, 0x9f);		  /* lahf */
 	e8(&g->e, 0x0f), e8(&g->e, 0x90); /* seto al */
 	e8(&g->e, 0xc0);
-	e_rm(&g->e, 1, 0x89, H_RAX, H_RDI, AT(fl));
+	e_rm(&g->e, 1, 0x89, H_RAX, H_RDI, SOFT_AT(fl));
 	g->live = true;
 }
 
@@ -157,7 +157,7 @@ void soft_hold_load_flags(struct soft_compiler *g)
 {
 	if (g->live)
 		return;
-	e_rm(&g->e, 2, 0x0fb7, H_RAX, H_RDI, AT(fl));
+	e_rm(&g->e, 2, 0x0fb7, H_RAX, H_RDI, SOFT_AT(fl));
 	e8(&g->e, 0x04), e8(&g->e, 0x7f); /* add al, 127: overflows if it is 1 */
 	e8(&g->e, 0x9e);		  /* sahf */
 	g->live = true;
@@ -165,7 +165,7 @@ void soft_hold_load_flags(struct soft_compiler *g)
 
 void soft_hold_load_carry(struct soft_compiler *g)
 {
-	e_rm(&g->e, 1, 0x0fba, 4, H_RDI, AT(fl)); /* bt word, 8 */
+	e_rm(&g->e, 1, 0x0fba, 4, H_RDI, SOFT_AT(fl)); /* bt word, 8 */
 	e8(&g->e, 8);
 	g->live = false;
 }

@@ -35,10 +35,10 @@ enum soft_kind_op {
 	SOFT_K_IMUL3, /* src times imm */
 	SOFT_K_ROL,   /* as SHL */
 	SOFT_K_ROR,
-	SOFT_K_BT, /* SOFT_KIND_FROM(): BT, BTS, BTR, BTC */
+	SOFT_K_BT,   /* SOFT_KIND_FROM(): BT, BTS, BTR, BTC */
 	SOFT_K_SIGN, /* RDX := the sign of RAX */
 	SOFT_K_NOP,
-	SOFT_K_CMOV,  /* SOFT_KIND_FROM(): the condition */
+	SOFT_K_CMOV, /* SOFT_KIND_FROM(): the condition */
 	SOFT_K_SET,
 	SOFT_K_PUSH, /* 64-bit mode, 8 bytes */
 	SOFT_K_POP,

@@ -180,7 +180,7 @@ static void lea(struct soft_compiler *g, const struct soft_uop *u)
 
 	soft_address(g, size, u);
 	dst = soft_hold(g, u->dst / 8, false);
-	e_rr(&g->e, SIZE64, 0x89, H_R11, dst);
+	e_rr(&g->e, SOFT_SIZE64, 0x89, H_R11, dst);
 	soft_hold_changed(g, u->dst / 8);
 }
 
@@ -206,15 +206,15 @@ static void shift_by_rcx(struct soft_compiler *g, const struct soft_uop *u,
 	unsigned int op = SOFT_KIND_OP(u->kind), size = SOFT_KIND_SIZE(u->kind);
 	unsigned int dst = soft_hold(g, u->dst / 8, true), count = soft_hold(g, u->src / 8, true);
 
-	e_rr(&g->e, SIZE64, 0x89, dst, H_R11);
+	e_rr(&g->e, SOFT_SIZE64, 0x89, dst, H_R11);
 	if (flags_matter(u, end))
 		soft_hold_load_flags(g);
-	e_rr(&g->e, SIZE64, 0x89, H_RCX, H_R10);
-	e_rr(&g->e, SIZE64, 0x89, count, H_RCX);
+	e_rr(&g->e, SOFT_SIZE64, 0x89, H_RCX, H_R10);
+	e_rr(&g->e, SOFT_SIZE64, 0x89, count, H_RCX);
 	e_rr(&g->e, size, width(0xd2, size), digit_of(op), H_R11);
-	e_rr(&g->e, SIZE64, 0x89, H_R10, H_RCX);
+	e_rr(&g->e, SOFT_SIZE64, 0x89, H_R10, H_RCX);
 	flags_out(g, u, end);
-	e_rr(&g->e, SIZE64, 0x89, H_R11, dst);
+	e_rr(&g->e, SOFT_SIZE64, 0x89, H_R11, dst);
 	soft_hold_changed(g, u->dst / 8);
 }
 
@@ -326,11 +326,11 @@ static void push(struct soft_compiler *g, const struct soft_uop *u)
 	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true), src;
 
 	if (!soft_reach(g, u, SOFT_R_RSP)) {
-		e_rm(&g->e, SIZE64, 0x8d, H_R11, rsp, -8);
-		soft_to_host(g, u, SIZE64, true);
+		e_rm(&g->e, SOFT_SIZE64, 0x8d, H_R11, rsp, -8);
+		soft_to_host(g, u, SOFT_SIZE64, true);
 	}
 	src = soft_hold(g, u->src / 8, true);
-	e_rm(&g->e, SIZE64, 0x89, src, H_R11, 0);
+	e_rm(&g->e, SOFT_SIZE64, 0x89, src, H_R11, 0);
 	soft_hold_move_rsp(g, -8);
 }
 
@@ -339,11 +339,11 @@ static void pop(struct soft_compiler *g, const struct soft_uop *u)
 	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true), dst;
 
 	if (!soft_reach(g, u, SOFT_R_RSP)) {
-		e_rr(&g->e, SIZE64, 0x89, rsp, H_R11);
-		soft_to_host(g, u, SIZE64, false);
+		e_rr(&g->e, SOFT_SIZE64, 0x89, rsp, H_R11);
+		soft_to_host(g, u, SOFT_SIZE64, false);
 	}
 	dst = soft_hold(g, u->dst / 8, false);
-	e_rm(&g->e, SIZE64, 0x8b, dst, H_R11, 0);
+	e_rm(&g->e, SOFT_SIZE64, 0x8b, dst, H_R11, 0);
 	soft_hold_changed(g, u->dst / 8);
 	soft_hold_move_rsp(g, 8);
 }
@@ -354,25 +354,25 @@ static void write_log(struct soft_compiler *g, const struct soft_uop *u)
 	struct soft_emit *e = &g->e;
 	uint8_t *none;
 
-	e_rm(e, SIZE64, 0x8b, H_RAX, H_RDI, AT(log));
-	e_rr(e, SIZE64, 0x85, H_RAX, H_RAX);
-	none = e_jump(e, JE);
-	e_rm(e, SIZE64, 0x8b, H_R10, H_RAX, LOG(at));
-	e_rm(e, SIZE64, 0x3b, H_R10, H_RAX, LOG(end));
-	soft_leave_if(g, JE, u);
+	e_rm(e, SOFT_SIZE64, 0x8b, H_RAX, H_RDI, SOFT_AT(log));
+	e_rr(e, SOFT_SIZE64, 0x85, H_RAX, H_RAX);
+	none = e_jump(e, SOFT_JE);
+	e_rm(e, SOFT_SIZE64, 0x8b, H_R10, H_RAX, SOFT_AT_LOG(at));
+	e_rm(e, SOFT_SIZE64, 0x3b, H_R10, H_RAX, SOFT_AT_LOG(end));
+	soft_leave_if(g, SOFT_JE, u);
 	e_rm(e, 2, 0xc7, 0, H_R10, 0); /* mov dword [r10], aux */
 	e32(e, u->aux);
-	e_rm(e, SIZE64, 0x8d, H_R10, H_R10, sizeof(uint32_t));
-	e_rm(e, SIZE64, 0x89, H_R10, H_RAX, LOG(at));
+	e_rm(e, SOFT_SIZE64, 0x8d, H_R10, H_R10, sizeof(uint32_t));
+	e_rm(e, SOFT_SIZE64, 0x89, H_R10, H_RAX, SOFT_AT_LOG(at));
 	e_const(e, H_R11, (uint64_t)(uintptr_t)u);
-	e_rm(e, SIZE64, 0x89, H_R11, H_RDI, AT(logged));
+	e_rm(e, SOFT_SIZE64, 0x89, H_R11, H_RDI, SOFT_AT(logged));
 	e_aim(e, none);
 	g->live = false;
 }
 
 static void count(struct soft_compiler *g)
 {
-	e_rm(&g->e, SIZE64, 0xff, 0, H_RDI, AT(base.branches)); /* inc */
+	e_rm(&g->e, SOFT_SIZE64, 0xff, 0, H_RDI, SOFT_AT(base.branches)); /* inc */
 	g->live = false;
 }
 
@@ -471,4 +471,3 @@ void soft_emit_plain(struct soft_compiler *g, const struct soft_uop *u, const st
 		break;
 	}
 }
-

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Memory operands of compiled code. An access leaves for its function if the TLB has no entry.
- * Several accesses of a run by the same base register, such as those of a stack frame, need one
- * look-up if they are near each other.
+ * Memory operands of compiled code. An access leaves for its function if the TLB has no entry. One
+ * look-up serves several accesses of a run by the same base register, such as those of a stack
+ * frame, if they are near each other.
  */
 #include "soft/compiler.h"
 
@@ -97,26 +97,26 @@ static void find_entry(struct soft_compiler *g, int32_t bytes)
 	e8(e, 7);
 	e_rr(e, 2, 0x81, 4, H_RAX);
 	e32(e, (SOFT_TLB_SIZE - 1) << 5);
-	e_rm(e, SIZE64, 0x03, H_RAX, H_RDI, AT(tlb));
-	e_rm(e, SIZE64, 0x8d, H_R10, H_R11, bytes - 1);
-	e_rr(e, SIZE64, 0x81, 4, H_R10);
+	e_rm(e, SOFT_SIZE64, 0x03, H_RAX, H_RDI, SOFT_AT(tlb));
+	e_rm(e, SOFT_SIZE64, 0x8d, H_R10, H_R11, bytes - 1);
+	e_rr(e, SOFT_SIZE64, 0x81, 4, H_R10);
 	e32(e, ~0xfffull);
 	g->live = false;
 }
 
 static void check(struct soft_compiler *g, const struct soft_uop *u, bool write)
 {
-	e_rm(&g->e, SIZE64, 0x3b, H_R10, H_RAX,
+	e_rm(&g->e, SOFT_SIZE64, 0x3b, H_R10, H_RAX,
 	     write ? (int32_t)offsetof(struct soft_tlb, write)
 		   : (int32_t)offsetof(struct soft_tlb, read));
-	soft_leave_if(g, JNE, u);
+	soft_leave_if(g, SOFT_JNE, u);
 }
 
 void soft_to_host(struct soft_compiler *g, const struct soft_uop *u, unsigned int size, bool write)
 {
 	find_entry(g, 1 << size);
 	check(g, u, write);
-	e_rm(&g->e, SIZE64, 0x03, H_R11, H_RAX, (int32_t)offsetof(struct soft_tlb, host));
+	e_rm(&g->e, SOFT_SIZE64, 0x03, H_R11, H_RAX, (int32_t)offsetof(struct soft_tlb, host));
 }
 
 /* Look up all of these at once. Returns false if no register is free for the distance. */
@@ -125,20 +125,18 @@ static bool begin(struct soft_compiler *g, const struct soft_uop *u, unsigned in
 {
 	unsigned int base, distance;
 
-	if (g->fixed + 3 > POOL)
+	if (g->fixed + 3 > SOFT_POOL)
 		return false;
 	base = soft_hold(g, slot, true);
-	e_rm(&g->e, SIZE64, 0x8d, H_R11, base, (int32_t)all->lo);
+	e_rm(&g->e, SOFT_SIZE64, 0x8d, H_R11, base, (int32_t)all->lo);
 	find_entry(g, (int32_t)(all->hi - all->lo));
 	check(g, u, false);
 	if (all->write)
 		check(g, u, true);
 	distance = soft_hold(g, SLOT_DISTANCE, false);
-	e_rm(&g->e, SIZE64, 0x8b, distance, H_RAX, (int32_t)offsetof(struct soft_tlb, host));
-	g->reach = (struct soft_reach){.slot = (uint8_t)slot,
-				       .write = all->write,
-				       .lo = all->lo,
-				       .hi = all->hi};
+	e_rm(&g->e, SOFT_SIZE64, 0x8b, distance, H_RAX, (int32_t)offsetof(struct soft_tlb, host));
+	g->reach = (struct soft_reach){
+		.slot = (uint8_t)slot, .write = all->write, .lo = all->lo, .hi = all->hi};
 	return true;
 }
 
@@ -146,8 +144,8 @@ static bool covers(const struct soft_compiler *g, unsigned int slot, const struc
 {
 	const struct soft_reach *r = &g->reach;
 
-	return r->lo < r->hi && r->slot == slot && a->lo + r->moved >= r->lo && a->hi + r->moved <= r->hi &&
-	       (r->write || !a->write);
+	return r->lo < r->hi && r->slot == slot && a->lo + r->moved >= r->lo &&
+	       a->hi + r->moved <= r->hi && (r->write || !a->write);
 }
 
 bool soft_reach(struct soft_compiler *g, const struct soft_uop *u, unsigned int slot)
@@ -157,12 +155,13 @@ bool soft_reach(struct soft_compiler *g, const struct soft_uop *u, unsigned int 
 
 	if (!access_by(u, slot, &a))
 		return false;
-	if (!covers(g, slot, &a) && (collect(u, g->end, slot, &all) < 2 || !begin(g, u, slot, &all)))
+	if (!covers(g, slot, &a) &&
+	    (collect(u, g->end, slot, &all) < 2 || !begin(g, u, slot, &all)))
 		return false;
 	/* First the one that nobody else can load again. */
 	distance = soft_hold(g, SLOT_DISTANCE, false);
 	base = soft_hold(g, slot, true);
-	e_sib(&g->e, SIZE64, 0x8d, H_R11, base, distance, 0, (int32_t)a.lo);
+	e_sib(&g->e, SOFT_SIZE64, 0x8d, H_R11, base, distance, 0, (int32_t)a.lo);
 	return true;
 }
 
@@ -189,6 +188,6 @@ void soft_operand(struct soft_compiler *g, const struct soft_uop *u, unsigned in
 	if (u->base != SOFT_R_ZERO * 8 && u->index == SOFT_R_ZERO * 8 &&
 	    soft_reach(g, u, u->base / 8))
 		return;
-	soft_address(g, SIZE64, u);
+	soft_address(g, SOFT_SIZE64, u);
 	soft_to_host(g, u, size, write);
 }

@@ -543,7 +543,8 @@ void soft_run(struct engine_vcpu *ev, bool want_irq, struct engine_exit *exit)
 	end(c);
 }
 
-static __attribute__((noinline)) void step(struct soft *c, const struct engine_step_hint *hint, struct engine_exit *exit)
+static __attribute__((noinline)) void step(struct soft *c, const struct engine_step_hint *hint,
+					   struct engine_exit *exit)
 {
 	c->call = SOFT_STEP;
 	c->base.state &= ~(uint32_t)ENGINE_ATTENTION;

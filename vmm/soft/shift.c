@@ -169,8 +169,8 @@ static uint8_t count_mask(const struct soft_translation *t)
 static uint32_t kind_of(const struct soft_translation *t, enum soft_kind_form form,
 			unsigned int size)
 {
-	static const uint8_t op[] = {SOFT_K_ROL, SOFT_K_ROR, 0, 0, SOFT_K_SHL, SOFT_K_SHR,
-				     0,		 SOFT_K_SAR};
+	static const uint8_t op[] = {SOFT_K_ROL, SOFT_K_ROR, 0, 0,
+				     SOFT_K_SHL, SOFT_K_SHR, 0, SOFT_K_SAR};
 
 	if (t->arg >= sizeof(op) || !op[t->arg])
 		return 0;

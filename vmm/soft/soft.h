@@ -79,7 +79,7 @@ struct soft_uop {
 	uint64_t ip; /* the address of the instruction, as an offset from the CS base */
 	const void *ptr;
 	uint32_t aux;
-	uint32_t kind; /* SOFT_KIND(), or 0 if the micro-operation has none */
+	uint32_t kind;	   /* SOFT_KIND(), or 0 if the micro-operation has none */
 	soft_uop_fn plain; /* the function that was made; `fn` can be compiled code */
 };
 
@@ -88,7 +88,8 @@ struct soft_link {
 	uint64_t gen;
 	const struct soft_uop *first;
 	int32_t insns;
-	uint32_t inner; /* compiled code follows it without `first`: 1 or 2 for link[0] or [1]; or 0 */
+	uint32_t
+		inner; /* compiled code follows it without `first`: 1 or 2 for link[0] or [1]; or 0 */
 };
 
 /* The mode that a block was decoded for. All bits must match for the block to be used. */
@@ -128,7 +129,7 @@ struct soft_block {
 	uint8_t compiled;	      /* how often it was */
 	uint32_t runs;		      /* until it is compiled */
 	struct soft_block *unit_next; /* the next of the ring of its unit; NULL: not compiled */
-	struct soft_link link[2]; /* fall-through, target */
+	struct soft_link link[2];     /* fall-through, target */
 	struct soft_uop uop[];
 };
 

@@ -57,8 +57,8 @@ void soft_unit_moved(const struct soft_compiler *g, struct soft_link *l)
 {
 	struct soft_link *first = l - (l->inner - 1);
 
-	soft_unit_drop(g, (struct soft_block *)((uintptr_t)first -
-						offsetof(struct soft_block, link)));
+	soft_unit_drop(g,
+		       (struct soft_block *)((uintptr_t)first - offsetof(struct soft_block, link)));
 }
 
 /* Returns true if the end of a block can continue along this one of its links. */
@@ -110,7 +110,7 @@ static void reach(const struct soft *c, struct soft_compiler *g)
 
 			if (!next || soft_unit_index(g, next) < g->blocks)
 				continue;
-			if (g->blocks == UNIT_BLOCKS || uops + next->uops > UNIT_UOPS)
+			if (g->blocks == SOFT_UNIT_BLOCKS || uops + next->uops > SOFT_UNIT_UOPS)
 				continue;
 			g->block[g->blocks++] = next;
 			uops += next->uops;
