@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Memory operands of compiled code. An access leaves for its function if the TLB has no entry. One
- * look-up serves several accesses of a run by the same base register, such as those of a stack
- * frame, if they are near each other.
+ * look-up serves several accesses near each other by the same base register, such as those of a
+ * stack frame.
  */
 #include "soft/compiler.h"
 
