@@ -171,7 +171,7 @@ bool soft_unit_collect(struct soft *c, struct soft_compiler *g, struct soft_bloc
 		struct soft_block *b = g->block[i];
 
 		b->unit_next = g->block[(i + 1) % g->blocks];
-		b->compiled++;
+		b->compiled += b->compiled < UINT8_MAX;
 		for (k = 0; k < 2; k++) {
 			struct soft_block *next = successor(c, b, k);
 
