@@ -306,8 +306,71 @@ static uint64_t do_piece(struct soft *c, struct string s, uint8_t *to, const uin
 }
 
 /*
- * Execute iterations of a forward REP in bulk, up to the end of a page. Return how many were done,
- * or 0 if the next one must take the slow path.
+ * piece() for descending addresses in 64-bit mode. *host is the host address of the lowest element.
+ */
+static uint64_t piece_down(struct soft *c, struct string s, enum soft_seg seg, uint64_t offset,
+			   uint64_t count, bool write, uint8_t **host)
+{
+	uint64_t va = offset + (seg >= SOFT_SEG_FS ? soft_seg_cache(c, seg)->base : 0), bytes;
+	uint64_t most = va % X86_PAGE_SIZE / s.size + 1;
+	const struct soft_tlb *t;
+
+	if (va % X86_PAGE_SIZE + s.size > X86_PAGE_SIZE)
+		return 0;
+	count = count < most ? count : most;
+	bytes = count * s.size;
+	va -= bytes - s.size;
+	t = soft_find_tlb(c, va);
+	/* A fault has the address of the highest element, which the slow path accesses. */
+	if (!SOFT_TLB_HIT(write ? t->write : t->read, va, bytes))
+		return 0;
+	*host = (uint8_t *)(t->host + va);
+	return count;
+}
+
+/* Copy elements from the last to the first, so that a later one can read an earlier result. */
+static void copy_down(uint8_t *to, const uint8_t *from, uint64_t count, unsigned int size)
+{
+	uint8_t element[8];
+
+	while (count--) {
+		memcpy(element, from + count * size, size);
+		memcpy(to + count * size, element, size);
+	}
+}
+
+/* bulk() for MOVS and STOS with DF set, in 64-bit mode. */
+static uint64_t bulk_down(struct soft *c, struct string s, uint64_t count)
+{
+	uint8_t *from = NULL, *to;
+	uint64_t n = count, most;
+
+	if ((s.op != MOVS && s.op != STOS) || c->bits != 64 || s.width != 8)
+		return 0;
+	if (s.op == MOVS)
+		n = piece_down(c, s, s.seg, c->r[SOFT_R_RSI], n, false, &from);
+	most = n;
+	if (n)
+		n = piece_down(c, s, SOFT_SEG_ES, c->r[SOFT_R_RDI], n, true, &to);
+	if (!n)
+		return 0;
+	if (s.op == MOVS)
+		from += (most - n) * s.size;
+	if (s.op == STOS)
+		do_piece(c, s, to, NULL, n, NULL);
+	else if (to >= from || to + n * s.size <= from)
+		memmove(to, from, n * s.size);
+	else
+		copy_down(to, from, n, s.size);
+	if (s.op == MOVS)
+		add(c, SOFT_R_RSI, s.width, -(n * s.size));
+	add(c, SOFT_R_RDI, s.width, -(n * s.size));
+	return n;
+}
+
+/*
+ * Execute iterations of a REP in bulk, up to the end of a page. Return how many were done, or 0 if
+ * the next one must take the slow path.
  */
 static uint64_t bulk(struct soft *c, const struct soft_uop *u, struct string s, uint64_t count,
 		     uint16_t *fl)
@@ -316,9 +379,10 @@ static uint64_t bulk(struct soft *c, const struct soft_uop *u, struct string s, 
 	uint8_t *from = NULL, *to;
 	uint64_t n = count;
 
-	if (s.op == LODS || s.op >= INS || c->r[SOFT_R_RFLAGS] & X86_FL_DF || count < 4 ||
-	    c->set == SOFT_TLB_SLOW || c->data_watches)
+	if (s.op == LODS || s.op >= INS || count < 4 || c->set == SOFT_TLB_SLOW || c->data_watches)
 		return 0;
+	if (c->r[SOFT_R_RFLAGS] & X86_FL_DF)
+		return bulk_down(c, s, count);
 	if (has_source)
 		n = piece(c, u, s, s.seg, narrow(c->r[SOFT_R_RSI], s.width), n, false, &from);
 	if (n)
