@@ -76,13 +76,13 @@ static void clock_now(void *opaque, struct vpt_clock *now)
 	core_clock_now(opaque, now, &tsc);
 }
 
-/* An engine that reports to an observer also keeps the due times of its gate. */
+/* The run() of an engine that reports to an observer also keeps the due times of its gate. */
 static bool keeps_due(void *opaque, bool whole)
 {
 	const struct core_vcpu *v = opaque;
 	const struct engine_time *time = &v->ev->time;
 
-	return v->engine->can & ENGINE_REPORTS &&
+	return v->engine->can & ENGINE_REPORTS && !(v->way & CORE_WAY_STEP_ALWAYS) &&
 	       (!whole || !time->clocks || time->ticks % time->clocks == 0);
 }
 
