@@ -14,7 +14,7 @@ void soft_emit_jump(struct soft_compiler *g, const void *fn)
 	e8(&g->e, 0xff), e8(&g->e, 0xe0);
 }
 
-/* Go to a block of the unit, whose code begins here if it is the next one to be emitted. */
+/* Go to a block of the unit. Its address may not be known yet. */
 static void go(struct soft_compiler *g, unsigned int block)
 {
 	uint8_t *from = e_jump(&g->e, SOFT_ALWAYS);
@@ -81,11 +81,17 @@ void soft_emit_stale(struct soft_compiler *g)
 	}
 }
 
-uint8_t *soft_emit_gate(struct soft_compiler *g)
+/* RAX := the gate. The zero flag is set if it is closed. */
+static void test_gate(struct soft_compiler *g)
 {
 	e_rm(&g->e, SOFT_SIZE64, 0x8b, H_RAX, H_RDI, SOFT_AT(open));
 	e_rm(&g->e, 0, 0xf6, 0, H_RAX, SOFT_AT_GATE(state));
 	e8(&g->e, VPT_GATE_OPEN);
+}
+
+uint8_t *soft_emit_gate(struct soft_compiler *g)
+{
+	test_gate(g);
 	return e_jump(&g->e, SOFT_JE);
 }
 
@@ -132,9 +138,7 @@ static void jmp(struct soft_compiler *g, const struct soft_uop *u)
 {
 	soft_hold_flush(g);
 	if (g->traced) {
-		e_rm(&g->e, SOFT_SIZE64, 0x8b, H_RAX, H_RDI, SOFT_AT(open));
-		e_rm(&g->e, 0, 0xf6, 0, H_RAX, SOFT_AT_GATE(state));
-		e8(&g->e, VPT_GATE_OPEN);
+		test_gate(g);
 		soft_leave_if(g, SOFT_JE, u);
 	}
 	soft_emit_follow(g, u, 1, u->imm);
