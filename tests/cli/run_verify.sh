@@ -53,6 +53,8 @@ for cpus in 2 3 5; do
 done
 same "vCPUs that do not start" --pt=host --cpus=4 "$GUEST/demo.elf"
 same "vCPUs that do not start, rtit" --pt=host --trace=rtit --cpus=4 "$GUEST/demo.elf"
+same "3 vCPUs, timing, a PSB while one waits for its start-up IPI" --pt=host --tsc --mtc --cyc --cpus=3 \
+	"$GUEST/smp.elf"
 same "64 vCPUs" --pt=host --cpus=64 --psb=0 "$GUEST/smp.elf"
 same "3 vCPUs, guest" --pt=guest --model=icx --cpus=3 --arg=1000 "$GUEST/smp.elf"
 same "3 vCPUs, rtit" --pt=host --model=airmont --cpus=3 "$GUEST/smp.elf"

@@ -6,8 +6,12 @@ void dec_pt_psb(struct dec_pt *pt)
 {
 	enum vptd_status status = VPTD_OK;
 
+	/* An INIT sent the FUP. Until the SIPI's TIP.PGE nothing is traced (table 33-55, row 23). */
+	if (pt->enabled && pt->waits & W_FUP && !(pt->waits & W_PSB))
+		status = dec_pt_pgd(pt, 0, true);
 	if (pt->synced) {
-		status = dec_pt_use_outcomes(pt);
+		if (!status)
+			status = dec_pt_use_outcomes(pt);
 		dec_pt_drop_waiting(pt);
 	}
 	/* The flow up to here is lost, but decoding can resume at this PSB. */
