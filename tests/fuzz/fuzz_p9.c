@@ -19,6 +19,27 @@
 #define MAX_REQUESTS 200
 #define SECRET	     "a-secret-outside"
 
+/*
+ * libFuzzer learns the operands of memmem(), memcmp() and of comparisons. An input that has the secret
+ * from there would put it into the folder itself, so nothing is compared with it but a sum of differences.
+ */
+static bool is_secret(const uint8_t *bytes)
+{
+	unsigned int differs = 0, i;
+
+	for (i = 0; i < sizeof(SECRET) - 1; i++)
+		differs |= bytes[i] ^ (uint8_t)SECRET[i];
+	return !differs;
+}
+
+static bool has_secret(const uint8_t *bytes, size_t n)
+{
+	for (; n >= sizeof(SECRET) - 1; bytes++, n--)
+		if (is_secret(bytes))
+			return true;
+	return false;
+}
+
 static char base[64];
 static int top = -1; /* open at @base, since the fuzzer's own paths are relative */
 
@@ -59,11 +80,11 @@ static void make_folder(void)
 
 static void check_outside(void)
 {
-	char text[sizeof(SECRET) + 1] = "";
+	uint8_t text[sizeof(SECRET) + 1];
 	int fd = openat(top, "secret", O_RDONLY);
 
 	REQUIRE(fd >= 0 && read(fd, text, sizeof(text)) == sizeof(SECRET) - 1);
-	REQUIRE(!strcmp(text, SECRET));
+	REQUIRE(is_secret(text));
 	close(fd);
 }
 
@@ -86,7 +107,7 @@ static void ask(struct p9_server *s, struct input *in)
 	memcpy(own, request, n + 4);
 	used = p9_serve(s, own, n + 4, own + n + 4, room);
 	REQUIRE(used <= room);
-	REQUIRE(!memmem(own + n + 4, used, SECRET, sizeof(SECRET) - 1));
+	REQUIRE(!has_secret(own + n + 4, used));
 	free(own);
 }
 
