@@ -87,8 +87,8 @@ resumed() { # BEFORE SNAPSHOT OPTION...
 # Resume a snapshot with a trace of each instruction.
 traced() { # BEFORE SNAPSHOT
 	resumed "$1" "$2" --pt=host --oracle -o "$dir/t.vpt" || return
-	"$VPT" verify "$dir/t.vpt" >"$dir/verify" || return
-	grep -q '^verify: [1-9].* 0 mismatches' "$dir/verify" || { cat "$dir/verify" && return 1; }
+	"$VPT" verify "$dir/t.vpt" >"$dir/verify" 2>&1 &&
+		grep -q '^verify: [1-9].* 0 mismatches' "$dir/verify" || { cat "$dir/verify" && return 1; }
 	insns=$((insns + $(sed -n 's/^verify: \([0-9]*\) retired.*/\1/p' "$dir/verify")))
 }
 
@@ -241,7 +241,9 @@ continues() { # N OPTION...
 	shift
 	resumed "$dir/$co_n.before" "$dir/$co_n.vps" -o "$dir/t.vpt" "$@" &&
 		"$VPT" verify "$dir/t.vpt" >"$dir/verify" && grep -q ' 0 mismatches' "$dir/verify" &&
-		"$VPT" verify "$dir/kvm.vpt" | cmp - "$dir/verify"
+		"$VPT" verify "$dir/kvm.vpt" | cmp - "$dir/verify" && return
+	cat "$dir/verify"
+	return 1
 }
 i=0
 done_=0
