@@ -36,8 +36,19 @@ code() { # NAME WHAT...: the instructions of the last page, which must have each
 	tap_run "$name: counted by the walk, too" cmp "$dir/page" "$dir/same"
 }
 
+# The times of the last trace. WHAT is that of report_times.py.
+on_time() { # NAME WHAT...
+	name=$1
+	shift
+	"$VPT" decode -T -i -j "$dir/t.vpt" >"$dir/listing"
+	"$VPT" report -q -o "$dir/page" "$dir/t.vpt"
+	tap_run "$name: its times are the listing's" python3 tests/cli/formats/report_times.py \
+		"$dir/page" "$dir/listing" "$@"
+}
+
 page demo "$GUEST/demo.elf"
 code demo insns ways targets more cold lines
+on_time demo none
 # The calls and their marks, of the last trace.
 cuts() { # NAME OPTIONS WHAT...
 	name=$1
@@ -78,8 +89,19 @@ fact "one vCPU" '["only vCPU","1"]'
 page times "$GUEST/calls.elf" --tsc --mtc=0 --cyc
 cuts times "--from=5us --until=20us" begin end
 fact times 'TSC ticks after the first known time until '
+on_time times
+"$VPT" report -q --no-times -o "$dir/page" "$dir/t.vpt"
+tap_run "a page without times" python3 tests/cli/formats/report_times.py "$dir/page" "$dir/listing" none
 compare "two vCPUs"
 code "two vCPUs" insns ways targets cold lines
+page "two vCPUs with times" "$GUEST/smp.elf" --cpus=2 --tsc --mtc=0
+on_time "two vCPUs with times" vcpus
+page sleeps "$GUEST/timer.elf" --tsc --cyc
+on_time sleeps sleep
+page "many times" "$GUEST/storm.elf" --tsc --cyc
+on_time "many times" sleep thin
+page "RTIT with times" "$GUEST/processes.elf" --model=silvermont --tsc --mtc=0
+on_time "RTIT with times" rtit
 page "code of 16 and 32 bits" "$GUEST/compat.elf"
 code "code of 16 and 32 bits" insns ways targets
 page "code that changes" "$GUEST/selfmod.elf"

@@ -166,6 +166,7 @@ int cli_export_prepare(struct cli_export_format *f, struct trace_reader *reader,
 	if (!status && f->type->lines && debug_symbols_read_lines(all->symbols))
 		status = cli_fail(CLI_EXIT_HOST, "%s: %s: %s", f->verb, f->path, strerror(ENOMEM));
 	w->symbols = all->symbols;
+	w->untimed = f->untimed;
 	if (!status)
 		status = find_cut(f, w, &all->cut);
 	w->cut = all->cut;

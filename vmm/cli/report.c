@@ -50,6 +50,10 @@ static const struct cli_option rows[] = {
 	CLI_OPTION_FROM('f', AT(of.cut.from)),
 	CLI_OPTION_UNTIL('u', AT(of.cut.until)),
 	CLI_OPTION_LAST('l', AT(of.cut.last), GIVEN(of.cut.has_last)),
+	{0, "no-times", NULL,
+	 "do not compute times: the page has no axis by time, and is made faster and with less "
+	 "memory",
+	 cli_take_flag, AT(of.untimed)},
 	{0, "pti", NULL, "treat two CR3s that differ only in bit 12 as one space, for Linux' PTI",
 	 cli_take_flag, AT(of.pti)},
 	{'S', "symbols", "=FILE[@BIAS]",

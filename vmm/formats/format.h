@@ -106,6 +106,11 @@ struct format_type {
 	int (*instant)(struct format_run *run, struct format_lane *lane,
 		       const struct format_instant *instant);
 	/*
+	 * The time at the clock is known. The times of a vCPU need not rise. Without this function,
+	 * the walk only computes the times that its cut needs.
+	 */
+	int (*time)(struct format_run *run, const struct decode_when *when);
+	/*
 	 * A VM exit from @guest led to the instruction at @ip of @host. With FORMAT_EXIT_LEFT the
 	 * host's spans are those before, and with FORMAT_EXIT_HANDLED those of the handler.
 	 */

@@ -15,23 +15,33 @@
 #define EVENTS_MAX 2000u
 #define MARKS_MAX  20000u
 
-static int begin(struct format_run *run)
+static struct format_report *begin_any(struct format_run *run)
 {
 	struct format_report *r = calloc(1, sizeof(*r));
 
-	if (r)
-		r->served = run->own;
 	run->own = r;
+	if (r)
+		r->times = calloc(trace_reader_info(run->reader)->vcpus, sizeof(*r->times));
+	return r && r->times ? r : NULL;
+}
+
+static int begin(struct format_run *run)
+{
+	struct format_report_served *served = run->own;
+	struct format_report *r = begin_any(run);
+
+	if (r)
+		r->served = served;
 	return r ? 0 : -ENOMEM;
 }
 
 static int begin_window(struct format_run *run)
 {
-	struct format_report *r = calloc(1, sizeof(*r));
+	const struct format_report_window *window = run->own;
+	struct format_report *r = begin_any(run);
 
 	if (r)
-		r->window = run->own;
-	run->own = r;
+		r->window = window;
 	return r ? 0 : -ENOMEM;
 }
 
@@ -169,7 +179,14 @@ static int instant(struct format_run *run, struct format_lane *lane,
 	const bool mark = !strncmp(instant->name, "mark: ", 6);
 	struct format_report_series *s =
 		find_series(run->own, run->vcpu, mark ? "mark" : instant->name);
-	struct format_report_event e = {.clock = run->clock, .of = *instant};
+	const struct format_report_times *times =
+		&((struct format_report *)run->own)->times[run->vcpu];
+	struct format_report_event e = {
+		.clock = run->clock,
+		.timed = !mark && times->known,
+		.tsc = times->last,
+		.of = *instant,
+	};
 
 	(void)lane;
 	if (!s)
@@ -189,6 +206,18 @@ static int instant(struct format_run *run, struct format_lane *lane,
 	if (s->kept.n > (mark ? MARKS_MAX : EVENTS_MAX))
 		thin_events(s);
 	return 0;
+}
+
+static int take_time(struct format_run *run, const struct decode_when *when)
+{
+	struct format_report *r = run->own;
+	struct format_report_times *t = &r->times[run->vcpu];
+
+	t->inside |= run->inside;
+	/* Before a cut, only the last point is of use. */
+	if (!t->inside && t->n && t->at[t->n - 1].clock < run->clock)
+		t->n = 0;
+	return format_report_times_add(t, run->clock, when);
 }
 
 static int end(struct format_run *run)
@@ -215,7 +244,10 @@ static void close(struct format_run *run)
 			free(r->series.at[i].kept.at[j].text);
 		free(r->series.at[i].kept.at);
 	}
+	for (i = 0; r && r->times && i < trace_reader_info(run->reader)->vcpus; i++)
+		free(r->times[i].at);
 	if (r) {
+		free(r->times);
 		free(r->series.at);
 		trace_pairs_free(&r->funcs);
 		trace_pairs_free(&r->totals);
@@ -231,6 +263,7 @@ const struct format_type format_type_report = {
 	.span_begin = span_begin,
 	.span_end = span_end,
 	.instant = instant,
+	.time = take_time,
 	.end = end,
 	.close = close,
 };
@@ -242,6 +275,7 @@ const struct format_type format_type_window = {
 	.span_begin = span_begin,
 	.span_end = span_end,
 	.instant = instant,
+	.time = take_time,
 	.end = format_report_write_window,
 	.close = close,
 };

@@ -4,6 +4,7 @@
 #define VMM_FORMATS_REPORT_H
 
 #include "formats/format.h"
+#include "formats/report_times.h"
 #include "trace/pairs.h"
 
 #define FORMAT_REPORT_BUCKETS 256u
@@ -27,6 +28,8 @@ struct format_report_lane {
 
 struct format_report_event {
 	uint64_t clock;
+	bool timed;		  /* @tsc is valid */
+	uint64_t tsc;		  /* the time of the packet of the event */
 	struct format_instant of; /* without a name */
 	char *text;		  /* of a mark; or NULL */
 };
@@ -55,6 +58,8 @@ struct format_report {
 		struct format_report_series *at;
 		size_t n, room;
 	} series;
+	/* Of each vCPU. A window has the points around it. */
+	struct format_report_times *times;
 	uint64_t spans, shortest;  /* the number of kept calls, and the least length of one */
 	struct trace_pairs funcs;  /* (function, 0) to its number */
 	struct trace_pairs totals; /* (number of a function, enum format_report_total) */
@@ -81,6 +86,8 @@ extern const struct format_type format_type_report, format_type_window;
 /* The parts of the page, which are files of vmm/report, with their ends. */
 extern const char format_page_head[], format_page_head_end[];
 extern const char format_page_style[], format_page_style_end[];
+extern const char format_page_data[], format_page_data_end[];
+extern const char format_page_time[], format_page_time_end[];
 extern const char format_page_script[], format_page_script_end[];
 
 /* Write a text as a JSON string that no HTML parser interprets. */

@@ -9,6 +9,9 @@
 #include "text/text.h"
 
 #define NODES_MAX 60000u
+/* The points of time of all vCPUs, and those of each. */
+#define POINTS_MAX   8192u
+#define POINTS_LEAST 64u
 
 /* A node of the tree of calls with the instructions of its callees. */
 struct node {
@@ -217,9 +220,12 @@ static void write_functions(struct format_run *run)
 	putc(']', run->out);
 }
 
-static void write_event(FILE *out, const struct format_report_event *e)
+/* Write an event. @first is the first known time of its vCPU. */
+static void write_event(FILE *out, const struct format_report_event *e, uint64_t first)
 {
 	fprintf(out, "{\"at\":%" PRIu64, e->clock);
+	if (e->timed)
+		fprintf(out, ",\"time\":%" PRIu64, e->tsc - first);
 	if (e->of.has_from)
 		fprintf(out, ",\"from\":\"0x%" PRIx64 "\"", e->of.from);
 	if (e->of.has_to)
@@ -255,9 +261,25 @@ static void write_events(const struct format_run *run)
 		fputs("],\"list\":[", run->out);
 		for (j = 0; j < s->kept.n; j++) {
 			fputs(j ? "," : "", run->out);
-			write_event(run->out, &s->kept.at[j]);
+			write_event(run->out, &s->kept.at[j], r->times[s->vcpu].first);
 		}
 		fputs("]}", run->out);
+	}
+	putc(']', run->out);
+}
+
+/* Write the known times of each vCPU. */
+static void write_times(const struct format_run *run)
+{
+	const struct format_report *r = run->own;
+	const unsigned int vcpus = trace_reader_info(run->reader)->vcpus;
+	unsigned int i;
+
+	fputs(",\"times\":[", run->out);
+	for (i = 0; i < vcpus; i++) {
+		format_report_times_thin(&r->times[i], POINTS_MAX / vcpus + POINTS_LEAST);
+		fputs(i ? "," : "", run->out);
+		format_report_times_write(&r->times[i], run->out);
 	}
 	putc(']', run->out);
 }
@@ -318,7 +340,8 @@ int format_report_write(struct format_run *run)
 	write_part(run->out, format_page_style, format_page_style_end);
 	fputs("</style>\n<script type=\"application/json\" id=\"data\">\n{", run->out);
 	format_report_facts(run);
-	fprintf(run->out, ",\"insns\":%" PRIu64 ",\"shortest\":%" PRIu64, run->insns, r->shortest);
+	fprintf(run->out, ",\"hz\":%" PRIu64 ",\"insns\":%" PRIu64 ",\"shortest\":%" PRIu64,
+		trace_reader_info(run->reader)->tsc_hz, run->insns, r->shortest);
 	err = write_lanes(run);
 	write_functions(run);
 	if (!err)
@@ -326,7 +349,10 @@ int format_report_write(struct format_run *run)
 	if (!err && r->served)
 		err = write_starts(run);
 	write_events(run);
+	write_times(run);
 	fputs("}\n</script>\n<script>\n", run->out);
+	write_part(run->out, format_page_data, format_page_data_end);
+	write_part(run->out, format_page_time, format_page_time_end);
 	write_part(run->out, format_page_script, format_page_script_end);
 	fputs("</script>\n</body>\n</html>\n", run->out);
 	return err;
@@ -352,6 +378,7 @@ int format_report_write_window(struct format_run *run)
 	putc(']', run->out);
 	write_names(run);
 	write_events(run);
+	write_times(run);
 	putc('}', run->out);
 	return err;
 }

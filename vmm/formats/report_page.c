@@ -10,4 +10,6 @@
 		"format_page_" #name "_end:\n.byte 0\n.popsection")
 EMBED(head, "head.html");
 EMBED(style, "report.css");
+EMBED(data, "data.js");
+EMBED(time, "time.js");
 EMBED(script, "report.js");

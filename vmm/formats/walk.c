@@ -11,6 +11,8 @@
 #include "decode/spaces.h"
 #include "formats/lanes.h"
 #include "text/text.h"
+#include "vpt/atom_msr.h"
+#include "vpt/msr.h"
 
 struct walk {
 	const struct format_walk *of;
@@ -18,6 +20,7 @@ struct walk {
 	struct format_lane *lane;    /* the lane of the last item, or NULL */
 	struct format_lane *left;    /* the guest of a VM exit without host code yet, or NULL */
 	struct decode_cutter cutter; /* of the current vCPU */
+	bool timed;		     /* the flow of the current vCPU has times */
 	const struct trace_reader_mark *marks; /* those that are still to come */
 	size_t nmarks;
 };
@@ -329,13 +332,49 @@ static int pass_pieces(struct walk *w, struct decode_item *item)
 	return err;
 }
 
-/* A flow with times depends on all earlier packets, and has no shards. */
-static int open_flow(const struct walk *w, struct decode_flow **flow)
+/* Returns true if the current vCPU has packets with the time. */
+static bool has_times(const struct walk *w)
 {
-	const struct decode_shards_how how = {
-		.jobs = decode_window_is_timed(&w->cutter.cut) ? 1 : w->of->jobs};
+	const bool rtit = trace_reader_info(w->of->reader)->flags & TRACE_INFO_ATOM;
+	const uint64_t bit = rtit ? VPT_ATOM_MASK(CTL, STS_EN) : VPT_CTL_MASK(TSC_EN);
+	const struct trace_period *p;
+	size_t count, i;
 
-	return decode_shards_open(w->of->reader, w->run.vcpu, DECODE_FLOW_BLOCKS, &how, flow);
+	p = trace_reader_sessions(w->of->reader, w->run.vcpu, &count);
+	for (i = 0; i < count; i++)
+		if (p[i].start->ctl & bit)
+			return true;
+	return false;
+}
+
+/* A flow with times depends on all earlier packets, and has no shards. */
+static int open_flow(struct walk *w, struct decode_flow **flow)
+{
+	struct decode_shards_how how = {.jobs = w->of->jobs};
+	int err;
+
+	w->timed = decode_window_is_timed(&w->cutter.cut) ||
+		   (w->run.type->time && !w->of->untimed && has_times(w));
+	if (w->timed)
+		how.jobs = 1;
+	err = decode_shards_open(w->of->reader, w->run.vcpu, DECODE_FLOW_BLOCKS, &how, flow);
+	if (!err && w->timed)
+		decode_flow_keep_time(*flow);
+	return err;
+}
+
+/* Get the next item, and report its time. */
+static int next_item(struct walk *w, struct decode_flow *flow, struct decode_item *item)
+{
+	int err = decode_flow_next(flow, item);
+
+	if (err || !w->timed)
+		return err;
+	decode_cutter_time(&w->cutter, w->run.clock, item);
+	if (w->of->untimed || !w->run.type->time || item->kind == DECODE_ITEM_END ||
+	    !item->when.known)
+		return 0;
+	return w->run.type->time(&w->run, &item->when);
 }
 
 static int walk_vcpu(struct walk *w)
@@ -354,17 +393,13 @@ static int walk_vcpu(struct walk *w)
 	w->marks = trace_reader_marks(w->of->reader, w->run.vcpu, &w->nmarks);
 	if (w->of->by_cr3)
 		decode_by_cr3_begin(w->of->by_cr3, w->run.vcpu);
-	if (decode_window_is_timed(&w->cutter.cut))
-		decode_flow_keep_time(flow);
 	if (!format_has_blocks(w->run.type))
 		err = decode_flow_merge(flow, decode_calls_function,
 					(void *)(uintptr_t)w->run.symbols);
 	if (!err)
 		err = check_cut(w);
 	while (!err && item.kind != DECODE_ITEM_END && w->run.clock < w->cutter.cut.until) {
-		err = decode_flow_next(flow, &item);
-		if (!err)
-			decode_cutter_time(&w->cutter, w->run.clock, &item);
+		err = next_item(w, flow, &item);
 		if (!err)
 			err = pass_pieces(w, &item);
 		/* A full disk must not be found out after hours. */

@@ -19,6 +19,7 @@ struct format_walk {
 	unsigned int vcpu; /* valid only if @one_vcpu is set */
 	uint64_t base;	   /* of struct format_run */
 	const char *only;  /* of struct format_run */
+	bool untimed;	   /* do not compute times for the format */
 	/* The cut: what vCPU i exports, or NULL for all. */
 	const struct decode_window *cut;
 	/* Returns true if an item is to be exported; NULL for all. */

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The page of vpt report. Names come from guests: they are only ever textContent.
-'use strict';
-const data = JSON.parse(document.getElementById('data').textContent);
-const id = (name) => document.getElementById(name);
-const plural = (n) => n.toLocaleString('en');
-const ROW = 17, AXIS = 22, SVG = 'http://www.w3.org/2000/svg';
-
+// The parts of the page.
 function element(parent, name, text, cls) {
 	const e = document.createElement(name);
 	if (text !== undefined)
@@ -57,6 +51,12 @@ const end = Math.max(data.lanes.reduce((d, l) => l.spans.reduce((m, s) => Math.m
 const begin = Math.min(data.lanes.reduce((d, l) => l.spans.reduce((m, s) => Math.min(m, s[1]), d), end - 1),
 	data.events.reduce((d, s) => s.list.reduce((m, e) => Math.min(m, e.at), d), end - 1));
 const view = {from: begin, to: end, picked: null};
+// The edges of the axis.
+function edges() {
+	const all = [...clocks.values()];
+	const list = axis.time ? all.flatMap((c) => [c.time[0], c.time[c.time.length - 1]]) : [begin, end];
+	return [Math.min(...list), Math.max(...list)];
+}
 const canvas = id('time');
 let hits = [];
 
@@ -94,11 +94,24 @@ function layOut() {
 }
 layOut();
 
+// The edges of a call that are not on the axis. More than 3: no instruction of it is.
+function tornAt(lane, s) {
+	const c = clocks.get(lane.vcpu), to = s[1] + s[2];
+	if (!axis.time)
+		return s[4];
+	if (to < c.at[0] || s[1] > c.at[c.at.length - 1])
+		return 4;
+	return s[4] | (s[1] < c.at[0] ? 1 : 0) | (to > c.at[c.at.length - 1] ? 2 : 0);
+}
+
 function drawSpans(c, lane, y, x, width) {
 	const last = [];
+	if (!hasPlaces(lane.vcpu))
+		return;
 	for (const s of lane.spans) {
-		const a = x(s[1]), b = x(s[1] + s[2]), top = y + ROW * (1 + s[3]);
-		if (b < 0 || a > width || s[3] >= 24)
+		const a = x(place(lane.vcpu, s[1], true)), top = y + ROW * (1 + s[3]);
+		const b = Math.max(x(place(lane.vcpu, s[1] + s[2], false)), a), torn = tornAt(lane, s);
+		if (b < 0 || a > width || s[3] >= 24 || torn > 3)
 			continue;
 		// Calls that share a pixel are drawn once.
 		if (b - a < 1 && last[s[3]] === Math.floor(a))
@@ -111,7 +124,7 @@ function drawSpans(c, lane, y, x, width) {
 		c.fillStyle = css('--mark');
 		// A torn edge: the call goes on outside of the trace.
 		for (const [bit, at] of [[1, a], [2, b]])
-			if (s[4] & bit && at >= 0 && at <= width)
+			if (torn & bit && at >= 0 && at <= width)
 				for (let i = 0; i < ROW - 1; i += 4)
 					c.fillRect(at - (bit === 2 ? 2 : 0), top + i, 2, 2);
 		if (view.picked === s) {
@@ -128,16 +141,20 @@ function drawSpans(c, lane, y, x, width) {
 
 function drawSeries(c, s, y, x, width) {
 	const max = Math.max(...s.buckets), wide = 2 ** s.shift;
+	if (!hasPlaces(s.vcpu))
+		return;
 	c.fillStyle = css('--line');
 	if (s.stride > 1)
 		s.buckets.forEach((n, i) => {
-			if (n)
-				c.fillRect(x(i * wide), y + ROW - 2 - n / max * 12, Math.max(x(wide) - x(0), 1), n / max * 12);
+			if (!n)
+				return;
+			const left = x(place(s.vcpu, i * wide, true)), right = x(place(s.vcpu, (i + 1) * wide, false));
+			c.fillRect(left, y + ROW - 2 - n / max * 12, Math.max(right - left, 1), n / max * 12);
 		});
 	c.fillStyle = css('--mark');
 	for (const e of s.list) {
-		const at = x(e.at);
-		if (at < -3 || at > width + 3)
+		const at = x(eventPlace(s, e));
+		if (!(at >= -3 && at <= width + 3))
 			continue;
 		c.fillRect(at - 1, y + 2, 2, ROW - 5);
 		hits.push([at - 3, y, 6, e, s]);
@@ -153,7 +170,7 @@ function drawAxis(c, x, width) {
 		seen = x(n);
 		c.fillRect(seen, 0, 1, 5);
 		if (seen < width - 80)
-			c.fillText(plural(Math.round(n)), seen + 3, 13);
+			c.fillText(axis.time ? timeText(n, step, view.to) : plural(Math.round(n)), seen + 3, 13);
 	}
 }
 
@@ -176,23 +193,75 @@ function draw() {
 			drawSpans(c, r.lane, y, x, width);
 		else
 			drawSeries(c, r.series, y, x, width);
-		c.fillStyle = css('--text');
 		c.font = 'bold 11px monospace';
-		c.fillText(r.title, 4, y + 12);
+		const v = (r.lane || r.series).vcpu;
+		const title = hasPlaces(v) ? r.title : `${r.title}, without a known time`;
+		// Events below the title can still be seen.
+		c.globalAlpha = 0.75;
+		c.fillStyle = css('--panel');
+		c.fillRect(3, y + 1, c.measureText(title).width + 4, ROW - 3);
+		c.globalAlpha = 1;
+		c.fillStyle = css('--text');
+		c.fillText(title, 4, y + 12);
 		c.font = '11px monospace';
 		y += r.height;
 	}
-	id('range').textContent = `instructions ${plural(Math.round(view.from))} to ${plural(Math.round(view.to))} of each vCPU`;
+	id('range').textContent = axis.time
+		? `time ${timeText(view.from, (view.to - view.from) / 100, view.to)} to ${timeText(view.to, (view.to - view.from) / 100, view.to)}`
+		: `instructions ${plural(Math.round(view.from))} to ${plural(Math.round(view.to))} of each vCPU`;
+	id('axis').setAttribute('aria-pressed', axis.time);
+	remember();
 	if (id('calls').parentElement.open)
 		listCalls();
 }
 
 function show(from, to) {
-	const size = Math.min(Math.max(to - from, 4), end - begin);
-	view.from = Math.min(Math.max(from, begin), end - size);
+	const [first, last] = edges();
+	const size = Math.min(Math.max(to - from, 4), last - first);
+	view.from = Math.min(Math.max(from, first), last - size);
 	view.to = view.from + size;
 	draw();
 }
+
+// Show instructions of a vCPU. Where they have no time, the axis becomes that of instructions.
+function showClocks(v, from, to) {
+	const c = clocks.get(v);
+	if (axis.time && !(c && to >= c.at[0] && from <= c.at[c.at.length - 1]))
+		axis.time = false;
+	show(place(v, from, false), place(v, to, true));
+}
+
+// Change the axis. The part of the first vCPU with times stays in view.
+function changeAxis() {
+	const v = [...clocks.keys()][0];
+	if (v === undefined)
+		return;
+	const whole = view.from <= edges()[0] && view.to >= edges()[1];
+	const from = clockOf(v, view.from), to = clockOf(v, view.to);
+	axis.time = !axis.time;
+	if (whole)
+		show(...edges());
+	else
+		show(place(v, from, false), place(v, to, true));
+}
+
+// The address of the page has the axis and the range, thus it can be kept and sent.
+let timer = 0;
+const address = () => `#axis=${axis.time ? 'time' : 'instructions'}&from=${Math.floor(view.from)}&to=${Math.ceil(view.to)}`;
+function remember() {
+	clearTimeout(timer);
+	timer = setTimeout(() => history.replaceState(null, '', address()), 200);
+}
+function recall() {
+	const of = new URLSearchParams(location.hash.slice(1));
+	const from = parseFloat(of.get('from')), to = parseFloat(of.get('to'));
+	if (!of.has('axis') || !(to > from))
+		return false;
+	axis.time = of.get('axis') === 'time' && clocks.size > 0;
+	show(from, to);
+	return true;
+}
+window.addEventListener('hashchange', recall);
 
 function zoom(factor, at) {
 	const size = (view.to - view.from) * factor;
@@ -206,31 +275,41 @@ function pan(part) {
 	show(view.from + by, view.to + by);
 }
 
-function spanText(s) {
+function spanText(s, lane) {
+	const from = timeAt(lane.vcpu, s[1], true), to = timeAt(lane.vcpu, s[1] + s[2], false);
+	const time = from === undefined || to === undefined ? '' : `, ${timeText(Math.max(to - from, 0))} from ${timeText(from)} on`;
 	const how = ['', ', cut at its beginning', ', cut at its end', ', cut at both ends'][s[4]];
-	return `${data.functions[s[0]]}: ${plural(s[2])} instructions from ${plural(s[1])} on${how}`;
+	return `${data.functions[s[0]]}: ${plural(s[2])} instructions from ${plural(s[1])} on${time}${how}`;
 }
 
 function eventText(s, e) {
-	return [`vCPU ${s.vcpu}: ${s.label} at instruction ${plural(e.at)}`, e.text,
+	const time = eventTime(s, e);
+	return [`vCPU ${s.vcpu}: ${s.label} at instruction ${plural(e.at)}`, time === undefined ? time : `time ${timeText(time)}`, e.text,
 		...['from', 'to', 'value', 'tsc'].filter((k) => e[k]).map((k) => `${k} ${e[k]}`)]
 		.filter((t) => t !== undefined).join(', ');
 }
 
+// List what is in view, in its order on the axis. Where two have one time, the order is that of the instructions.
 function listCalls() {
 	const list = [];
 	for (const s of data.events)
-		for (const e of s.list)
-			if (e.at >= view.from && e.at <= view.to)
-				list.push([e.at, 0, `vCPU ${s.vcpu}`, eventText(s, e)]);
+		for (const e of s.list) {
+			const at = eventPlace(s, e);
+			if (at >= view.from && at <= view.to)
+				list.push({at, clock: e.at, length: 0, row: [`vCPU ${s.vcpu}`, eventText(s, e)]});
+		}
 	for (const lane of data.lanes)
-		for (const s of lane.spans)
-			if (s[1] + s[2] >= view.from && s[1] <= view.to)
-				list.push([s[1], s[2], lane.name, spanText(s)]);
-	list.sort((a, b) => b[1] - a[1]);
+		for (const s of hasPlaces(lane.vcpu) ? lane.spans : []) {
+			const at = place(lane.vcpu, s[1], true), to = place(lane.vcpu, s[1] + s[2], false);
+			if (to >= view.from && at <= view.to && tornAt(lane, s) < 4)
+				list.push({at, clock: s[1], length: s[2], row: [lane.name, spanText(s, lane)]});
+		}
+	list.sort((a, b) => b.length - a.length);
 	list.length = Math.min(list.length, 500);
-	list.sort((a, b) => a[0] - b[0]);
-	table(id('calls'), [['instruction', 1], ['length', 1], ['where', 0], ['what', 0]], list);
+	list.sort((a, b) => a.at - b.at || a.clock - b.clock);
+	const step = (view.to - view.from) / 1000;
+	table(id('calls'), [...axis.time ? [['time', 0]] : [], ['instruction', 1], ['length', 1], ['where', 0], ['what', 0]],
+		list.map((e) => [...axis.time ? [timeText(e.at, step, view.to)] : [], e.clock, e.length, ...e.row]));
 }
 
 canvas.addEventListener('wheel', (e) => {
@@ -252,11 +331,11 @@ canvas.addEventListener('pointermove', (e) => {
 		return;
 	}
 	const hit = hits.findLast(([l, t, w]) => e.offsetX >= l && e.offsetX <= l + w && e.offsetY >= t && e.offsetY < t + ROW);
-	id('tip').textContent = !hit ? '\u00a0' : Array.isArray(hit[3]) ? spanText(hit[3]) : eventText(hit[4], hit[3]);
+	id('tip').textContent = !hit ? '\u00a0' : Array.isArray(hit[3]) ? spanText(hit[3], hit[4]) : eventText(hit[4], hit[3]);
 });
 canvas.addEventListener('dblclick', (e) => zoom(0.5, e.offsetX / canvas.clientWidth));
 canvas.addEventListener('keydown', (e) => {
-	const act = {'+': () => zoom(0.5), '=': () => zoom(0.5), '-': () => zoom(2), '0': () => show(begin, end),
+	const act = {'+': () => zoom(0.5), '=': () => zoom(0.5), '-': () => zoom(2), '0': () => show(...edges()), t: changeAxis,
 		ArrowLeft: () => pan(-0.25), ArrowRight: () => pan(0.25)}[e.key];
 	if (act) {
 		e.preventDefault();
@@ -267,7 +346,10 @@ id('in').onclick = () => zoom(0.5);
 id('out').onclick = () => zoom(2);
 id('left').onclick = () => pan(-0.25);
 id('right').onclick = () => pan(0.25);
-id('all').onclick = () => show(begin, end);
+id('all').onclick = () => show(...edges());
+id('axis').onclick = changeAxis;
+id('axis').disabled = !clocks.size;
+id('axisnote').textContent = axisNote(data.lanes);
 id('calls').parentElement.addEventListener('toggle', draw);
 window.addEventListener('resize', () => { draw(); flame(); });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
@@ -401,12 +483,13 @@ function merge(part) {
 		if (s)
 			s.list = s.list.filter((e) => e.at < part.from || e.at >= part.to).concat(p.list);
 	}
+	part.times.forEach((t, v) => mergePoints(v, t));
 }
 
 id('more').hidden = !data.starts;
 id('more').onclick = async () => {
-	const from = Math.floor(view.from), to = Math.ceil(view.to);
-	for (const v of vcpus) {
+	for (const v of vcpus.filter(hasPlaces)) {
+		const from = Math.floor(clockOf(v, view.from)), to = Math.max(Math.ceil(clockOf(v, view.to)), from + 1);
 		const part = await ask(`calls?vcpu=${v}&from=${from}&to=${to}`, 'tip');
 		if (!part)
 			return;
@@ -519,14 +602,16 @@ function goFunction(f) {
 		functions(sortKey);
 	}
 	functionRows[f].classList.add('hit');
-	let best = null;
+	let best = null, v = 0;
 	for (const lane of data.lanes)
 		for (const s of lane.spans)
-			if (s[0] === f && (!best || s[2] > best[2]))
+			if (s[0] === f && (!best || s[2] > best[2])) {
 				best = s;
+				v = lane.vcpu;
+			}
 	view.picked = best;
 	if (best)
-		show(best[1] - best[2], best[1] + 2 * best[2]);
+		showClocks(v, best[1] - best[2], best[1] + 2 * best[2]);
 	functionRows[f].scrollIntoView({block: 'center'});
 }
 
@@ -537,10 +622,13 @@ function goLane(i) {
 	id('lane').focus();
 }
 
+// Functions with exactly this name come first, since not all results are shown.
 function* results(q) {
-	for (let i = 0; i < data.functions.length; i++)
-		if (data.functions[i].toLowerCase().includes(q))
-			yield [`function ${data.functions[i]}`, () => goFunction(i)];
+	const found = data.functions.map((name, i) => [name.toLowerCase(), i]).filter(([name]) => name.includes(q));
+	for (const exact of [true, false])
+		for (const [name, i] of found)
+			if ((name === q) === exact)
+				yield [`function ${data.functions[i]}`, () => goFunction(i)];
 	for (let i = 0; i < data.lanes.length; i++)
 		if (data.lanes[i].name.toLowerCase().includes(q))
 			yield [`address space ${data.lanes[i].name}`, () => goLane(i)];
@@ -548,7 +636,7 @@ function* results(q) {
 		for (const e of s.list) {
 			const text = eventText(s, e);
 			if (text.toLowerCase().includes(q))
-				yield [text, () => { show(e.at - 500, e.at + 500); canvas.focus(); }];
+				yield [text, () => { showClocks(s.vcpu, e.at - 500, e.at + 500); canvas.focus(); }];
 		}
 }
 
@@ -584,5 +672,8 @@ table(id('events'), [['vCPU', 1], ['event', 0], ['count', 1], ['kept in this pag
 functions('own');
 if (data.code.length)
 	showCode(data.code[0]);
-draw();
+if (!recall())
+	draw();
 flame();
+// A measure of the test: the browser has shown the timeline.
+requestAnimationFrame(() => setTimeout(() => performance.mark('timeline')));
