@@ -363,9 +363,11 @@ check-aarch64:
 unit-list:
 	@echo $(CHECKS_UNIT)
 check-report:
-	@.ci/deps build check report
+	@.ci/deps build check linux report
 	$(again) all
-	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 300 -d $(O)/check-report tests/report/run.sh
+	@patches/tools/demo >/dev/null
+	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 900 -d $(O)/check-report tests/report/run.sh
+	@cat $(O)/report/figures
 check-linux:
 	@.ci/deps build check linux bench
 	$(again) all

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Open pages of vpt report in chromium, click, zoom and search, and compare names with folded stacks.
 
-usage: browser.py PAGE FOLDED DIR     DIR gets the screenshots
+usage: browser.py PAGE FOLDED DIR [time]     DIR gets the screenshots, and "opened", the seconds from the begin
+of the navigation until the timeline was shown; "time": the page has an axis by time
 """
 import base64
 import json
@@ -14,6 +15,8 @@ import time
 import urllib.request
 
 page, folded, out = (os.path.abspath(p) for p in sys.argv[1:4])
+timed = "time" in sys.argv[4:]
+HANG = 120
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
          "--window-size=1280,1000"]
@@ -34,11 +37,19 @@ class Browser:
     def call(self, path, body):
         request = urllib.request.Request(self.url + path, json.dumps(body).encode(),
                                          {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=HANG) as answer:
             return json.load(answer)["value"]
 
     def run(self, script, *args):
         return self.call("/execute/sync", {"script": script, "args": list(args)})
+
+    def wait(self, script, *args):
+        """Run a script until its result is true, and return that."""
+        until = time.monotonic() + HANG
+        while not (result := self.run(script, *args)):
+            assert time.monotonic() < until, script
+            time.sleep(0.05)
+        return result
 
     def shot(self, name):
         with urllib.request.urlopen(self.url + "/screenshot", timeout=60) as answer:
@@ -62,16 +73,98 @@ def names():
     return sorted(found)
 
 
-SEARCH = """const q = document.getElementById('query'); q.value = arguments[0];
-q.dispatchEvent(new Event('input'));
-return [...document.querySelectorAll('#found button')].map((b) => b.textContent);"""
+SEARCH = """const q = document.getElementById('query');
+return arguments[0].filter((name) => {
+    q.value = name;
+    q.dispatchEvent(new Event('input'));
+    return ![...document.querySelectorAll('#found button')].some((b) => b.textContent.replaceAll(';', ':') === 'function ' + name);
+});"""
+OPENED = "return performance.getEntriesByName('timeline').map((e) => e.startTime)[0];"
 PRESS = """document.getElementById('time').dispatchEvent(
     new KeyboardEvent('keydown', {key: arguments[0], bubbles: true}));
 return document.getElementById('range').textContent;"""
 
 
-def check(b):
+# The rows of the table of calls: where, time and instruction.
+ROWS = """document.getElementById('calls').parentElement.open = true;
+draw();
+return [...document.querySelectorAll('#calls tbody tr')].map((tr) => [...tr.cells].map((c) => c.textContent));"""
+
+
+def opened(b):
+    """Open the page, and measure until the timeline is shown. A figure and no limit."""
     b.call("/url", {"url": "file://" + page})
+    seconds = b.wait(OPENED) / 1000
+    with open(os.path.join(out, "opened"), "w", encoding="utf-8") as f:
+        f.write("%.2f\n" % seconds)
+
+
+def check_no_time(b):
+    assert b.run("return document.getElementById('axis').disabled")
+    assert "no axis by time" in b.run("return document.getElementById('axisnote').textContent")
+    whole = b.run(PRESS, "t")
+    assert whole.startswith("instructions "), whole
+
+
+def in_order(b):
+    """Rows of one time are in the order of instructions, and later ones have later times."""
+    rows = b.run("""const list = []; const c = [...clocks.keys()];
+    for (const v of c) {
+        const all = data.events.filter((s) => s.vcpu === v).flatMap((s) => s.list.map((e) => [e.at, eventPlace(s, e)]));
+        for (const l of data.lanes.filter((l) => l.vcpu === v))
+            for (const s of l.spans)
+                all.push([s[1], place(v, s[1], true)]);
+        list.push(all.filter((e) => e[1] !== undefined));
+    }
+    return list;""")
+    same = 0
+    for vcpu in rows:
+        vcpu.sort()
+        last = {}
+        for (a, x), (clock, y) in zip(vcpu, vcpu[1:]):
+            assert a == clock or x <= y, (a, x, clock, y)
+            same += a != clock and x == y
+    return same
+
+
+def check_time(b):
+    assert not b.run("return document.getElementById('axis').disabled")
+    before = b.run(PRESS, "0")
+    b.run("document.getElementById('axis').click()")
+    b.shot("time")
+    whole = b.run(PRESS, "0")
+    assert whole.startswith("time 0"), whole
+    assert b.run("return document.getElementById('axis').getAttribute('aria-pressed')") == "true"
+    in_order(b)
+    rows = b.run(ROWS)
+    assert len(rows) > 10 and all(len(row) == 5 for row in rows), rows[:3]
+    b.run("zoom(0.1, 0.9)")
+    b.shot("time-zoomed")
+    # The address keeps the axis and the range. Another axis shows the same part.
+    near = b.run("return [view.from, view.to]")
+    address = b.wait("return location.hash.includes('axis=time') && address() === location.hash && location.href;")
+    b.run("changeAxis()")
+    zoomed = b.run("return document.getElementById('range').textContent")
+    assert zoomed.startswith("instructions ") and zoomed != before, zoomed
+    b.run("changeAxis()")
+    again = b.run("return [view.from, view.to]")
+    assert all(abs(x - y) <= 0.05 * (near[1] - near[0]) for x, y in zip(near, again)), (near, again)
+    b.call("/url", {"url": "about:blank"})
+    b.call("/url", {"url": address})
+    again = b.run("return axis.time && [view.from, view.to]")
+    assert again and all(abs(x - y) <= 2 for x, y in zip(near, again)), (near, again)
+    # A call of which a part has no known time is torn, and one without any is not drawn.
+    torn = b.run("""const lane = data.lanes.find((l) => clocks.has(l.vcpu)), c = clocks.get(lane.vcpu);
+    const first = c.at[0] = 10, last = c.at[c.at.length - 1];
+    return [[0, 0, 5, 0, 0], [0, 0, 50, 0, 0], [0, 20, 5, 0, 0], [0, 20, last, 0, 0], [0, last + 1, 5, 0, 0]].map((s) => tornAt(lane, s));""")
+    assert torn == [4, 1, 0, 2, 4], torn
+    b.call("/url", {"url": "about:blank"})
+    b.call("/url", {"url": "file://" + page})
+    assert b.run(PRESS, "0") == before
+
+
+def check(b):
+    opened(b)
     b.shot("whole")
     whole = b.run(PRESS, "0")
     ranges = [whole]
@@ -82,8 +175,10 @@ def check(b):
         b.shot(name)
     assert len(set(ranges)) == 3, ranges
     assert b.run(PRESS, "0") == whole
-    for name in names():
-        assert any("function " + name == r.replace(";", ":") for r in b.run(SEARCH, name)), name
+    (check_time if timed else check_no_time)(b)
+    wanted = names()
+    for i in range(0, len(wanted), 100):
+        assert not (missing := b.run(SEARCH, wanted[i:i + 100])), missing
     b.run("document.querySelector('#found button').click()")
     b.shot("found")
     b.run("document.getElementById('found').hidden = true;"
