@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Open pages of vpt report in chromium, click, zoom and search, and compare names with folded stacks.
 
-usage: browser.py PAGE FOLDED DIR [time]     DIR gets the screenshots, and "opened", the seconds from the begin
-of the navigation until the timeline was shown; "time": the page has an axis by time
+usage: browser.py PAGE FOLDED DIR [time] [detail] [served]
+PAGE is a file or the address of a server. DIR gets the screenshots, and "opened", the seconds from the begin of the
+navigation until the timeline was shown. "time": the page has an axis by time; "detail": it omits calls; "served": its
+server adds them
 """
 import base64
 import json
@@ -14,7 +16,8 @@ import tempfile
 import time
 import urllib.request
 
-page, folded, out = (os.path.abspath(p) for p in sys.argv[1:4])
+folded, out = (os.path.abspath(p) for p in sys.argv[2:4])
+page = sys.argv[1] if "served" in sys.argv[4:] else "file://" + os.path.abspath(sys.argv[1])
 timed = "time" in sys.argv[4:]
 HANG = 120
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -47,7 +50,7 @@ class Browser:
         """Run a script until its result is true, and return that."""
         until = time.monotonic() + HANG
         while not (result := self.run(script, *args)):
-            assert time.monotonic() < until, script
+            assert time.monotonic() < until, (script, self.call("/se/log", {"type": "browser"}))
             time.sleep(0.05)
         return result
 
@@ -93,7 +96,7 @@ return [...document.querySelectorAll('#calls tbody tr')].map((tr) => [...tr.cell
 
 def opened(b):
     """Open the page, and measure until the timeline is shown. A figure and no limit."""
-    b.call("/url", {"url": "file://" + page})
+    b.call("/url", {"url": page})
     seconds = b.wait(OPENED) / 1000
     with open(os.path.join(out, "opened"), "w", encoding="utf-8") as f:
         f.write("%.2f\n" % seconds)
@@ -159,8 +162,46 @@ def check_time(b):
     return [[0, 0, 5, 0, 0], [0, 0, 50, 0, 0], [0, 20, 5, 0, 0], [0, 20, last, 0, 0], [0, last + 1, 5, 0, 0]].map((s) => tornAt(lane, s));""")
     assert torn == [4, 1, 0, 2, 4], torn
     b.call("/url", {"url": "about:blank"})
-    b.call("/url", {"url": "file://" + page})
+    b.call("/url", {"url": page})
     assert b.run(PRESS, "0") == before
+
+
+def check_detail(b):
+    """Each part of a page that omits calls has calls of its own, and the view reports what is omitted."""
+    b.run(PRESS, "0")
+    b.shot("detail-whole")
+    places = b.run("""const out = [];
+    for (let i = 0; i < 40; i++) {
+        const size = (end - begin) / 512, from = begin + (end - begin) * (i + 0.4) / 40;
+        show(from, from + size);
+        const drawn = hits.filter((h) => Array.isArray(h[3]) && h[3][1] >= view.from && h[3][1] + h[3][2] <= view.to);
+        out.push([drawn.length, document.getElementById('omitted').textContent]);
+    }
+    return out;""")
+    assert sum(n >= 20 for n, _ in places) >= 30, places
+    assert all("short calls are not in the page" in text for _, text in places), places
+    assert any("are omitted in this view" in text for _, text in places), places
+    b.shot("detail-near")
+
+
+def check_served(b):
+    """The server adds calls once."""
+    calls = "return data.lanes.map((l) => l.spans.length).join();"
+    before = b.run(calls)
+    assert not b.run("return document.getElementById('more').hidden")
+    for part in (0.5, 0.25):
+        b.run("loaded.length = 0; zoom(arguments[0]); document.getElementById('more').click();", part)
+        b.wait("return loaded.length === vcpus.length;")
+        in_order(b)
+    # A page that has all calls gets no other ones.
+    assert b.run(calls) == before
+    # A page without short calls gets them.
+    b.run(PRESS, "0")
+    b.run("data.lanes.forEach((l) => { l.spans = l.spans.filter((s) => s[2] >= 50); }); loaded.length = 0;")
+    assert b.run(calls) != before
+    b.run("document.getElementById('more').click();")
+    b.wait("return loaded.length === vcpus.length;")
+    assert b.run(calls) == before
 
 
 def check(b):
@@ -176,6 +217,10 @@ def check(b):
     assert len(set(ranges)) == 3, ranges
     assert b.run(PRESS, "0") == whole
     (check_time if timed else check_no_time)(b)
+    if "detail" in sys.argv[4:]:
+        check_detail(b)
+    if "served" in sys.argv[4:]:
+        check_served(b)
     wanted = names()
     for i in range(0, len(wanted), 100):
         assert not (missing := b.run(SEARCH, wanted[i:i + 100])), missing

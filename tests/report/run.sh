@@ -24,7 +24,6 @@ show() { # NAME FLAGS [OPTION...]
 	insns=$(sed -n 's/.*"hz":[0-9]*,"insns":\([0-9]*\),.*/\1/p' "$dir/$name.html")
 	printf '%-10s %14s %12s %8.2f %9s\n' "$name" "$insns" "$(wc -c <"$dir/$name.html")" \
 		"$(echo "$ended - $begun" | bc)" "$(cat "$O/report/$name/opened")" >>"$figures"
-	rm -f "$dir/t.vpt"
 }
 
 page() { # NAME FLAGS ELF [OPTION...]
@@ -32,6 +31,7 @@ page() { # NAME FLAGS ELF [OPTION...]
 	flags=$2
 	elf=$3
 	shift 3
+	rm -f "$dir/t.vpt"
 	"$VPT" run -q --engine=soft --pt=host -o "$dir/t.vpt" "$@" "$elf" >/dev/null
 	show "$name" "$flags"
 }
@@ -41,6 +41,7 @@ boot() { # NAME FLAGS [OPTION...]
 	name=$1
 	flags=$2
 	shift 2
+	rm -f "$dir/t.vpt"
 	linux=$(patches/tools/demo) || exit 1
 	"$VPT" run -q --engine=soft --pt=host --tasks "$@" -o "$dir/t.vpt" --mem=512M --no-reboot \
 		--initrd="$linux/initrd" --console="$dir/console" \
@@ -55,5 +56,17 @@ page processes "" "$GUEST/processes.elf"
 page smp "" "$GUEST/smp.elf" --cpus=4
 page times time "$GUEST/timer.elf" --tsc --cyc
 page smp-times time "$GUEST/smp.elf" --cpus=4 --tsc --mtc=0
-boot linux ""
+# The last page again, from a server.
+"$VPT" report -q --serve "$dir/t.vpt" >"$dir/url" &
+server=$!
+trap 'kill "$server" 2>/dev/null; rm -rf "$dir"' EXIT
+n=0
+while [ ! -s "$dir/url" ] && [ $n -lt 600 ]; do
+	sleep 0.1
+	n=$((n + 1))
+done
+tap_run "served" python3 tests/report/browser.py "$(cat "$dir/url")" "$dir/smp-times.folded" \
+	"$O/report/served" time served
+kill "$server"
+boot linux detail
 tap_end

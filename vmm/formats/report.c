@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Gather the contents of the page of vpt report. The longest calls are kept. Frequent events are
+ * Gather the contents of the page of vpt report. The longest calls of each part are kept. Frequent events are
  * thinned out by halves, and all of them are counted. Functions and address spaces are all kept.
  */
 #include "formats/report.h"
@@ -9,20 +9,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/walk.h"
 #include "trace/vec.h"
 
-#define SPANS_MAX  40000u
+#define SPANS_MAX  60000u
 #define EVENTS_MAX 2000u
 #define MARKS_MAX  20000u
 
+/* Return the clock at which the calls of a page begin. */
+static uint64_t base_of(const struct format_run *run)
+{
+	const struct format_walk *walk = run->walk;
+	uint64_t base = walk->cut ? DECODE_CUT_NEVER : 0;
+	unsigned int i;
+
+	for (i = 0; walk->cut && i < trace_reader_info(run->reader)->vcpus; i++)
+		if (walk->cut[i].from < base)
+			base = walk->cut[i].from;
+	return base == DECODE_CUT_NEVER ? 0 : base;
+}
+
 static struct format_report *begin_any(struct format_run *run)
 {
+	const unsigned int vcpus = trace_reader_info(run->reader)->vcpus;
 	struct format_report *r = calloc(1, sizeof(*r));
 
 	run->own = r;
-	if (r)
-		r->times = calloc(trace_reader_info(run->reader)->vcpus, sizeof(*r->times));
-	return r && r->times ? r : NULL;
+	if (!r)
+		return NULL;
+	r->times = calloc(vcpus, sizeof(*r->times));
+	if (!r->times || format_report_spans_begin(&r->spans, vcpus, SPANS_MAX, base_of(run)))
+		return NULL;
+	return r;
 }
 
 static int begin(struct format_run *run)
@@ -47,35 +65,14 @@ static int begin_window(struct format_run *run)
 
 static int new_lane(struct format_run *run, struct format_lane *lane)
 {
-	(void)run;
-	lane->own = calloc(1, sizeof(struct format_report_lane));
-	return lane->own ? 0 : -ENOMEM;
-}
-
-/* Omit calls until half of the room is free. */
-static void thin_spans(struct format_run *run)
-{
 	struct format_report *r = run->own;
-	size_t i, j, n;
+	struct format_report_lane *l = calloc(1, sizeof(*l));
 
-	while (r->spans > SPANS_MAX / 2) {
-		r->shortest = r->shortest ? 2 * r->shortest : 1;
-		for (i = 0; i < run->lanes.n; i++) {
-			struct format_report_lane *l = run->lanes.at[i]->own;
-
-			for (j = n = 0; l && j < l->kept.n; j++) {
-				const struct format_report_span *s = &l->kept.at[j];
-
-				if (s->end - s->begin >= r->shortest)
-					l->kept.at[n++] = *s;
-			}
-			if (!l)
-				continue;
-			r->spans -= l->kept.n - n;
-			l->omitted += l->kept.n - n;
-			l->kept.n = n;
-		}
-	}
+	lane->own = l;
+	if (!l)
+		return -ENOMEM;
+	l->kept.vcpu = lane->vcpu;
+	return format_report_spans_lane(&r->spans, &l->kept);
 }
 
 static int span_begin(struct format_run *run, struct format_lane *lane, uint64_t func,
@@ -115,16 +112,7 @@ static int span_end(struct format_run *run, struct format_lane *lane, enum decod
 	if (edge == DECODE_SPAN_CUT &&
 	    (!r->window || r->window->cuts_to || run->clock != r->window->to))
 		s->cut |= 2;
-	if (s->end - s->begin < r->shortest) {
-		l->omitted++;
-		return 0;
-	}
-	if (!trace_vec_room(&l->kept))
-		return -ENOMEM;
-	l->kept.at[l->kept.n++] = *s;
-	if (++r->spans > SPANS_MAX)
-		thin_spans(run);
-	return 0;
+	return format_report_spans_add(&r->spans, &l->kept, s);
 }
 
 static struct format_report_series *find_series(struct format_report *r, unsigned int vcpu,
@@ -247,6 +235,7 @@ static void close(struct format_run *run)
 	for (i = 0; r && r->times && i < trace_reader_info(run->reader)->vcpus; i++)
 		free(r->times[i].at);
 	if (r) {
+		format_report_spans_free(&r->spans);
 		free(r->times);
 		free(r->series.at);
 		trace_pairs_free(&r->funcs);

@@ -4,26 +4,20 @@
 #define VMM_FORMATS_REPORT_H
 
 #include "formats/format.h"
+#include "formats/report_spans.h"
 #include "formats/report_times.h"
 #include "trace/pairs.h"
 
 #define FORMAT_REPORT_BUCKETS 256u
-
-/* A call. Its end and its beginning are instruction numbers of its vCPU. */
-struct format_report_span {
-	uint64_t func, begin, end;
-	uint16_t depth;
-	uint8_t cut; /* 1: the beginning is not in the trace, 2: the end is not */
-};
 
 /* The calls of a lane. */
 struct format_report_lane {
 	struct {
 		struct format_report_span *at;
 		size_t n, room;
-	} open, kept;
-	bool ran;	  /* a call of it has begun or ended in the window */
-	uint64_t omitted; /* the number of shorter calls that were not kept */
+	} open;
+	struct format_report_kept kept;
+	bool ran; /* a call of it has begun or ended in the window */
 };
 
 struct format_report_event {
@@ -60,10 +54,10 @@ struct format_report {
 	} series;
 	/* Of each vCPU. A window has the points around it. */
 	struct format_report_times *times;
-	uint64_t spans, shortest;  /* the number of kept calls, and the least length of one */
-	struct trace_pairs funcs;  /* (function, 0) to its number */
-	struct trace_pairs totals; /* (number of a function, enum format_report_total) */
-	struct format_report_served *served;	   /* NULL: the page is a file */
+	struct format_report_spans spans;
+	struct trace_pairs funcs;	     /* (function, 0) to its number */
+	struct trace_pairs totals;	     /* (number of a function, enum format_report_total) */
+	struct format_report_served *served; /* NULL: the page is a file */
 	const struct format_report_window *window; /* NULL: the page */
 };
 
@@ -88,6 +82,8 @@ extern const char format_page_head[], format_page_head_end[];
 extern const char format_page_style[], format_page_style_end[];
 extern const char format_page_data[], format_page_data_end[];
 extern const char format_page_time[], format_page_time_end[];
+extern const char format_page_detail[], format_page_detail_end[];
+extern const char format_page_rows[], format_page_rows_end[];
 extern const char format_page_script[], format_page_script_end[];
 
 /* Write a text as a JSON string that no HTML parser interprets. */

@@ -57,7 +57,7 @@ static int write_spans(struct format_run *run, const struct format_report_lane *
 	size_t i;
 	int err = 0;
 
-	fprintf(run->out, ",\"omitted\":%" PRIu64 ",\"spans\":[", l->omitted);
+	fprintf(run->out, ",\"omitted\":%" PRIu64 ",\"spans\":[", l->kept.omitted);
 	for (i = 0; !err && i < l->kept.n; i++) {
 		const struct format_report_span *s = &l->kept.at[i];
 
@@ -341,7 +341,10 @@ int format_report_write(struct format_run *run)
 	fputs("</style>\n<script type=\"application/json\" id=\"data\">\n{", run->out);
 	format_report_facts(run);
 	fprintf(run->out, ",\"hz\":%" PRIu64 ",\"insns\":%" PRIu64 ",\"shortest\":%" PRIu64,
-		trace_reader_info(run->reader)->tsc_hz, run->insns, r->shortest);
+		trace_reader_info(run->reader)->tsc_hz, run->insns,
+		format_report_spans_most(&r->spans));
+	fputs(",\"cells\":", run->out);
+	format_report_spans_write(&r->spans, run->out);
 	err = write_lanes(run);
 	write_functions(run);
 	if (!err)
@@ -353,6 +356,8 @@ int format_report_write(struct format_run *run)
 	fputs("}\n</script>\n<script>\n", run->out);
 	write_part(run->out, format_page_data, format_page_data_end);
 	write_part(run->out, format_page_time, format_page_time_end);
+	write_part(run->out, format_page_detail, format_page_detail_end);
+	write_part(run->out, format_page_rows, format_page_rows_end);
 	write_part(run->out, format_page_script, format_page_script_end);
 	fputs("</script>\n</body>\n</html>\n", run->out);
 	return err;
@@ -365,7 +370,7 @@ int format_report_write_window(struct format_run *run)
 	int err = 0;
 
 	fprintf(run->out, "{\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"shortest\":%" PRIu64,
-		r->window->from, r->window->to, r->shortest);
+		r->window->from, r->window->to, format_report_spans_most(&r->spans));
 	fputs(",\"lanes\":[", run->out);
 	for (i = 0; !err && i < run->lanes.n; i++) {
 		const struct format_lane *lane = run->lanes.at[i];

@@ -12,4 +12,6 @@ EMBED(head, "head.html");
 EMBED(style, "report.css");
 EMBED(data, "data.js");
 EMBED(time, "time.js");
+EMBED(detail, "detail.js");
+EMBED(rows, "rows.js");
 EMBED(script, "report.js");

@@ -3,6 +3,7 @@
 'use strict';
 const data = JSON.parse(document.getElementById('data').textContent);
 const id = (name) => document.getElementById(name);
-const plural = (n) => n.toLocaleString('en');
+const numerals = new Intl.NumberFormat('en');
+const plural = (n) => numerals.format(n);
 const ROW = 17, AXIS = 22, SVG = 'http://www.w3.org/2000/svg';
 

@@ -66,33 +66,15 @@ function hue(text) {
 		h = (h * 31 + text.charCodeAt(i)) >>> 0;
 	return h;
 }
-const color = (f) => `hsl(${20 + hue(data.functions[f]) % 200} 65% 74%)`;
+const colors = [], styles = new Map();
+const color = (f) => colors[f] ??= `hsl(${20 + hue(data.functions[f]) % 200} 65% 74%)`;
 
+// The value of a style. The light and the dark ones can change between two drawings.
 function css(name) {
-	return getComputedStyle(document.documentElement).getPropertyValue(name);
+	if (!styles.has(name))
+		styles.set(name, getComputedStyle(document.documentElement).getPropertyValue(name));
+	return styles.get(name);
 }
-
-// The rows of the timeline: for each vCPU its kinds of events, then its lanes.
-function rows() {
-	const list = [];
-	for (const v of [...new Set([...vcpus, ...data.events.map((s) => s.vcpu)])].sort((a, b) => a - b)) {
-		for (const s of data.events)
-			if (s.vcpu === v)
-				list.push({series: s, height: ROW, title: `vCPU ${v}: ${s.label} (${plural(s.total)})`});
-		for (const lane of data.lanes)
-			if (lane.vcpu === v && lane.spans.length)
-				list.push({lane, height: ROW * (1 + Math.min(lane.depth, 24)) + 4,
-					title: `${lane.name}: ${plural(lane.insns)} instructions`});
-	}
-	return list;
-}
-// Browsers do not draw taller pictures.
-let tall, lines;
-function layOut() {
-	tall = AXIS;
-	lines = rows().filter((r) => tall + r.height < 16000 && (tall += r.height));
-}
-layOut();
 
 // The edges of a call that are not on the axis. More than 3: no instruction of it is.
 function tornAt(lane, s) {
@@ -104,14 +86,14 @@ function tornAt(lane, s) {
 	return s[4] | (s[1] < c.at[0] ? 1 : 0) | (to > c.at[c.at.length - 1] ? 2 : 0);
 }
 
-function drawSpans(c, lane, y, x, width) {
+function drawSpans(c, {lane, deep}, y, x, width) {
 	const last = [];
 	if (!hasPlaces(lane.vcpu))
 		return;
 	for (const s of lane.spans) {
 		const a = x(place(lane.vcpu, s[1], true)), top = y + ROW * (1 + s[3]);
 		const b = Math.max(x(place(lane.vcpu, s[1] + s[2], false)), a), torn = tornAt(lane, s);
-		if (b < 0 || a > width || s[3] >= 24 || torn > 3)
+		if (b < 0 || a > width || s[3] >= deep || torn > 3)
 			continue;
 		// Calls that share a pixel are drawn once.
 		if (b - a < 1 && last[s[3]] === Math.floor(a))
@@ -175,6 +157,8 @@ function drawAxis(c, x, width) {
 }
 
 function draw() {
+	layOut();
+	styles.clear();
 	const width = canvas.clientWidth, scale = window.devicePixelRatio || 1;
 	canvas.width = width * scale;
 	canvas.height = tall * scale;
@@ -185,14 +169,22 @@ function draw() {
 	hits = [];
 	const x = (n) => (n - view.from) * width / (view.to - view.from);
 	drawAxis(c, x, width);
+	const gap = new Map();
 	let y = AXIS;
 	for (const r of lines) {
 		c.fillStyle = css('--line');
 		c.fillRect(0, y - 1, width, 1);
-		if (r.lane)
-			drawSpans(c, r.lane, y, x, width);
-		else
+		if (r.lane) {
+			const out = r.lane.omitted ? gap.get(r.lane.vcpu) || gaps(r.lane.vcpu, width) : null;
+			drawSpans(c, r, y, x, width);
+			if (out) {
+				gap.set(r.lane.vcpu, out);
+				c.fillStyle = css('--soft');
+				out.found.forEach((left) => c.fillRect(left, y + r.height - 4, GAP, 2));
+			}
+		} else {
 			drawSeries(c, r.series, y, x, width);
+		}
 		c.font = 'bold 11px monospace';
 		const v = (r.lane || r.series).vcpu;
 		const title = hasPlaces(v) ? r.title : `${r.title}, without a known time`;
@@ -210,7 +202,11 @@ function draw() {
 		? `time ${timeText(view.from, (view.to - view.from) / 100, view.to)} to ${timeText(view.to, (view.to - view.from) / 100, view.to)}`
 		: `instructions ${plural(Math.round(view.from))} to ${plural(Math.round(view.to))} of each vCPU`;
 	id('axis').setAttribute('aria-pressed', axis.time);
+	const least = [...gap.values()].reduce((most, g) => Math.max(most, g.least), 0);
+	id('omitted').textContent = omittedText(least) +
+		(hidden ? ` ${plural(hidden)} address spaces have no row, since no call of them is in view or the picture is full.` : '');
 	remember();
+	addSoon(least);
 	if (id('calls').parentElement.open)
 		listCalls();
 }
@@ -487,19 +483,7 @@ function merge(part) {
 }
 
 id('more').hidden = !data.starts;
-id('more').onclick = async () => {
-	for (const v of vcpus.filter(hasPlaces)) {
-		const from = Math.floor(clockOf(v, view.from)), to = Math.max(Math.ceil(clockOf(v, view.to)), from + 1);
-		const part = await ask(`calls?vcpu=${v}&from=${from}&to=${to}`, 'tip');
-		if (!part)
-			return;
-		merge(part);
-		if (part.shortest)
-			id('tip').textContent = `Calls of fewer than ${plural(part.shortest)} instructions are omitted in this range: zoom in.`;
-	}
-	layOut();
-	draw();
-};
+id('more').onclick = addCalls;
 
 // The instructions of a function: counts, source lines, outcomes and targets of branches.
 const codes = new Map();
@@ -634,9 +618,9 @@ function* results(q) {
 			yield [`address space ${data.lanes[i].name}`, () => goLane(i)];
 	for (const s of data.events)
 		for (const e of s.list) {
-			const text = eventText(s, e);
-			if (text.toLowerCase().includes(q))
-				yield [text, () => { showClocks(s.vcpu, e.at - 500, e.at + 500); canvas.focus(); }];
+			e.found ??= eventText(s, e).toLowerCase();
+			if (e.found.includes(q))
+				yield [eventText(s, e), () => { showClocks(s.vcpu, e.at - 500, e.at + 500); canvas.focus(); }];
 		}
 }
 
@@ -661,9 +645,6 @@ id('query').addEventListener('keydown', (e) => {
 		id('found').querySelector('button')?.click();
 });
 
-const omitted = data.lanes.reduce((n, l) => n + l.omitted, 0);
-if (omitted)
-	id('omitted').textContent = `${plural(omitted)} calls of fewer than ${plural(data.shortest)} instructions are not in the timeline. The flame graph and the tables count them.`;
 id('summary').textContent = `${plural(data.insns)} instructions, ${plural(data.functions.length)} functions`;
 table(id('facts'), [['fact', 0], ['value', 0]], data.facts);
 table(id('lost'), [['what', 0], ['why', 0]], data.lost);
