@@ -89,12 +89,15 @@ const struct cli_verb cli_verb_report = {
 
 static int run(struct options *o, int listener, const struct cli_http_server *server)
 {
+	const unsigned int window = cli_open_window(o->path);
 	struct trace_reader *reader;
-	int status = cli_open("report", o->path, TRACE_READER_NO_ORACLE | cli_open_window(o->path),
-			      &reader);
+	int status = cli_open("report", o->path, TRACE_READER_NO_ORACLE | window, &reader);
 
 	if (status)
 		return status;
+	/* A flow with times has the whole stream in memory, and one thread. */
+	if (window)
+		o->of.untimed = true;
 	cli_cpu_use(reader, o->signature);
 	o->of.verb = "report";
 	o->of.type = &format_type_report;
