@@ -52,6 +52,13 @@ rm "$dir/t.vpt"
 "$VPT" pack -q "$dir/whole.vpt" "$dir/t.vpt"
 windows "packed" 0
 
+# The tool of make bench-exports: a trace of three runs has three times the instructions.
+"$VPT" run -q --engine=soft --pt=host --psb=0 -o "$dir/t.vpt" "$GUEST/selfmod.elf" >/dev/null 2>&1
+repeated=$("${WINDOWS%/*}/repeat" "$dir/t.vpt" "$dir/three.vpt" 3)
+tap_run "a trace is repeated three times: $repeated" test "$repeated" = \
+	"$("$VPT" decode -j "$dir/three.vpt" | jq -s 'map(.insns // 0) | add')"
+tap_run "it has no errors" "$VPT" decode -q "$dir/three.vpt"
+
 # A file from 256 MiB on is read in windows. Standard input is not, so it has the other way's output.
 "$VPT" run -q --engine=soft --pt=host -o "$dir/t.vpt" "$GUEST/quicksort.elf" --arg=9800 --psb=0 \
 	>/dev/null 2>&1

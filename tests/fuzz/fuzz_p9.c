@@ -21,7 +21,7 @@
 
 /*
  * libFuzzer learns the operands of memmem(), memcmp() and of comparisons. An input that has the secret
- * from there would put it into the folder itself, so nothing is compared with it but a sum of differences.
+ * from there can put it into the folder itself. So only differences are added up.
  */
 static bool is_secret(const uint8_t *bytes)
 {
