@@ -195,7 +195,7 @@ tested := all unit-build tools-build $(HOSTILE) $(HOSTILE_SWITCH) $(CONFIGS_TEST
 #?                      the network once)
 #?   make check-afl     afl-fuzz finds the planted bugs of a guest by vpt fuzz-server (needs the
 #?                      network once)
-#?   make check-gdb     gdb backwards: 11,500 positions of payloads and 400 of Linux in random order, 1,000
+#?   make check-gdb     gdb backwards: 12,500 positions of payloads and 400 of Linux in random order, 1,000
 #?                      reverse steps, 4 vCPUs, recordings, and a script of the stock gdb with the
 #?                      kernel's names (needs the network once); resumes
 #?   make check-compat  files that earlier versions wrote: decoded and verified, or refused
@@ -355,7 +355,8 @@ check-gdb:
 		'tests/gdb/linux.sh session' $(foreach n,1 2 3,'tests/gdb/linux.sh random $(n)/3') \
 		$(foreach n,1 2 3 4,'tests/gdb/linux.sh memory $(n)/4') 'tests/gdb/linux.sh cpus' \
 		'tests/gdb/linux.sh recorded' $(GDB_PAYLOADS:%='tests/gdb/payload.sh % 1000') \
-		'tests/gdb/payload.sh smp 1000 4' 'tests/gdb/payload.sh echo 500 1 recorded'
+		'tests/gdb/payload.sh smp 1000 4' 'tests/gdb/payload.sh echo 500 1 recorded' \
+		'tests/gdb/payload.sh kernelmix 500 1 file' 'tests/gdb/payload.sh smp 500 2 file'
 AARCH64 := build/aarch64
 check-aarch64:
 	@.ci/deps build check python aarch64

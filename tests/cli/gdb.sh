@@ -27,6 +27,8 @@ left() { pgrep -f "$dir/gdb" >"$dir/left" && cat "$dir/left"; }
 travel "exceptions" exceptions 30 1
 travel "interrupts of a timer" timer 20 2
 travel "three vCPUs" smp 10 3 --cpus=3
+travel "a trace file" exceptions 30 6 --file="$dir/travel.vpt"
+travel "a trace file of three vCPUs" smp 10 3 --file="$dir/travel.vpt" --cpus=3
 
 # The stock gdb, with names.
 cat >"$dir/script" <<-'END'
@@ -79,14 +81,59 @@ grep -v '^in gdb: ' "$dir/run" >"$dir/got"
 tap_run "prints the same" cmp "$dir/want" "$dir/got"
 tap_empty "no process is left" "$(left)"
 
-# A trace without a recording: RIP and code, in both directions.
+# A file of a run without input. The watchpoint stops where vpt run --gdb does.
+printf '%s\n' 'set pagination off' 'set confirm off' 'break report_equal' continue 'stepi 5' 'reverse-stepi 5' \
+	'info registers' 'watch -l *(long *)$rsp' reverse-continue 'info registers' 'x/2gx $rsp' 'x/20bx $rip' \
+	'monitor when' 'monitor hash' detach >"$dir/script"
+"$VPT" run -q --engine=soft --pt=host -o "$dir/t.vpt" "$GUEST/exceptions.elf" >"$dir/want" 2>&1
+gdb_session "$VPT" run -q --engine=soft --pt=host -o "$dir/other.vpt" --gdb="$dir/gdb" "$GUEST/exceptions.elf"
+cp "$dir/gdb.out" "$dir/gdb.want"
+gdb_session "$VPT" gdb -q --gdb="$dir/gdb" "$dir/t.vpt"
+tap_run "a run without input stops at a watchpoint" grep -q '^Hardware watchpoint' "$dir/gdb.out"
+tap_run "with the registers and memory of the run" cmp "$dir/gdb.want" "$dir/gdb.out"
+tap_run "the registers are there" test "$(grep -c '^r[a-z0-9]*  *0x' "$dir/gdb.out")" -gt 30
+grep -v '^in gdb: ' "$dir/run" >"$dir/got"
+tap_run "and prints the same" cmp "$dir/want" "$dir/got"
+
+# Files of the run that are not the same any more.
+printf '%s\n' 'info registers rip' 'print $rsp' detach >"$dir/script"
+cp "$GUEST/exceptions.elf" "$dir/moved.elf"
+"$VPT" run -q --engine=soft --pt=host -o "$dir/moved.vpt" "$dir/moved.elf" >/dev/null 2>&1
+only_trace() { # WORDS COMMAND...
+	ot_words=$1
+	shift
+	gdb_session "$@"
+	tap_run "$ot_words: gdb has RIP" grep -q '^rip  *0x' "$dir/gdb.out"
+	tap_run "$ot_words: and no data" grep -q '^\$1 = <unavailable>' "$dir/gdb.out"
+	tap_run "$ot_words: a line says why" grep -q "$ot_words" "$dir/run"
+	tap_run "$ot_words: status" test "$gs_status" -eq 0
+}
+echo >>"$dir/moved.elf"
+only_trace "not the guest of the recording" "$VPT" gdb --gdb="$dir/gdb" "$dir/moved.vpt"
+rm "$dir/moved.elf"
+only_trace "moved.elf: No such file" "$VPT" gdb --gdb="$dir/gdb" "$dir/moved.vpt"
+gdb_session "$VPT" gdb --gdb="$dir/gdb" --guest="$GUEST/calls.elf" "$dir/moved.vpt"
+tap_run "--guest with another file is refused" test "$gs_status" -eq "$INPUT"
+gdb_session "$VPT" gdb -q --gdb="$dir/gdb" --guest="$GUEST/exceptions.elf" "$dir/moved.vpt"
+tap_run "--guest with the same file is used" grep -q '^\$1 = (void \*) 0x' "$dir/gdb.out"
+"$VPT" run -q --engine=soft --pt=host --arg=1000000 --timeout=0.3 -o "$dir/late.vpt" "$GUEST/quicksort.elf" \
+	>/dev/null 2>&1
+only_trace "a time limit or a signal ended its run" "$VPT" gdb --gdb="$dir/gdb" "$dir/late.vpt"
+"$VPT" run -q --engine=soft --usage=system -o "$dir/usage.vpt" "$GUEST/exceptions.elf" >/dev/null 2>&1
+only_trace "a run with --usage is not repeated" "$VPT" gdb --gdb="$dir/gdb" "$dir/usage.vpt"
+"$VPT" run -q --engine=soft --pt=host --ring=1M -o "$dir/ring.vpt" "$GUEST/exceptions.elf" >/dev/null 2>&1
+only_trace "no record of its run" "$VPT" gdb --gdb="$dir/gdb" "$dir/ring.vpt"
+
+# A trace whose guest is gone: RIP and code, in both directions.
 trace() { # NAME PAYLOAD POSITIONS SEED OPTION...
 	tr_name=$1
 	tr_payload=$2
 	tr_places=$3
 	tr_seed=$4
 	shift 4
-	"$VPT" run -q --engine=soft --pt=host -o "$dir/trace.vpt" "$@" "$GUEST/$tr_payload.elf" >/dev/null
+	cp "$GUEST/$tr_payload.elf" "$dir/gone.elf"
+	"$VPT" run -q --engine=soft --pt=host -o "$dir/trace.vpt" "$@" "$dir/gone.elf" >/dev/null
+	rm "$dir/gone.elf"
 	python3 tests/gdb/trace.py "$VPT" "$dir/trace.vpt" "$GUEST/$tr_payload.elf" "$tr_places" \
 		"$tr_seed" >"$dir/travel" 2>&1
 	tr_plan=$(sed -n 's/^1\.\.//p' "$dir/travel")

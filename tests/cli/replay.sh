@@ -96,8 +96,8 @@ record initrd --console=stdio --arg=1 --initrd="$dir/text"
 same initrd
 echo 1 >>"$dir/text"
 refuses "another initrd" "$INPUT" "not the initrd of the recording" replay -q "$dir/initrd.vpt"
-"$VPT" run -q --engine=soft --pt=host -o "$dir/plain.vpt" "$elf" >/dev/null
-refuses "a run without input" "$INPUT" "no record of its run" replay "$dir/plain.vpt"
+"$VPT" run -q --engine=soft --pt=host --ring=1M -o "$dir/plain.vpt" "$GUEST/calls.elf" >/dev/null
+refuses "a file of --ring" "$INPUT" "no record of its run" replay "$dir/plain.vpt"
 refuses "no trace file" "$INPUT" "" replay "$elf"
 refuses "over itself" "$USAGE" "same file as FILE" replay -o "$dir/polls.vpt" "$dir/polls.vpt"
 refuses "the console's input" "$USAGE" "that of the recording" replay --console=stdio "$dir/polls.vpt"
@@ -157,5 +157,53 @@ for option in output=x snapshot=x console=x outp=x initrd=x help verify; do
     p = bytearray(struct.pack('<II', 1, len(text)) + text + bytes(-len(text) % 8))"
 	refuses "a recording with --$option" "$INPUT" "not those of a recording" replay -q "$dir/bad.vpt"
 done
+
+# Runs without input.
+plain() { # NAME GUEST OPTION...
+	name=$1
+	guest=$2
+	shift 2
+	"$VPT" run -q --engine=soft -o "$dir/$name.vpt" "$@" "$guest" >"$dir/$name.con" 2>/dev/null
+	same "$name"
+}
+plain no-input "$GUEST/calls.elf" --pt=host
+plain own "$GUEST/calls.elf" --oracle --seed=3
+plain three "$GUEST/smp.elf" --pt=host --cpus=3 --oracle-blocks --tsc --cyc
+plain usage "$GUEST/interrupts.elf" --usage=system
+plain rtit "$GUEST/calls.elf" --trace=rtit --pt=host
+plain blocks "$GUEST/kernelmix.elf" --pt=host --oracle-blocks
+plain insns "$GUEST/kernelmix.elf" --pt=host --max-insns=3000
+plain part-of-it "$GUEST/kernelmix.elf" --pt=host --trace-from=insns:2000 --trace-for=900
+plain starves "$elf" --pt=host --arg=2
+truncate -s 1M "$dir/image"
+plain disk "$GUEST/calls.elf" --pt=host --disk="$dir/image"
+"$VPT" run -q --engine=soft --pt=host --disk="$dir/image,rw" -o "$dir/rw.vpt" "$GUEST/calls.elf" >/dev/null
+refuses "a disk of rw" "$INPUT" "the run has changed its image" replay -q "$dir/rw.vpt"
+"$VPT" run -q --engine=soft --pt=host --timeout=0.3 --arg=1000000 -o "$dir/late.vpt" "$GUEST/quicksort.elf" \
+	>/dev/null 2>&1
+refuses "a run that a time limit ended" "$INPUT" "a time limit or a signal ended its run" replay -q "$dir/late.vpt"
+"$VPT" run -q --engine=soft --pt=host --timeout=99 -o "$dir/limit.vpt" "$GUEST/calls.elf" >/dev/null
+tap_run "a time limit that was not reached" cmp "$dir/limit.vpt" "$dir/no-input.vpt"
+cp "$GUEST/calls.elf" "$dir/own.elf"
+"$VPT" run -q --engine=soft --pt=host -o "$dir/bad.vpt" "$dir/own.elf" >/dev/null
+echo >>"$dir/own.elf"
+refuses "a guest that has changed" "$INPUT" "not the guest of the recording" replay -q "$dir/bad.vpt"
+rm "$dir/own.elf"
+refuses "a guest that is gone" "$INPUT" "own.elf: No such file" replay -q "$dir/bad.vpt"
+change "$dir/no-input.vpt" "if kind == 15: p[8] ^= 1"
+refuses "another end" "$INPUT" "not as that of the file" replay -q "$dir/bad.vpt"
+instead="if kind == 29:
+    text = b'--pt=host' + bytes(1) + b'--input=none' + bytes(1)"
+packed="
+    p = bytearray(struct.pack('<II', text.count(bytes(1)), len(text)) + text + bytes(-len(text) % 8))"
+change "$dir/no-input.vpt" "$instead + b'--net=user' + bytes(1)$packed"
+refuses "a network without input" "$INPUT" "not those of a recording" replay -q "$dir/bad.vpt"
+change "$dir/halts.vpt" "$instead$packed"
+refuses "input without input" "$INPUT" "resumed its run with input" replay -q "$dir/bad.vpt"
+"$VPT" run -q --engine=soft --pt=host --arg=3 --arg=9 --snapshot="$dir/s.vps" --snapshot-at=2000 \
+	-o "$dir/part.vpt" "$elf" >/dev/null
+echo end >"$dir/text"
+"$VPT" restore -q --input="$dir/text" -o "$dir/bad.vpt" "$dir/s.vps" >/dev/null
+refuses "a run that got input later" "$INPUT" "resumed its run with input" replay -q "$dir/bad.vpt"
 tap_run "none of them wrote a file" test ! -e x
 tap_end

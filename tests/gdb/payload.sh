@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Positions of a payload in random order under gdb's protocol: registers and memory are those of a
 # forward run, and RIP that of a trace without gdb.
-# usage: payload.sh NAME COUNT [CPUS [recorded]]
+# usage: payload.sh NAME COUNT [CPUS [recorded|file]]
 #
 # recorded: the run is repeated from a recording with input, by vpt gdb.
+# file: the same of a run without input.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/cli.sh
@@ -18,7 +19,7 @@ how=${4:-}
 proof_open payload "$elf" "$GUEST/echo.elf"
 proof_passed "$row"
 run="--engine=soft --mem=16M --cpus=$cpus"
-if [ -n "$how" ]; then
+if [ "$how" = recorded ]; then
 	printf 'the input of a recording\n%s\n' "$(seq 1 300)" >"$dir/input"
 	run="$run --input=$dir/input"
 fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""vpt gdb with a trace that is no recording, against the listing of vpt decode.
+"""vpt gdb with a trace whose run is not repeated, against the listing of vpt decode.
 
 usage: trace.py VPT FILE ELF POSITIONS SEED
 """

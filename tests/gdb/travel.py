@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Goes to places of a payload with gdb's protocol, forwards and backwards, and prints TAP.
 
-usage: travel.py VPT PAYLOAD POSITIONS SEED [OPTION]...    the options are those of vpt run
+usage: travel.py VPT PAYLOAD POSITIONS SEED [--file=FILE] [OPTION]...    the options are those of vpt run
+
+--file: vpt run writes a trace to FILE, and vpt gdb repeats the run. The states at the positions are
+first read in a session of vpt run.
 """
 
 import os
@@ -17,7 +20,9 @@ import tap
 
 vpt, payload, count, seed = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 options = sys.argv[5:]
-command = [vpt, "run", "--engine=soft", "--pt=off"] + options + [payload]
+path = options.pop(0).split("=", 1)[1] if options and options[0].startswith("--file=") else None
+own_run = [vpt, "run", "--engine=soft", "--pt=off"] + options + [payload]
+command = [vpt, "gdb", "-q", path] if path else own_run
 rng = random.Random(seed)
 # The image, the stack and the variables of a payload.
 WINDOWS = [(0x100000, 0x118000)]
@@ -41,8 +46,13 @@ def hits(guest, move, end):
         found.append((guest.position(), re.sub("thread:[0-9a-f]+;", "", stop)))
 
 
-plain = subprocess.run(command, capture_output=True, text=True)
-guest = rsp.Guest(command)
+if path:
+    plain = subprocess.run(
+        [vpt, "run", "-q", "--engine=soft", "--pt=host", "--output=" + path] + options + [payload],
+        capture_output=True, text=True)
+else:
+    plain = subprocess.run(command, capture_output=True, text=True)
+guest = rsp.Guest(own_run)
 first = guest.position()
 tap.test("replaylog:end" in guest.ask("c"), "runs to its end")
 last = guest.position()
@@ -55,6 +65,9 @@ guest.go(first)
 for place in places:
     guest.go(place)
     states[guest.position()] = guest.state(WINDOWS)
+if path:
+    guest.close()
+    guest = rsp.Guest(command)
 order = list(states)
 rng.shuffle(order)
 wrong = []

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt replay and vpt gdb: repeat a run from its trace file, with the recorded inputs. */
+/*
+ * vpt replay and vpt gdb repeat a run from its trace file, with its recorded inputs. If the run
+ * cannot be repeated, vpt gdb serves the trace.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +36,12 @@ struct replay {
 	char *guest_name, *initrd_name; /* of the recording; allocated */
 	char *text[OWN_ARGUMENTS];	/* own arguments; allocated */
 	size_t texts;
+	char *copy, **argv; /* the recorded options, and all arguments; allocated */
+	int argc;
 };
+
+static char verb_of_run[] = "run";
+static const char not_recorded[] = "its options are not those of a recording";
 
 #define AT(member) .field = offsetof(struct replay, member)
 
@@ -78,19 +86,19 @@ static const struct cli_option gdb_rows[] = {
 const struct cli_verb cli_verb_gdb = {
 	.name = "gdb",
 	.run = cli_cmd_gdb,
-	.summary = "serve a recorded run or a trace to gdb, forwards and backwards",
+	.summary = "serve the run of a file or a trace to gdb, forwards and backwards",
 	.usage = "[OPTION]... FILE",
 	.about =
-		"Runs the guest of a trace file again, as vpt replay does, and serves gdb's remote "
-		"protocol: all registers and all memory at each instruction of the run, with "
-		"breakpoints and watchpoints in both directions. vpt run --gdb does the same for a "
-		"run without a recording. Of a trace that is no recording, gdb gets RIP and the "
-		"code, in both directions, and the branches for its record btrace.",
+		"Runs the guest of a trace file of the software CPU again, as vpt replay does, and "
+		"serves gdb's remote protocol: all registers and all memory at each instruction of "
+		"the run, with breakpoints and watchpoints in both directions. vpt run --gdb does "
+		"the same without a file. Of a trace whose run cannot be repeated, gdb gets RIP "
+		"and the code, in both directions, and the branches for its record btrace.",
 	.notes =
 		"\"monitor when\" prints the position, a count of instructions, and \"monitor goto "
-		"N\" goes there. The exit status is that of vpt run. It is 3 if FILE cannot be "
-		"replayed.\n\n"
-		"  vpt run --console=stdio -o t.vpt demo.elf\n"
+		"N\" goes there. The exit status is that of vpt run. It is 3 if the file of "
+		"--guest or --initrd is not that of the run.\n\n"
+		"  vpt run --engine=soft --pt=host -o t.vpt demo.elf\n"
 		"  vpt gdb --gdb=1234 t.vpt",
 	.options = gdb_rows,
 	.column = 21,
@@ -100,12 +108,11 @@ const struct cli_verb cli_verb_gdb = {
 const struct cli_verb cli_verb_replay = {
 	.name = "replay",
 	.run = cli_cmd_replay,
-	.summary = "repeat a run with its recorded input",
+	.summary = "repeat a run, with its recorded input",
 	.usage = "[OPTION]... FILE",
 	.about = "Runs the guest of a trace file again, on the software CPU, with the recorded "
 		 "options and inputs. The console and the new trace file are the same, byte for "
-		 "byte. The recording must be of vpt run with --input, --console=stdio, "
-		 "--realtime, --monitor, --net, --share or --trace-from=signal:USR2.",
+		 "byte. FILE must be of vpt run on the software CPU.",
 	.notes = "The guest and its initrd must be the same files as in the recording. The exit "
 		 "status is that of vpt run. It is 3 if FILE cannot be replayed.\n\n"
 		 "  vpt run --console=stdio -o t.vpt demo.elf\n"
@@ -213,81 +220,118 @@ static int add_own(struct replay *r)
 	return status;
 }
 
-static int run(struct replay *r, int argc, char **argv)
+/* Add the recorded options to the arguments. */
+static int add_recorded(struct replay *r)
 {
-	struct cli_run_options o;
-	int status = cli_run_parse(&o, argc, argv);
+	const struct trace_run_options *options;
+	const char *text;
+	char *at;
+	size_t i;
 
-	if (status)
-		return status;
-	if (o.mem > r->max_mem)
+	options = trace_reader_options(r->reader, &text);
+	r->argv = calloc(1 + (size_t)options->count + OWN_ARGUMENTS + 1, sizeof(*r->argv));
+	r->copy = at = malloc(options->len + 1u);
+	if (!r->argv || !r->copy)
+		return cli_fail(CLI_EXIT_HOST, "%s: no memory", r->verb);
+	memcpy(r->copy, text, options->len);
+	r->argv[r->argc++] = verb_of_run;
+	for (i = 0; i < options->count; i++, at += strlen(at) + 1) {
+		if (!strcmp(at, CLI_RUN_NO_INPUT)) {
+			r->run.no_input = true;
+			continue;
+		}
+		if (!cli_run_replays(at))
+			return refuse(r, not_recorded);
+		/* gdb needs no names of tasks, which are in the trace only. */
+		if (!r->gdb || strcmp(at, "--tasks") != 0)
+			r->argv[r->argc++] = at;
+	}
+	return CLI_EXIT_OK;
+}
+
+/* Returns why FILE does not say how its run is repeated, or NULL if it does. */
+static const char *lacks_record(const struct replay *r)
+{
+	const char *text;
+
+	if (trace_reader_options(r->reader, &text))
+		return NULL;
+	if (strcmp(trace_reader_info(r->reader)->engine, "soft") != 0)
+		return "it is not of the software CPU, and no other engine repeats a run";
+	return "it has no record of its run, like each file of --ring, --slow-reader, vpt restore "
+	       "--pt=host and earlier versions";
+}
+
+/* Returns why the run does not end at a place that a replay finds, or NULL if it does. */
+static const char *lacks_end(const struct replay *r)
+{
+	const struct trace_post_mortem *end = trace_reader_stop(r->reader);
+	const uint32_t kind = end ? end->stop.kind : TRACE_STOP_NONE;
+
+	if (kind == TRACE_STOP_SNAPSHOT)
+		return "it ends at a snapshot: replay the file of vpt restore";
+	if (!r->run.no_input)
+		return NULL;
+	if (r->run.count)
+		return "vpt restore resumed its run with input, and the run before had none";
+	if (kind == TRACE_STOP_TIMEOUT || kind == TRACE_STOP_INTERRUPTED)
+		return "a time limit or a signal ended its run, which is at no place of a run "
+		       "without input";
+	return NULL;
+}
+
+/* Check the options of a replay. */
+static int check(const struct replay *r, const struct cli_run_options *o)
+{
+	int status;
+
+	if (r->run.no_input && cli_run_has_live_input(o))
+		return refuse(r, not_recorded);
+	if (o->mem > r->max_mem)
 		return cli_fail(CLI_EXIT_INPUT,
 				"%s: %s: its guest has %" PRIu64 "M of memory, more than "
 				"--max-mem=%" PRIu64 "M: raise that if you trust the file",
-				r->verb, r->path, o.mem >> 20, r->max_mem >> 20);
-	status = check_regular(r->verb, o.guest);
-	if (!status && o.initrd)
-		status = check_regular(r->verb, o.initrd);
-	if (status)
-		return status;
-	o.verb = r->verb;
-	o.replay = &r->run;
-	o.session = r->session;
-	r->session = NULL;
-	r->run.inputs = trace_reader_inputs(r->reader, &r->run.count);
-	return cli_run_guest_of(&o);
+				r->verb, r->path, o->mem >> 20, r->max_mem >> 20);
+	status = check_regular(r->verb, o->guest);
+	if (!status && o->initrd)
+		status = check_regular(r->verb, o->initrd);
+	return !status && r->gdb ? cli_run_gdb_check(o) : status;
 }
 
-/* Run with the recorded options and those of this command. */
-static int run_with(struct replay *r, const struct trace_run_options *options, const char *text)
+/* Make the options of the run from the recorded options and those of this command. */
+static int prepare(struct replay *r, struct cli_run_options *o)
 {
-	const size_t room = 1 + (size_t)options->count + OWN_ARGUMENTS + 1;
-	char **argv = calloc(room, sizeof(*argv)), *copy = malloc(options->len + 1u);
-	char name[] = "run", *at = copy;
-	int status = CLI_EXIT_OK, argc = 0;
+	const struct trace_post_mortem *end = trace_reader_stop(r->reader);
+	const char *why = lacks_record(r);
 	size_t i;
+	int status = why ? refuse(r, why) : add_recorded(r);
 
-	if (!argv || !copy) {
-		status = cli_fail(CLI_EXIT_HOST, "%s: no memory", r->verb);
-	} else {
-		memcpy(copy, text, options->len);
-		argv[argc++] = name;
-		for (i = 0; i < options->count; i++, at += strlen(at) + 1) {
-			argv[argc++] = at;
-			if (!status && !cli_run_replays(at))
-				status = refuse(r, "its options are not those of a recording");
-		}
-		for (i = 0; i < r->texts; i++)
-			argv[argc++] = r->text[i];
-	}
+	r->run.what = "recording";
+	r->run.inputs = trace_reader_inputs(r->reader, &r->run.count);
+	if (r->run.no_input && end && !r->gdb)
+		r->run.end = &end->stop;
+	why = status ? NULL : lacks_end(r);
+	if (why)
+		return refuse(r, why);
 	if (!status)
-		status = run(r, argc, argv);
-	free(copy);
-	free(argv);
-	return status;
-}
-
-static int replay(struct replay *r)
-{
-	const struct trace_run_options *options;
-	const struct trace_post_mortem *end;
-	const char *text;
-	int status;
-
-	options = trace_reader_options(r->reader, &text);
-	if (!options && strcmp(trace_reader_info(r->reader)->engine, "soft") != 0)
-		return refuse(r, "it is not of the software CPU, and no other engine records a "
-				 "run's input: use vpt run --engine=soft");
-	if (!options)
-		return refuse(r, "it has no record of its run: use vpt run with --input, "
-				 "--console=stdio, --realtime, --monitor, --net or --share");
-	end = trace_reader_stop(r->reader);
-	if (end && end->stop.kind == TRACE_STOP_SNAPSHOT)
-		return refuse(r, "it ends at a snapshot: replay the file of vpt restore");
-	status = take_files(r);
+		status = take_files(r);
 	if (!status)
 		status = add_own(r);
-	return status ? status : run_with(r, options, text);
+	if (status)
+		return status;
+	for (i = 0; i < r->texts; i++)
+		r->argv[r->argc++] = r->text[i];
+	status = cli_run_parse(o, r->argc, r->argv);
+	o->verb = r->verb;
+	o->replay = &r->run;
+	return status ? status : check(r, o);
+}
+
+static int run(struct replay *r, struct cli_run_options *o)
+{
+	o->session = r->session;
+	r->session = NULL;
+	return cli_run_guest_of(o);
 }
 
 static int confine(const struct replay *r)
@@ -301,38 +345,48 @@ static int confine(const struct replay *r)
 				    });
 }
 
-/* Serve gdb a trace whose run cannot be repeated. */
-static int serve_trace(struct replay *r)
+/* Serve gdb a trace whose run cannot be repeated, because of @why. */
+static int serve_trace(struct replay *r, const char *why)
 {
 	int error;
 
 	if (!r->quiet)
 		fprintf(stderr,
-			"vpt gdb: %s: no recording of a run: gdb has RIP and code, without "
-			"registers and data\n",
-			r->path);
+			"vpt gdb: %s: %s: gdb has RIP and code, without registers and data\n",
+			r->path, why);
 	error = gdb_trace_serve(r->session, r->reader);
 	return error ? cli_fail(CLI_EXIT_HOST, "gdb: %s: %s", r->path, cli_reason(-error))
 		     : CLI_EXIT_OK;
 }
 
+/* Run the guest again. If this cannot begin, gdb gets the trace, unless the user named a file. */
+static int repeat(struct replay *r)
+{
+	struct cli_run_options o;
+	int status = cli_whole(r->verb, r->path, r->reader);
+
+	if (!status)
+		status = prepare(r, &o);
+	if (!status)
+		return run(r, &o);
+	if (!r->gdb || r->guest || r->initrd || status == CLI_EXIT_HOST)
+		return status;
+	return serve_trace(r, "its run is not repeated");
+}
+
 static int open_and_replay(struct replay *r)
 {
 	int status = cli_open(r->verb, r->path, TRACE_READER_NO_ORACLE, &r->reader);
-	const char *text;
+	const char *why;
 
 	if (status)
 		return status;
-	if (r->gdb && !trace_reader_options(r->reader, &text)) {
-		status = serve_trace(r);
-		trace_reader_close(r->reader);
-		return status;
-	}
-	status = cli_whole(r->verb, r->path, r->reader);
-	if (!status)
-		status = replay(r);
+	why = r->gdb ? lacks_record(r) : NULL;
+	status = why ? serve_trace(r, why) : repeat(r);
 	while (r->texts)
 		free(r->text[--r->texts]);
+	free(r->argv);
+	free(r->copy);
 	free(r->guest_name);
 	free(r->initrd_name);
 	trace_reader_close(r->reader);

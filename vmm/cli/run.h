@@ -116,8 +116,11 @@ struct trace_reader_input;
 
 /* The recording of a vpt replay. The inputs and references stay with their reader. */
 struct cli_run_replay {
+	const char *what; /* "recording" or "snapshot", for messages */
 	const struct trace_reader_input *inputs;
 	size_t count;
+	bool no_input;			    /* no input was attached: inputs are not looked for */
+	const struct trace_guest_stop *end; /* the end of the run; NULL: do not compare it */
 	const struct trace_file_ref *guest, *initrd; /* @initrd may be NULL */
 	const char *guest_name, *initrd_name;	     /* as the recording names them */
 	const struct trace_file_ref *disk[VIRTIO_DISKS];
@@ -326,15 +329,16 @@ struct cli_run_guest;
 void cli_run_see(const struct cli_given *g);
 /* Returns true if @text is an option of vpt run that a replay repeats, with its full name. */
 bool cli_run_replays(const char *text);
+/* The text among the recorded options that says that no input was attached. */
+#define CLI_RUN_NO_INPUT "--input=none"
+/* Returns true if input can reach the guest while it runs. */
+bool cli_run_has_live_input(const struct cli_run_options *o);
 /* Return the identities of the files, without names. */
 struct trace_file_ref cli_run_guest_ref(const struct cli_run_guest *guest);
 struct trace_file_ref cli_run_initrd_ref(const struct cli_run_guest *guest);
 /* Check that the files are those of the recording or of the snapshot. Returns an exit status. */
 int cli_run_check_replay(const struct cli_run_options *o, const struct cli_run_guest *guest);
-/*
- * Write the options and the files to the trace file if input is attached or replayed. Returns 0 or
- * -errno.
- */
+/* Write the options and the files to the trace file, for a replay. Returns 0 or -errno. */
 int cli_run_record(const struct cli_run_options *o, const struct cli_run_guest *guest,
 		   struct trace_writer *writer);
 
@@ -421,12 +425,14 @@ bool cli_run_monitor_gives_up(struct cli_run_machine *m);
 void cli_run_monitor_asked(struct cli_run_machine *m, struct core_vcpu *v);
 
 /*
- * run_gdb.c: the option --gdb. cli_run_gdb_open() waits for gdb, before the sandbox, and returns an
- * exit status.
+ * run_gdb.c: the option --gdb. cli_run_gdb_check() is for recordings. It refuses options that gdb
+ * cannot have, and files that differ. cli_run_gdb_open() waits for gdb, before the sandbox. Both
+ * return an exit status.
  *
  * cli_run_gdb_begin() returns false in the process that has only waited, when the run is over. With a
  * trace file this process repeats the run after the session, without gdb, and writes the file.
  */
+int cli_run_gdb_check(const struct cli_run_options *o);
 int cli_run_gdb_open(struct cli_run_machine *m);
 bool cli_run_gdb_begin(struct cli_run_machine *m);
 /* The hook pause() of the VM, and the console: returns true if a character is to be printed. */

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/gdb_listen.h"
 #include "cli/run.h"
+#include "cli/run_guest.h"
 #include "gdb/session.h"
 #include "trace/writer.h"
 
@@ -24,6 +25,37 @@ static const char *excluded(const struct cli_run_options *o)
 	if (o->usage.given)
 		return "--usage";
 	return cli_run_disks_written(o) ? "--disk=FILE,rw" : NULL;
+}
+
+/* Open the files that the run used, compare them with those of the recording, and close them. */
+static int check_files(struct cli_run_machine *m)
+{
+	struct cli_run_guest guest = {0};
+	int status = cli_run_guest_open(&guest, &m->o);
+
+	if (!status)
+		status = cli_run_check_replay(&m->o, &guest);
+	if (!status)
+		status = cli_run_disks_open(m);
+	cli_run_disks_close(m);
+	cli_run_guest_close(&guest);
+	return status;
+}
+
+int cli_run_gdb_check(const struct cli_run_options *o)
+{
+	struct cli_run_machine *m = calloc(1, sizeof(*m));
+	const char *name = excluded(o);
+	int status;
+
+	if (!m)
+		return cli_fail(CLI_EXIT_HOST, "%s: no memory", o->verb);
+	m->o = *o;
+	status = name ? cli_fail(CLI_EXIT_INPUT, "%s: a run with %s is not repeated under gdb",
+				 o->verb, name)
+		      : check_files(m);
+	free(m);
+	return status;
 }
 
 int cli_run_gdb_open(struct cli_run_machine *m)

@@ -602,6 +602,25 @@ static void check_inputs(struct core_vm *vm)
 		     vm->vcpu->ev->retired, left);
 }
 
+/* A run without input ends like that of the file, unless a limit of the replay ends it earlier. */
+static void check_end(struct core_vm *vm, const struct trace_guest_stop *end)
+{
+	const enum trace_stop_kind kind = vm->stop.kind;
+	const struct core_vcpu *v = vm->current;
+	const uint64_t insns = v->tracer.recorder.insns;
+
+	if (!end || kind == TRACE_STOP_TIMEOUT || kind == TRACE_STOP_INTERRUPTED ||
+	    kind == TRACE_STOP_WRITER || kind == TRACE_STOP_HOST)
+		return;
+	if (end->kind == (uint32_t)kind && end->insns == insns && end->rip == v->regs->rip)
+		return;
+	vm->stop = (struct core_stop){.error = -EINVAL};
+	core_vm_stop(vm, TRACE_STOP_HOST,
+		     "the run ended after %" PRIu64 " traced instructions at %#" PRIx64
+		     ", and not as that of the file, after %" PRIu64 " at %#" PRIx64,
+		     insns, v->regs->rip, end->insns, end->rip);
+}
+
 /* Restart the machine after a reset. Returns false if the guest has ended. */
 static bool restarts(struct cli_run_machine *m)
 {
@@ -638,6 +657,8 @@ static void attach_input(struct cli_run_machine *m)
 	struct core_vcpu *v = m->vm.vcpu;
 
 	cli_run_input_skip(&m->input, v->input.bytes);
+	if (o->replay && o->replay->no_input)
+		return;
 	if (o->replay)
 		replay_inputs(m);
 	else if (m->input.fd < 0 && !o->realtime && !o->share.given && !o->monitor &&
@@ -684,8 +705,10 @@ void cli_run_loop(struct cli_run_machine *m)
 	if (m->gdb)
 		gdb_session_ended(m->gdb);
 	cli_run_watch_end(m);
-	if (m->o.replay)
+	if (m->o.replay) {
 		check_inputs(&m->vm);
+		check_end(&m->vm, m->o.replay->end);
+	}
 	release_signals();
 	(void)cli_terminal_end(&m->terminal);
 	if (ending)

@@ -104,7 +104,7 @@ static bool is_same(const struct trace_file_ref *a, const struct trace_file_ref 
 static int refuse(const struct cli_run_options *o, const char *path, const char *what)
 {
 	return cli_fail(CLI_EXIT_INPUT, "%s: %s: not the %s of the %s: its contents differ",
-			o->verb, path, what, o->replay->inputs ? "recording" : "snapshot");
+			o->verb, path, what, o->replay->what);
 }
 
 int cli_run_check_replay(const struct cli_run_options *o, const struct cli_run_guest *guest)
@@ -122,23 +122,39 @@ int cli_run_check_replay(const struct cli_run_options *o, const struct cli_run_g
 	return is_same(&is, o->replay->initrd) ? CLI_EXIT_OK : refuse(o, o->initrd, "initrd");
 }
 
+bool cli_run_has_live_input(const struct cli_run_options *o)
+{
+	return cli_run_has_input(o) || o->realtime || o->share.given || o->monitor ||
+	       o->net.given || cli_run_window_signals(o);
+}
+
+static int write_options(const struct cli_run_given *given, struct trace_writer *writer)
+{
+	const struct trace_run_options options = {given->count, given->len};
+
+	return trace_writer_options(writer, &options, given->text);
+}
+
 int cli_run_record(const struct cli_run_options *o, const struct cli_run_guest *guest,
 		   struct trace_writer *writer)
 {
-	const struct trace_run_options options = {o->given.count, o->given.len};
 	const struct cli_run_replay *replay = o->replay;
+	const bool live = replay ? !replay->no_input : cli_run_has_live_input(o);
 	struct trace_file_ref ref = cli_run_guest_ref(guest);
+	struct cli_run_given given = o->given;
 	int err;
 
 	/* Inputs are missing where trace is. */
 	if (o->drop)
 		return 0;
-	if (!replay && !cli_run_has_input(o) && !o->realtime && !o->share.given && !o->monitor &&
-	    !o->net.given && !cli_run_window_signals(o))
-		return 0;
-	if (o->given.full)
-		return -E2BIG;
-	err = trace_writer_options(writer, &options, o->given.text);
+	if (!live) {
+		put(&given, CLI_RUN_NO_INPUT, sizeof(CLI_RUN_NO_INPUT));
+		given.count++;
+	}
+	/* Only a replay needs the options, and such a run can do without. */
+	if (given.full)
+		return live ? -E2BIG : 0;
+	err = write_options(&given, writer);
 	if (!err)
 		err = trace_writer_ref(writer, 0, &ref, replay ? replay->guest_name : o->guest);
 	if (err || !o->initrd)

@@ -88,6 +88,7 @@ static bool get_files(struct in *in, struct cli_run_restart *r)
 {
 	if (!get_file(in, &r->ref[0], r->name[0]) || r->ref[0].kind != TRACE_REF_KERNEL)
 		return false;
+	r->files.what = "snapshot";
 	r->files.guest = &r->ref[0];
 	r->files.guest_name = r->name[0];
 	if (!in->left)
