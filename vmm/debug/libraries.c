@@ -14,6 +14,7 @@ struct child {
 	Elf *elf;
 	struct debug_out *out;
 	bool damaged;
+	uint64_t begin, end; /* the code section of the last row */
 };
 
 /* Handle a failed library call, which means a lack of memory or an error in the file. */
@@ -181,6 +182,48 @@ static void put_row(struct child *c, Dwarf_Line *row, const char **file)
 	debug_put(c->out, &record, NULL);
 }
 
+/*
+ * Returns true if code of the file is at @addr. The lines of a function that the linker dropped have
+ * addresses near 0, where a guest may have other code. In an object file all sections are there.
+ */
+static bool has_code(struct child *c, Dwarf_Addr addr)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Ehdr ehdr;
+	GElf_Shdr shdr;
+
+	if (addr - c->begin < c->end - c->begin)
+		return true;
+	if (!gelf_getehdr(c->elf, &ehdr) || ehdr.e_type == ET_REL)
+		return true;
+	while ((scn = elf_nextscn(c->elf, scn))) {
+		if (!gelf_getshdr(scn, &shdr) || !(shdr.sh_flags & SHF_EXECINSTR) ||
+		    addr - shdr.sh_addr >= shdr.sh_size)
+			continue;
+		c->begin = shdr.sh_addr;
+		c->end = shdr.sh_addr + shdr.sh_size;
+		return true;
+	}
+	return false;
+}
+
+/* Write the rows of a unit that are of code of the file. The end of a sequence follows its last row. */
+static void put_unit(struct child *c, Dwarf_Lines *lines, size_t n, const char **file)
+{
+	bool keep = true, end;
+	Dwarf_Addr addr;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		Dwarf_Line *row = dwarf_onesrcline(lines, i);
+
+		if (row && !dwarf_lineendsequence(row, &end) && !end && !dwarf_lineaddr(row, &addr))
+			keep = has_code(c, addr);
+		if (keep)
+			put_row(c, row, file);
+	}
+}
+
 static void put_lines(struct child *c)
 {
 	Dwarf *dwarf = dwarf_begin_elf(c->elf, DWARF_C_READ, NULL);
@@ -188,14 +231,13 @@ static void put_lines(struct child *c)
 	Dwarf_Off at = 0, next;
 	Dwarf_Lines *lines;
 	Dwarf_CU *cu = NULL;
-	size_t n, i;
+	size_t n;
 	int more = -1;
 
 	if (dwarf)
 		dwarf_new_oom_handler(dwarf, debug_no_memory);
 	while (dwarf && !(more = dwarf_next_lines(dwarf, at, &next, &cu, NULL, NULL, &lines, &n))) {
-		for (i = 0; i < n; i++)
-			put_row(c, dwarf_onesrcline(lines, i), &file);
+		put_unit(c, lines, n, &file);
 		at = next;
 	}
 	if (more < 0)
