@@ -117,4 +117,37 @@ refuses "a vCPU that is none" "$USAGE" "--vcpu=1: both traces have 1" diff --vcp
 refuses "a context that is too long" "$USAGE" "--context=65: at most 64" diff -C 65 \
 	"$dir/quicksort-1.vpt" "$dir/quicksort-1.vpt"
 refuses "standard input twice" "$USAGE" "both traces" diff - -
+# The same program, linked 4 KiB further behind its start-up code.
+sed 's/\*(\.text /. += 4096; &/' guest/boot/guest.lds >"$dir/moved.lds"
+objects="$GUEST/payloads/strings.o $GUEST/boot/start.o $GUEST/libguest.a"
+# shellcheck disable=SC2086 # objects
+tap_run "another link" gcc -nostdlib -static -no-pie \
+	-Wl,--gc-sections,--build-id=none,-z,noexecstack,-z,max-page-size=4096 -T "$dir/moved.lds" -o "$dir/moved.elf" $objects
+record here strings
+"$VPT" run -q --engine=soft --pt=host -o "$dir/moved.vpt" "$dir/moved.elf" >/dev/null 2>&1
+"$VPT" diff "$dir/here.vpt" "$dir/moved.vpt" >"$dir/out"
+tap_run "by addresses they differ" test $? -eq 1
+tap_run "by names: equal" "$VPT" diff --names "$dir/here.vpt" "$dir/moved.vpt"
+insns() { sed -n 's/^diff: equal: .*instructions: //p'; }
+tap_run "as many as ran" test "$("$VPT" diff --names "$dir/here.vpt" "$dir/moved.vpt" | insns)" -eq \
+	"$("$VPT" decode --json "$dir/moved.vpt" | jq .insns)"
+"$VPT" diff --names --vcpu=0 "$dir/here.vpt" "$dir/quicksort-1.vpt" >"$dir/out"
+tap_run "by names another program differs" test $? -eq 1
+tap_run "in a function of both" grep -q '^  + .* vprintk+0x' "$dir/out"
+# With wrong symbols of B nothing has the same place.
+nm "$dir/moved.elf" | sed 's/$/_b/' >"$dir/other.map"
+"$VPT" diff --names --symbols-b="$dir/other.map" "$dir/here.vpt" "$dir/moved.vpt" >"$dir/out"
+tap_run "B has symbols of its own" test $? -eq 1
+
+# A process whose CR3 is another one in B.
+other=$("$VPT" decode --json --spaces "$dir/processes-30.vpt" | jq -r '.spaces[1].cr3')
+"$VPT" diff --insns --json --process="$cr3" --process-b="$other" "$dir/processes-30.vpt" \
+	"$dir/processes-30.vpt" >"$dir/json"
+tap_run "two processes of one trace" test $? -eq 1
+for space in "$cr3" "$other"; do
+	"$VPT" decode --insn --space="$space" "$dir/processes-30.vpt" | grep '^[0-9a-f]\{16\} ' >"$dir/$space.txt"
+done
+want=$(common "$dir/$cr3.txt" "$dir/$other.txt")
+tap_run "they have ${want% *} instructions in common" test "$(jq '.vcpus[0].insns' "$dir/json")" = "${want% *}"
+refuses "--process-b alone" "$USAGE" "needs --process" diff --process-b=1 "$dir/here.vpt" "$dir/here.vpt"
 tap_end

@@ -24,15 +24,16 @@ struct side {
 	struct trace_reader *reader;
 	struct decode_by_cr3 *by_cr3;
 	struct debug_symbols *symbols;
+	const struct debug_symbol *last; /* the symbol of the last address */
 	struct decode_listing listing;
 };
 
 struct options {
 	const char *path[2];
-	const char *process;
+	const char *process, *process_b;
 	uint64_t vcpu, context;
-	bool one_vcpu, has_context, insns, json, quiet;
-	struct cli_symbols symbols;
+	bool one_vcpu, has_context, insns, names, json, quiet;
+	struct cli_symbols symbols, symbols_b;
 };
 
 struct diff {
@@ -55,11 +56,19 @@ static const struct cli_option rows[] = {
 	{'p', "process", "=NAME[,NAME...]",
 	 "only these processes or other address spaces, by name, number or CR3 (0x...)",
 	 cli_take_text, AT(process)},
+	{0, "process-b", "=NAME[,NAME...]", "those of B, if they are others than those of A",
+	 cli_take_text, AT(process_b)},
+	{'n', "names", NULL,
+	 "compare functions and offsets in place of addresses and bytes: of code that was linked "
+	 "or loaded elsewhere",
+	 cli_take_flag, AT(names)},
 	{'i', "insns", NULL, "compare instructions only, and no events", cli_take_flag, AT(insns)},
 	{'C', "context", "=N", "show N lines before and after a difference (default 8, at most 64)",
 	 cli_take_number, AT(context), GIVEN(has_context)},
 	{'S', "symbols", "=FILE[@BIAS]", "symbols of both traces, as for vpt decode",
 	 cli_symbols_take, AT(symbols)},
+	{0, "symbols-b", "=FILE[@BIAS]", "symbols of B, in place of --symbols", cli_symbols_take,
+	 AT(symbols_b)},
 	{'j', "json", NULL, "one JSON object", cli_take_flag, AT(json)},
 	{'q', "quiet", NULL, "print only the last line", cli_take_flag, AT(quiet)},
 	CLI_OPTION_HELP,
@@ -78,7 +87,8 @@ const struct cli_verb cli_verb_diff = {
 		"those of B with \"+\". Times are not compared.",
 	.notes =
 		"With --process, the instructions of other address spaces are left out, so that "
-		"another order of processes is no difference.\n\n"
+		"another order of processes is no difference. With --names, code without a symbol "
+		"has equal addresses.\n\n"
 		"The exit status is 0 if the traces are equal, and 1 if they differ. It is 2 for a "
 		"wrong command line, 3 if a file cannot be read or is damaged, and 4 if this "
 		"machine "
@@ -94,13 +104,31 @@ const struct cli_verb cli_verb_diff = {
 static bool wants(void *opaque, unsigned int n, struct decode_item *item)
 {
 	struct diff *d = opaque;
-	const struct cli_decode_side part = {.space = d->o->process};
+	const struct cli_decode_side part = {.space = n && d->o->process_b ? d->o->process_b
+									   : d->o->process};
 
 	if (!part.space)
 		return true;
 	if (d->side[n].by_cr3 && !decode_by_cr3_item(d->side[n].by_cr3, item))
 		d->err = -ENOMEM;
 	return cli_decode_side_has(&part, item);
+}
+
+static const struct debug_symbol *symbol_of(struct side *s, uint64_t addr)
+{
+	if (!s->last || addr < s->last->start || addr >= s->last->end)
+		s->last = debug_symbols_find(s->symbols, addr);
+	return s->last;
+}
+
+static bool same_place(void *opaque, uint64_t a, uint64_t b)
+{
+	struct diff *d = opaque;
+	const struct debug_symbol *x = symbol_of(&d->side[0], a), *y = symbol_of(&d->side[1], b);
+
+	if (!x || !y)
+		return x == y && a == b;
+	return a - x->start == b - y->start && !strcmp(x->name, y->name);
 }
 
 static void show_item(struct side *s, char mark, const struct decode_item *item, const char *error)
@@ -170,6 +198,7 @@ static int compare(struct diff *d, unsigned int vcpu)
 		.context = (unsigned int)d->o->context,
 		.events = !d->o->insns,
 		.wants = wants,
+		.same_place = d->o->names ? same_place : NULL,
 		.opaque = d,
 	};
 	struct decode_flow *flow[2] = {NULL, NULL};
@@ -208,7 +237,9 @@ static int open_side(struct diff *d, unsigned int n)
 	s->path = d->o->path[n];
 	status = cli_open("diff", s->path, TRACE_READER_NO_ORACLE, &s->reader);
 	if (!status)
-		status = cli_symbols_open(&d->o->symbols, "diff", s->reader, &s->symbols);
+		status =
+			cli_symbols_open(n && d->o->symbols_b.n ? &d->o->symbols_b : &d->o->symbols,
+					 "diff", s->reader, &s->symbols);
 	if (status)
 		return status;
 	trace_reader_spaces(s->reader, &spaces);
@@ -290,6 +321,8 @@ int cli_cmd_diff(int argc, char **argv)
 	if (!status && o.context > DECODE_DIVERGE_LINES)
 		status = cli_fail(CLI_EXIT_USAGE, "diff: --context=%" PRIu64 ": at most %u",
 				  o.context, DECODE_DIVERGE_LINES);
+	if (!status && o.process_b && !o.process)
+		status = cli_fail(CLI_EXIT_USAGE, "diff: --process-b needs --process");
 	if (!status && !strcmp(o.path[0], "-") && !strcmp(o.path[1], "-"))
 		status = cli_fail(CLI_EXIT_USAGE, "diff: both traces cannot be standard input");
 	if (!status)

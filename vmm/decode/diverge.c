@@ -41,24 +41,38 @@ static int next(const struct pair *p, unsigned int side, struct decode_item *ite
 	return err;
 }
 
-static bool same_event(const struct decode_item *a, const struct decode_item *b)
+static bool same_place(const struct decode_diverge_how *how, uint64_t a, uint64_t b)
 {
-	return a->event == b->event && a->ip == b->ip && a->has_to == b->has_to &&
-	       (!a->has_to || a->to == b->to) && a->value == b->value;
+	return how->same_place ? how->same_place(how->opaque, a, b) : a == b;
 }
 
-static bool same(const struct decode_item *a, const struct decode_item *b)
+static bool same_insn(const struct decode_diverge_how *how, const struct decode_item *a,
+		      const struct decode_item *b)
+{
+	if (a->mode != b->mode || a->size != b->size || !same_place(how, a->ip, b->ip))
+		return false;
+	return how->same_place || !memcmp(a->raw, b->raw, a->size < 15 ? a->size : 15);
+}
+
+static bool same_event(const struct decode_diverge_how *how, const struct decode_item *a,
+		       const struct decode_item *b)
+{
+	return a->event == b->event && same_place(how, a->ip, b->ip) && a->has_to == b->has_to &&
+	       (!a->has_to || same_place(how, a->to, b->to)) && a->value == b->value;
+}
+
+static bool same(const struct decode_diverge_how *how, const struct decode_item *a,
+		 const struct decode_item *b)
 {
 	if (a->kind != b->kind)
 		return false;
 	switch (a->kind) {
 	case DECODE_ITEM_INSN:
-		return a->ip == b->ip && a->mode == b->mode && a->size == b->size &&
-		       !memcmp(a->raw, b->raw, a->size < 15 ? a->size : 15);
+		return same_insn(how, a, b);
 	case DECODE_ITEM_EVENT:
-		return same_event(a, b);
+		return same_event(how, a, b);
 	case DECODE_ITEM_ERROR:
-		return a->ip == b->ip;
+		return same_place(how, a->ip, b->ip);
 	default:
 		return true;
 	}
@@ -123,7 +137,7 @@ int decode_diverge(struct decode_flow *a, struct decode_flow *b,
 			err = next(&p, 1, &y);
 		if (err)
 			return err;
-		if (!same(&x, &y))
+		if (!same(how, &x, &y))
 			break;
 		if (x.kind == DECODE_ITEM_END)
 			return 0;

@@ -17,6 +17,11 @@ struct decode_diverge_how {
 	 * space. NULL: all.
 	 */
 	bool (*wants)(void *opaque, unsigned int side, struct decode_item *item);
+	/*
+	 * Returns true if both addresses are of one place in the program, which is elsewhere in B.
+	 * Bytes of instructions, which have distances, are not compared then. NULL: equal addresses.
+	 */
+	bool (*same_place)(void *opaque, uint64_t a, uint64_t b);
 	void *opaque;
 };
 
