@@ -119,7 +119,7 @@ tap_run "the guest ends" test $? -eq 0
 tap_run "the file has a session, the mark and no input" jq -e \
 	'(.vcpus[0].sessions | length) == 1 and .inputs == 0 and .vcpus[0].mark_list[0].text == "here"' "$dir/info"
 tap_run "the trace decodes" "$VPT" decode -q "$dir/t.vpt"
-refuses "no replay" "$INPUT" "records a run's input: use vpt run --engine=soft" replay -q "$dir/t.vpt"
+refuses "no replay" "$INPUT" "no other engine repeats a run .use vpt run --engine=soft" replay -q "$dir/t.vpt"
 for engine in soft kvm; do
 	printf 'end\n' | "$VPT" restore -q --engine=$engine --timeout=100 --input=- "$dir/s.vps" >"$dir/con"
 	tap_run "the snapshot resumes with input, engine $engine" grep -q ': end' "$dir/con"

@@ -257,7 +257,8 @@ static const char *lacks_record(const struct replay *r)
 	if (trace_reader_options(r->reader, &text))
 		return NULL;
 	if (strcmp(trace_reader_info(r->reader)->engine, "soft") != 0)
-		return "it is not of the software CPU, and no other engine repeats a run";
+		return "it is not of the software CPU, and no other engine repeats a run (use "
+		       "vpt run --engine=soft)";
 	return "it has no record of its run, like each file of --ring, --slow-reader, vpt restore "
 	       "--pt=host and earlier versions";
 }
