@@ -119,4 +119,9 @@ refuses "no output" "$USAGE" "--output or --serve is required" report "$dir/t.vp
 refuses "a vCPU that is not there" "$USAGE" "has vCPUs 0 to 0" report -o "$dir/none" --vcpu=9 "$dir/t.vpt"
 tap_run "which leaves no file" test ! -e "$dir/none"
 refuses "the trace as output" "$USAGE" "report: " report -o "$dir/t.vpt" "$dir/t.vpt"
+# Thousands of events of a kind, which are packed.
+"$VPT" run -q --engine=soft --pt=host --arg=1500 -o "$dir/t.vpt" "$GUEST/processes.elf" >/dev/null
+tap_run "all events are in the page" sh -c "python3 tests/cli/formats/report_events.py '$VPT' '$dir/t.vpt' \
+	'$dir' 8 >'$dir/out'"
+tap_run "these are many: $(cat "$dir/out")" test "$(cat "$dir/out")" -gt 10000
 tap_end

@@ -13,7 +13,7 @@
 #include "trace/vec.h"
 
 #define SPANS_MAX  60000u
-#define EVENTS_MAX 2000u
+#define EVENTS_MAX 100000u
 #define MARKS_MAX  20000u
 
 /* Return the clock at which the calls of a page begin. */

@@ -92,6 +92,8 @@ void format_report_string(FILE *out, const char *text);
 void format_report_facts(const struct format_run *run);
 /* Return the first address of the next function behind @start, or UINT64_MAX. */
 uint64_t format_report_limit(const struct format_report *r, uint64_t start);
+/* Write the events as a member of an object. Returns 0 or -ENOMEM. */
+int format_report_events(const struct format_run *run);
 /* Write the instructions of the hottest functions. Returns 0 or -errno. */
 int format_report_hottest(struct format_run *run);
 /* Write the page. Returns 0 or -errno. */

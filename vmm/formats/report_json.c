@@ -220,54 +220,6 @@ static void write_functions(struct format_run *run)
 	putc(']', run->out);
 }
 
-/* Write an event. @first is the first known time of its vCPU. */
-static void write_event(FILE *out, const struct format_report_event *e, uint64_t first)
-{
-	fprintf(out, "{\"at\":%" PRIu64, e->clock);
-	if (e->timed)
-		fprintf(out, ",\"time\":%" PRIu64, e->tsc - first);
-	if (e->of.has_from)
-		fprintf(out, ",\"from\":\"0x%" PRIx64 "\"", e->of.from);
-	if (e->of.has_to)
-		fprintf(out, ",\"to\":\"0x%" PRIx64 "\"", e->of.to);
-	if (e->of.has_value)
-		fprintf(out, ",\"value\":\"0x%" PRIx64 "\"", e->of.value);
-	if (e->of.has_tsc)
-		fprintf(out, ",\"tsc\":\"0x%" PRIx64 "\"", e->of.tsc);
-	if (e->text) {
-		fputs(",\"text\":", out);
-		format_report_string(out, e->text);
-	}
-	putc('}', out);
-}
-
-static void write_events(const struct format_run *run)
-{
-	const struct format_report *r = run->own;
-	size_t i, j;
-
-	fputs(",\"events\":[", run->out);
-	for (i = 0; i < r->series.n; i++) {
-		const struct format_report_series *s = &r->series.at[i];
-
-		fprintf(run->out,
-			"%s{\"vcpu\":%u,\"total\":%" PRIu64 ",\"stride\":%" PRIu64
-			",\"shift\":%u,\"name\":",
-			i ? "," : "", s->vcpu, s->total, s->stride, s->shift);
-		format_report_string(run->out, s->name);
-		fputs(",\"buckets\":[", run->out);
-		for (j = 0; j < FORMAT_REPORT_BUCKETS; j++)
-			fprintf(run->out, "%s%" PRIu64, j ? "," : "", s->bucket[j]);
-		fputs("],\"list\":[", run->out);
-		for (j = 0; j < s->kept.n; j++) {
-			fputs(j ? "," : "", run->out);
-			write_event(run->out, &s->kept.at[j], r->times[s->vcpu].first);
-		}
-		fputs("]}", run->out);
-	}
-	putc(']', run->out);
-}
-
 /* Write the known times of each vCPU. */
 static void write_times(const struct format_run *run)
 {
@@ -351,7 +303,8 @@ int format_report_write(struct format_run *run)
 		err = format_report_hottest(run);
 	if (!err && r->served)
 		err = write_starts(run);
-	write_events(run);
+	if (!err)
+		err = format_report_events(run);
 	write_times(run);
 	fputs("}\n</script>\n<script>\n", run->out);
 	write_part(run->out, format_page_data, format_page_data_end);
@@ -382,7 +335,8 @@ int format_report_write_window(struct format_run *run)
 	}
 	putc(']', run->out);
 	write_names(run);
-	write_events(run);
+	if (!err)
+		err = format_report_events(run);
 	write_times(run);
 	putc('}', run->out);
 	return err;

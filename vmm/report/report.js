@@ -134,10 +134,12 @@ function drawSeries(c, s, y, x, width) {
 			c.fillRect(left, y + ROW - 2 - n / max * 12, Math.max(right - left, 1), n / max * 12);
 		});
 	c.fillStyle = css('--mark');
+	let last;
 	for (const e of s.list) {
 		const at = x(eventPlace(s, e));
-		if (!(at >= -3 && at <= width + 3))
+		if (!(at >= -3 && at <= width + 3) || Math.abs(at - last) < 0.5)
 			continue;
+		last = at;
 		c.fillRect(at - 1, y + 2, 2, ROW - 5);
 		hits.push([at - 3, y, 6, e, s]);
 	}
@@ -474,6 +476,7 @@ function merge(part) {
 		}
 		prepare(lane);
 	}
+	part.events.forEach(unpackEvents);
 	for (const p of part.events) {
 		const s = data.events.find((e) => e.vcpu === p.vcpu && e.name === p.name);
 		if (s)
@@ -606,6 +609,22 @@ function goLane(i) {
 	id('lane').focus();
 }
 
+// The events of a kind whose text has the query. One search through the lines of all is quicker than one of each.
+function* foundEvents(s, q) {
+	if (s.linesOf !== s.list) {
+		const lines = s.list.map((e) => eventText(s, e).toLowerCase());
+		let end = 0;
+		s.linesOf = s.list;
+		s.lines = lines.join('\n');
+		s.ends = lines.map((line) => end += line.length + 1);
+	}
+	for (let at = s.lines.indexOf(q), i = 0; at >= 0; at = s.lines.indexOf(q, s.ends[i++])) {
+		while (s.ends[i] <= at)
+			i++;
+		yield s.list[i];
+	}
+}
+
 // Functions with exactly this name come first, since not all results are shown.
 function* results(q) {
 	const found = data.functions.map((name, i) => [name.toLowerCase(), i]).filter(([name]) => name.includes(q));
@@ -617,11 +636,8 @@ function* results(q) {
 		if (data.lanes[i].name.toLowerCase().includes(q))
 			yield [`address space ${data.lanes[i].name}`, () => goLane(i)];
 	for (const s of data.events)
-		for (const e of s.list) {
-			e.found ??= eventText(s, e).toLowerCase();
-			if (e.found.includes(q))
-				yield [eventText(s, e), () => { showClocks(s.vcpu, e.at - 500, e.at + 500); canvas.focus(); }];
-		}
+		for (const e of foundEvents(s, q))
+			yield [eventText(s, e), () => { showClocks(s.vcpu, e.at - 500, e.at + 500); canvas.focus(); }];
 }
 
 id('query').addEventListener('input', () => {
