@@ -121,7 +121,7 @@ START_TEST(one_length)
 }
 END_TEST
 
-/* Where a call is kept, so is the call of the same length class that it is in. */
+/* If a call is kept, its caller of the same length class is kept, too. */
 START_TEST(nested)
 {
 	const unsigned int n = 20000;

@@ -56,8 +56,9 @@ static const struct cli_option rows[] = {
 	{'p', "process", "=NAME[,NAME...]",
 	 "only these processes or other address spaces, by name, number or CR3 (0x...)",
 	 cli_take_text, AT(process)},
-	{0, "process-b", "=NAME[,NAME...]", "those of B, if they are others than those of A",
-	 cli_take_text, AT(process_b)},
+	{0, "process-b", "=NAME[,NAME...]",
+	 "the processes of B, if their names or CR3s differ from those of A", cli_take_text,
+	 AT(process_b)},
 	{'n', "names", NULL,
 	 "compare functions and offsets in place of addresses and bytes: of code that was linked "
 	 "or loaded elsewhere",

@@ -263,7 +263,7 @@ uint64_t format_report_spans_least(const struct format_report_spans *s, unsigned
 	i = place(s, clock) >> c->shift;
 	own = i < CELLS ? least_of(&c->at[i]) : 0;
 	other = least_of(&c->at[LONG]);
-	/* Of the long calls, some are missing only if they are dropped, too. */
+	/* Long calls are missing only if the class of this length is dropped among them. */
 	if (other <= UINT64_C(1) << c->shift)
 		other = 0;
 	return own > other ? own : other;

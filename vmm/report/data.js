@@ -7,8 +7,8 @@ const numerals = new Intl.NumberFormat('en');
 const plural = (n) => numerals.format(n);
 const ROW = 17, AXIS = 22, SVG = 'http://www.w3.org/2000/svg';
 
-
-// Make the list of a kind of events from its columns. Words are addresses as text, from 1 on; a time of -1 is none.
+// Make the list of a kind of events from its columns. Words are addresses as text, and the first one has the number 1.
+// A time of -1 means that there is none.
 function unpackEvents(s) {
 	const c = s.columns;
 	if (!c)

@@ -243,7 +243,7 @@ function changeAxis() {
 		show(place(v, from, false), place(v, to, true));
 }
 
-// The address of the page has the axis and the range, thus it can be kept and sent.
+// The address of the page has the axis and the range, so that it can be kept and sent.
 let timer = 0;
 const address = () => `#axis=${axis.time ? 'time' : 'instructions'}&from=${Math.floor(view.from)}&to=${Math.ceil(view.to)}`;
 function remember() {
