@@ -185,7 +185,7 @@ tested := all unit-build tools-build $(HOSTILE) $(HOSTILE_SWITCH) $(CONFIGS_TEST
 #?   make check-perf    perf reads exports of every payload, every packet and every event as we
 #?                      do; ends with a table by configuration
 #?   make check-formats  the tools of callgrind, BOLT, AutoFDO, Perfetto and speedscope read exports (needs
-#?                      the network once)
+#?                      the network once, and builds Perfetto's trace_processor)
 #?   make check-cli     bad input: one line on stderr, the documented exit status
 #?   make check-docs    run every example of README, docs, manual pages and --help, but those
 #?                      that need QEMU or libvirt; see tests/docs/examples.sh
@@ -418,8 +418,10 @@ check-perf:
 	$(again) all $(PERF_TOOLS)
 	@MODE=$(MODE) O=$(O) tests/lib/tabled.sh $(O)/check-perf $(CHECKS_PERF)
 check-formats:
-	@.ci/deps build check python formats
+	@.ci/deps build check python formats guest linux
 	$(again) all
+	@patches/tools/guest >/dev/null
+	@tests/formats/trace_processor/tool >/dev/null
 	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 600 -d $(O)/check-formats $(CHECKS_FORMATS)
 check-soak:
 	$(prepare)

@@ -28,7 +28,8 @@ OPTIONS = {"decode": ["decode", "-q"], "calls": ["decode", "--calls"],
 def command(name, trace):
     if name in OPTIONS:
         return [VPT, *OPTIONS[name], trace]
-    return [VPT, "export", f"--to={name}", trace, "-"]
+    base = ["--base=0"] if name == "autofdo" else []
+    return [VPT, "export", f"--to={name}", *base, trace, "-"]
 
 
 def measure(name, trace):

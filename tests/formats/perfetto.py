@@ -76,6 +76,7 @@ for i, (key, packet) in enumerate(packets):
     assert lane in tracks
     kind = one(event, "type")
     begins, ends = one(event, "flow_ids"), one(event, "terminating_flow_ids")
+    assert begins == one(event, "flow_ids_old") and ends == one(event, "terminating_flow_ids_old")
     if begins:
         assert begins not in flows and one(event, "name") == "VM exit"
         assert machines[lane].startswith("VM ")

@@ -35,6 +35,9 @@ enum {
 	EVENT_NAME = 23,
 	EVENT_FLOW = 47,
 	EVENT_LAST_OF_FLOW = 48,
+	/* Perfetto up to version 25 reads these, and later versions ignore them beside the others. */
+	EVENT_FLOW_25 = 36,
+	EVENT_LAST_OF_FLOW_25 = 42,
 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
 enum { INTERNED_NAMES = 2 };
@@ -217,6 +220,12 @@ static int write_event(struct format_run *run, const struct format_pb *event,
 	return write_packet(run, &packet);
 }
 
+static void flow(struct format_pb *event, unsigned int field, unsigned int field_25, uint64_t id)
+{
+	format_pb_fixed64(event, field, id);
+	format_pb_number(event, field_25, id);
+}
+
 /* Make the message that defines the name of a function. */
 static void intern(struct format_run *run, uint64_t func, uint64_t id, struct format_pb *interned)
 {
@@ -248,7 +257,7 @@ static int span_begin(struct format_run *run, struct format_lane *l, uint64_t fu
 	if (edge != DECODE_SPAN_WHOLE)
 		annotate(&event, "begin", edge == DECODE_SPAN_CUT ? "not in the trace" : "resumed");
 	if (p->handler == l) {
-		format_pb_fixed64(&event, EVENT_LAST_OF_FLOW, p->flows);
+		flow(&event, EVENT_LAST_OF_FLOW, EVENT_LAST_OF_FLOW_25, p->flows);
 		p->handler = NULL;
 	}
 	return write_event(run, &event, is_new ? &interned : NULL);
@@ -296,7 +305,7 @@ static int vm_exit(struct format_run *run, struct format_lane *guest, struct for
 		begin_event(&event, guest, TYPE_INSTANT);
 		format_pb_string(&event, EVENT_NAME, "VM exit");
 		annotate_address(&event, "to", ip);
-		format_pb_fixed64(&event, EVENT_FLOW, ++p->flows);
+		flow(&event, EVENT_FLOW, EVENT_FLOW_25, ++p->flows);
 		return write_event(run, &event, NULL);
 	}
 	if (p->handler != host)
@@ -305,7 +314,7 @@ static int vm_exit(struct format_run *run, struct format_lane *guest, struct for
 	begin_event(&event, host, TYPE_INSTANT);
 	format_pb_string(&event, EVENT_NAME, "VM exit handler");
 	annotate_address(&event, "to", ip);
-	format_pb_fixed64(&event, EVENT_LAST_OF_FLOW, p->flows);
+	flow(&event, EVENT_LAST_OF_FLOW, EVENT_LAST_OF_FLOW_25, p->flows);
 	return write_event(run, &event, NULL);
 }
 
