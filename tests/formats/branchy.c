@@ -42,14 +42,14 @@ static uint64_t rare[64];
 		return x ^ x >> 31;                                    \
 	}
 #define CALL(n) x = step_##n(x);
-#define ROW(do, n)                                                                         \
-	do                                                                                 \
-	(n##0) do(n##1) do(n##2) do(n##3) do(n##4) do(n##5) do(n##6) do(n##7) do(n##8) do( \
-		n##9) do(n##a) do(n##b) do(n##c) do(n##d) do(n##e) do(n##f)
-#define ALL(do)                                                                                 \
-	ROW(do, 0)                                                                              \
-	ROW(do, 1) ROW(do, 2) ROW(do, 3) ROW(do, 4) ROW(do, 5) ROW(do, 6) ROW(do, 7) ROW(do, 8) \
-		ROW(do, 9) ROW(do, a) ROW(do, b) ROW(do, c) ROW(do, d) ROW(do, e) ROW(do, f)
+/* clang-format off */
+#define ROW(part, n) \
+	part(n##0) part(n##1) part(n##2) part(n##3) part(n##4) part(n##5) part(n##6) part(n##7) \
+	part(n##8) part(n##9) part(n##a) part(n##b) part(n##c) part(n##d) part(n##e) part(n##f)
+#define ALL(part) \
+	ROW(part, 0) ROW(part, 1) ROW(part, 2) ROW(part, 3) ROW(part, 4) ROW(part, 5) ROW(part, 6) ROW(part, 7) \
+	ROW(part, 8) ROW(part, 9) ROW(part, a) ROW(part, b) ROW(part, c) ROW(part, d) ROW(part, e) ROW(part, f)
+/* clang-format on */
 
 ALL(STEP)
 
