@@ -27,9 +27,9 @@ fi
 "$VPT" run -q --json $run --pt=host -o "$dir/t.vpt" --console="$dir/con" "$elf" >"$dir/json" 2>"$dir/err"
 last=$(jq .retired "$dir/json")
 tap_run "$row: it runs without gdb" test "${last:-0}" -gt "$count"
-# In others, an event can be due before the instruction at RIP, and a fault counts as an instruction.
+# In others, a fault counts as an instruction.
 case $1 in
-calls | jit | selfmod | interrupts | strings | echo) trace=--trace=$dir/t.vpt ;;
+calls | jit | selfmod | interrupts | strings | echo | timer) trace=--trace=$dir/t.vpt ;;
 *) trace= ;;
 esac
 # shellcheck disable=SC2086 # words
