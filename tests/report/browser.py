@@ -204,9 +204,31 @@ def check_served(b):
     assert b.run(calls) == before
 
 
+# The pixels before the end of a vCPU at which no address space runs by the picture, and those at which more than
+# two do. A pixel at which another begins can have two.
+RUNNING = """
+    const width = canvas.clientWidth, x = (n) => (n - view.from) * width / (view.to - view.from);
+    const wrong = vcpus.map((v) => {
+        const rows = lines.filter((r) => r.lane && r.lane.vcpu === v), running = new Float64Array(Math.ceil(width));
+        running.fill(rows.length);
+        for (const r of rows)
+            for (const [left, , wide] of idlePlaces(r, 0, x, width))
+                for (let i = Math.ceil(left); i < Math.floor(left + wide); i++)
+                    running[i]--;
+        const end = x(Math.max(...rows.map((r) => r.lane.runs[r.lane.runs.length - 1][1])));
+        return rows.length === data.lanes.filter((l) => l.vcpu === v).length && !axis.time
+            ? [running.filter((n, i) => n < 1 && i < end - 1).length, running.filter((n) => n > 2).length] : [0, 0];
+    });
+    return [wrong, document.getElementById('omitted').textContent.includes('Where calls are pale')];"""
+
+
 def check(b):
     opened(b)
     b.shot("whole")
+    wrong, pale = b.run(RUNNING)
+    assert not any(none for none, _ in wrong), wrong
+    assert max(many for _, many in wrong) < 100, wrong
+    assert pale == (b.run("return data.lanes.some((l) => data.lanes.some((m) => m !== l && m.vcpu === l.vcpu));")), pale
     whole = b.run(PRESS, "0")
     ranges = [whole]
     for name in ("zoomed", "closer"):

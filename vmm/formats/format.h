@@ -103,6 +103,8 @@ struct format_type {
 			  enum decode_span_edge edge);
 	int (*span_end)(struct format_run *run, struct format_lane *lane,
 			enum decode_span_edge edge);
+	/* The lane ran from the clock @begin to the current one, and others ran before and may run now. */
+	int (*runs)(struct format_run *run, struct format_lane *lane, uint64_t begin);
 	int (*instant)(struct format_run *run, struct format_lane *lane,
 		       const struct format_instant *instant);
 	/*

@@ -115,6 +115,13 @@ static int span_end(struct format_run *run, struct format_lane *lane, enum decod
 	return format_report_spans_add(&r->spans, &l->kept, s);
 }
 
+static int runs(struct format_run *run, struct format_lane *lane, uint64_t begin)
+{
+	struct format_report_lane *l = lane->own;
+
+	return format_report_runs_add(&l->runs, begin, run->clock);
+}
+
 static struct format_report_series *find_series(struct format_report *r, unsigned int vcpu,
 						const char *name)
 {
@@ -223,6 +230,7 @@ static void close(struct format_run *run)
 
 		if (l) {
 			free(l->open.at);
+			free(l->runs.at);
 			free(l->kept.at);
 		}
 		free(l);
@@ -251,6 +259,7 @@ const struct format_type format_type_report = {
 	.lane = new_lane,
 	.span_begin = span_begin,
 	.span_end = span_end,
+	.runs = runs,
 	.instant = instant,
 	.time = take_time,
 	.end = end,
@@ -263,6 +272,7 @@ const struct format_type format_type_window = {
 	.lane = new_lane,
 	.span_begin = span_begin,
 	.span_end = span_end,
+	.runs = runs,
 	.instant = instant,
 	.time = take_time,
 	.end = format_report_write_window,

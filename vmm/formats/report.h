@@ -4,6 +4,7 @@
 #define VMM_FORMATS_REPORT_H
 
 #include "formats/format.h"
+#include "formats/report_runs.h"
 #include "formats/report_spans.h"
 #include "formats/report_times.h"
 #include "trace/pairs.h"
@@ -17,6 +18,7 @@ struct format_report_lane {
 		size_t n, room;
 	} open;
 	struct format_report_kept kept;
+	struct format_report_runs runs;
 	bool ran; /* a call of it has begun or ended in the window */
 };
 
@@ -83,6 +85,7 @@ extern const char format_page_style[], format_page_style_end[];
 extern const char format_page_data[], format_page_data_end[];
 extern const char format_page_time[], format_page_time_end[];
 extern const char format_page_detail[], format_page_detail_end[];
+extern const char format_page_runs[], format_page_runs_end[];
 extern const char format_page_rows[], format_page_rows_end[];
 extern const char format_page_script[], format_page_script_end[];
 

@@ -69,6 +69,30 @@ static int write_spans(struct format_run *run, const struct format_report_lane *
 	return err;
 }
 
+/* Write the distances between the intervals and their lengths. */
+static void write_runs(FILE *out, const struct format_report_runs *runs)
+{
+	uint64_t before = 0;
+	size_t i;
+
+	fputs(",\"runs\":[", out);
+	for (i = 0; i < runs->n; i++) {
+		const struct format_report_run *run = &runs->at[i];
+
+		fprintf(out, "%s%" PRIu64 ",%" PRIu64, i ? "," : "", run->begin - before,
+			run->end - run->begin);
+		before = run->end;
+	}
+	putc(']', out);
+}
+
+/* Write the calls of a lane, and when it runs. Returns 0 or -ENOMEM. */
+static int write_lane(struct format_run *run, const struct format_report_lane *l)
+{
+	write_runs(run->out, &l->runs);
+	return write_spans(run, l);
+}
+
 /* Copy the tree of a lane, and sum it up. Returns 0 or -ENOMEM. */
 static int take_tree(const struct format_lane *lane, struct node **tree, uint32_t *count)
 {
@@ -172,7 +196,7 @@ static int write_lanes(struct format_run *run)
 		fprintf(run->out, "%s{\"vcpu\":%u,\"insns\":%" PRIu64 ",\"name\":", i ? "," : "",
 			lane->vcpu, decode_calls_insns(lane->calls));
 		format_report_string(run->out, lane->name);
-		err = write_spans(run, lane->own);
+		err = write_lane(run, lane->own);
 		if (!err)
 			err = write_tree(run, lane);
 		putc('}', run->out);
@@ -310,6 +334,7 @@ int format_report_write(struct format_run *run)
 	write_part(run->out, format_page_data, format_page_data_end);
 	write_part(run->out, format_page_time, format_page_time_end);
 	write_part(run->out, format_page_detail, format_page_detail_end);
+	write_part(run->out, format_page_runs, format_page_runs_end);
 	write_part(run->out, format_page_rows, format_page_rows_end);
 	write_part(run->out, format_page_script, format_page_script_end);
 	fputs("</script>\n</body>\n</html>\n", run->out);
@@ -330,7 +355,7 @@ int format_report_write_window(struct format_run *run)
 
 		fprintf(run->out, "%s{\"vcpu\":%u,\"name\":", i ? "," : "", lane->vcpu);
 		format_report_string(run->out, lane->name);
-		err = write_spans(run, lane->own);
+		err = write_lane(run, lane->own);
 		putc('}', run->out);
 	}
 	putc(']', run->out);

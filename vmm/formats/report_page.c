@@ -13,5 +13,6 @@ EMBED(style, "report.css");
 EMBED(data, "data.js");
 EMBED(time, "time.js");
 EMBED(detail, "detail.js");
+EMBED(runs, "runs.js");
 EMBED(rows, "rows.js");
 EMBED(script, "report.js");

@@ -18,12 +18,24 @@ struct walk {
 	const struct format_walk *of;
 	struct format_run run;
 	struct format_lane *lane;    /* the lane of the last item, or NULL */
+	uint64_t since;		     /* the clock from which on @lane runs, inside the cut */
 	struct format_lane *left;    /* the guest of a VM exit without host code yet, or NULL */
 	struct decode_cutter cutter; /* of the current vCPU */
 	bool timed;		     /* the flow of the current vCPU has times */
 	const struct trace_reader_mark *marks; /* those that are still to come */
 	size_t nmarks;
 };
+
+/* The current lane stops here, or its interval is divided. */
+static int end_run(struct walk *w)
+{
+	const uint64_t since = w->since;
+
+	w->since = w->run.clock;
+	if (!w->lane || !w->run.inside || !w->run.type->runs)
+		return 0;
+	return w->run.type->runs(&w->run, w->lane, since);
+}
 
 /* Make the lane of an item the current one. */
 static int enter(struct walk *w, const struct decode_item *item)
@@ -34,7 +46,9 @@ static int enter(struct walk *w, const struct decode_item *item)
 	if (lane && (item->space ? lane->known && decode_space_is(&lane->space, item->space)
 				 : !lane->known))
 		return 0;
-	err = format_lanes_find(&w->run, item->space, &w->lane);
+	err = end_run(w);
+	if (!err)
+		err = format_lanes_find(&w->run, item->space, &w->lane);
 	if (err)
 		return err;
 	w->lane->from.known = false;
@@ -60,8 +74,11 @@ static int take_exit(struct walk *w, uint64_t ip, enum format_exit exit)
 /* Start or end the cut for the lanes of the current vCPU. Returns 0 or -ENOMEM. */
 static int cross(struct walk *w, bool inside)
 {
+	int err = end_run(w);
 	size_t i;
 
+	if (err)
+		return err;
 	w->run.inside = inside;
 	for (i = 0; i < w->run.lanes.n; i++) {
 		struct format_lane *lane = w->run.lanes.at[i];
@@ -291,12 +308,16 @@ static int take_item(struct walk *w, const struct decode_item *item)
 }
 
 /* Advance the clock over an item that is not exported. */
-static void skip(struct walk *w, const struct decode_item *item)
+static int skip(struct walk *w, const struct decode_item *item)
 {
+	int err = end_run(w);
+
 	w->run.clock += decode_cut_insns(item);
+	w->since = w->run.clock;
 	/* The calls of the exported lanes resume after an interval that is not known. */
 	if (w->lane)
 		w->lane->from.known = false;
+	return err;
 }
 
 static int pass(struct walk *w, const struct decode_item *item)
@@ -312,10 +333,8 @@ static int pass(struct walk *w, const struct decode_item *item)
 		return 0;
 	if (item->kind == DECODE_ITEM_EVENT && item->event == DECODE_FLOW_OVERFLOW)
 		err = interrupt(w, item);
-	if (!err && of->wants && !of->wants(of->context, item)) {
-		skip(w, item);
-		return 0;
-	}
+	if (!err && of->wants && !of->wants(of->context, item))
+		return skip(w, item);
 	return err ? err : take_item(w, item);
 }
 
@@ -388,7 +407,7 @@ static int walk_vcpu(struct walk *w)
 	if (err)
 		return err;
 	w->lane = w->left = NULL;
-	w->run.clock = 0;
+	w->run.clock = w->since = 0;
 	w->run.inside = false;
 	w->marks = trace_reader_marks(w->of->reader, w->run.vcpu, &w->nmarks);
 	if (w->of->by_cr3)

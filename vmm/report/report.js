@@ -86,10 +86,11 @@ function tornAt(lane, s) {
 	return s[4] | (s[1] < c.at[0] ? 1 : 0) | (to > c.at[c.at.length - 1] ? 2 : 0);
 }
 
+// Draw the calls of an address space. Returns their names with their places.
 function drawSpans(c, {lane, deep}, y, x, width) {
-	const last = [];
+	const last = [], names = [];
 	if (!hasPlaces(lane.vcpu))
-		return;
+		return names;
 	for (const s of lane.spans) {
 		const a = x(place(lane.vcpu, s[1], true)), top = y + ROW * (1 + s[3]);
 		const b = Math.max(x(place(lane.vcpu, s[1] + s[2], false)), a), torn = tornAt(lane, s);
@@ -114,11 +115,11 @@ function drawSpans(c, {lane, deep}, y, x, width) {
 			c.strokeRect(left, top, w, ROW - 1);
 		}
 		if (w > 30) {
-			c.fillStyle = '#1b1f24';
 			const name = data.functions[s[0]], fits = Math.floor((w - 8) / 6.7);
-			c.fillText(name.length > fits ? name.slice(0, fits - 1) + '…' : name, Math.max(left, 0) + 4, top + 12);
+			names.push([name.length > fits ? name.slice(0, fits - 1) + '…' : name, Math.max(left, 0) + 4, top + 12]);
 		}
 	}
+	return names;
 }
 
 function drawSeries(c, s, y, x, width) {
@@ -172,13 +173,15 @@ function draw() {
 	const x = (n) => (n - view.from) * width / (view.to - view.from);
 	drawAxis(c, x, width);
 	const gap = new Map();
-	let y = AXIS;
+	let y = AXIS, idle = false;
 	for (const r of lines) {
 		c.fillStyle = css('--line');
 		c.fillRect(0, y - 1, width, 1);
 		if (r.lane) {
 			const out = r.lane.omitted ? gap.get(r.lane.vcpu) || gaps(r.lane.vcpu, width) : null;
-			drawSpans(c, r, y, x, width);
+			const names = drawSpans(c, r, y, x, width), pale = idlePlaces(r, y, x, width);
+			drawIdle(c, pale, names);
+			idle = idle || pale.length > 0;
 			if (out) {
 				gap.set(r.lane.vcpu, out);
 				c.fillStyle = css('--soft');
@@ -206,7 +209,8 @@ function draw() {
 	id('axis').setAttribute('aria-pressed', axis.time);
 	const least = [...gap.values()].reduce((most, g) => Math.max(most, g.least), 0);
 	id('omitted').textContent = omittedText(least) +
-		(hidden ? ` ${plural(hidden)} address spaces have no row, since no call of them is in view or the picture is full.` : '');
+		(idle ? ' Where calls are pale, their address space does not run.' : '') +
+		(hidden ? ` ${plural(hidden)} address spaces have no row, since they do not run in view or the picture is full.` : '');
 	remember();
 	addSoon(least);
 	if (id('calls').parentElement.open)
@@ -475,6 +479,7 @@ function merge(part) {
 				lane.spans.push(s);
 		}
 		prepare(lane);
+		mergeRuns(lane, p, part.from, part.to);
 	}
 	part.events.forEach(unpackEvents);
 	for (const p of part.events) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The rows of the timeline: for each vCPU its kinds of events, then its address spaces. A trace of a system has
-// hundreds of address spaces. Those without calls in view have no row, unless all rows are few.
+// hundreds of address spaces. Those that do not run in view have no row, unless all rows are few.
 const FEW = 1500, TALL = 6000, DEEP = 24;
 
-// How many levels of calls an address space has in view. 0: none of its calls is there.
+// How many levels of calls an address space has in view. 0: it does not run there.
 function levels(lane) {
 	let deepest = -1;
+	if (hasPlaces(lane.vcpu) && !runsInView(lane))
+		return 0;
 	for (const s of hasPlaces(lane.vcpu) ? lane.spans : [])
 		if (s[3] > deepest && tornAt(lane, s) < 4 &&
 			place(lane.vcpu, s[1] + s[2], false) >= view.from && place(lane.vcpu, s[1], true) <= view.to)
