@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Decodes a trace by one thread and in shards, and compares each item, each part of a merged block
- * and each count.
+ * Decodes a trace by one thread and in shards, and compares each item, each part of a merged block,
+ * each count and each branch.
  *
  * usage: shards JOBS BYTES PLANS SEED DAMAGE FILE
  *
@@ -20,9 +20,11 @@
 #include "decode/shards.h"
 #include "lib/same_items.h"
 #include "lib/same_trees.h"
+#include "trace/pairs.h"
 
 struct sum {
 	uint64_t plans, shards, proved, failed;
+	uint64_t counted; /* the instructions of the last flow that counted without branches */
 };
 
 static uint32_t next_random(uint32_t *random)
@@ -93,7 +95,7 @@ static int differ(const char *what, const struct cursor *a, const struct cursor 
 	return 1;
 }
 
-static bool same_counts(struct decode_flow *a, struct decode_flow *b)
+static bool same_counts(struct decode_flow *a, struct decode_flow *b, struct sum *sum)
 {
 	struct decode_tally x = {NULL, 0, 0}, y = {NULL, 0, 0};
 	struct decode_flow_sum of_x, of_y;
@@ -104,13 +106,88 @@ static bool same_counts(struct decode_flow *a, struct decode_flow *b)
 		decode_tally_sort(&y);
 		ok = of_x.insns == of_y.insns && of_x.blocks == of_y.blocks && x.used == y.used &&
 		     (!x.used || !memcmp(x.slots, y.slots, x.used * sizeof(*x.slots)));
+		sum->counted = of_x.insns;
 	}
 	decode_tally_free(&x);
 	decode_tally_free(&y);
 	return ok;
 }
 
-static int compare(struct cursor *a, struct cursor *b, const char *what)
+/* Blocks, and branches by the way they left. */
+struct visited {
+	uint64_t insns;
+	struct trace_pairs blocks, ways[DECODE_WAY_TARGET + 1];
+};
+
+static int add(struct trace_pairs *pairs, uint64_t a, uint64_t b, uint64_t n)
+{
+	struct trace_pair *pair = trace_pairs_add(pairs, a, b);
+
+	if (!pair)
+		return 1;
+	pair->value += n;
+	return 0;
+}
+
+static int visit_block(void *context, const struct decode_block_count *b, unsigned int mode)
+{
+	struct visited *to = context;
+
+	to->insns += b->insns;
+	return add(&to->blocks, b->ip, b->last << 8 | mode, b->count);
+}
+
+static int visit_branch(void *context, uint64_t ip, uint64_t to, enum decode_flow_way way,
+			uint64_t count)
+{
+	struct visited *of = context;
+
+	return add(&of->ways[way], ip, to, count);
+}
+
+static bool same_pairs(struct trace_pairs *a, struct trace_pairs *b)
+{
+	size_t i;
+
+	trace_pairs_sort(a);
+	trace_pairs_sort(b);
+	if (a->n != b->n)
+		return false;
+	for (i = 0; i < a->n; i++)
+		if (a->at[i].a != b->at[i].a || a->at[i].b != b->at[i].b ||
+		    a->at[i].value != b->at[i].value)
+			return false;
+	return true;
+}
+
+static void free_visited(struct visited *v)
+{
+	unsigned int i;
+
+	trace_pairs_free(&v->blocks);
+	for (i = 0; i <= DECODE_WAY_TARGET; i++)
+		trace_pairs_free(&v->ways[i]);
+}
+
+/* The blocks have all instructions that a flow without branches counts. */
+static bool same_visits(struct decode_flow *a, struct decode_flow *b, const struct sum *sum)
+{
+	struct visited x = {0}, y = {0};
+	const struct decode_flow_visitor of_x = {visit_block, visit_branch, &x};
+	const struct decode_flow_visitor of_y = {visit_block, visit_branch, &y};
+	bool ok = !decode_flow_visit_counts(a, &of_x) && !decode_flow_visit_counts(b, &of_y) &&
+		  x.insns == sum->counted && same_pairs(&x.blocks, &y.blocks);
+	unsigned int i;
+
+	for (i = 0; i <= DECODE_WAY_TARGET; i++)
+		ok = ok && same_pairs(&x.ways[i], &y.ways[i]);
+	free_visited(&x);
+	free_visited(&y);
+	return ok;
+}
+
+static int compare(struct cursor *a, struct cursor *b, const char *what, bool branches,
+		   struct sum *sum)
 {
 	for (;;) {
 		if (next(a) || next(b))
@@ -120,7 +197,9 @@ static int compare(struct cursor *a, struct cursor *b, const char *what)
 		if (a->item.kind == DECODE_ITEM_END)
 			break;
 	}
-	return same_counts(a->flow, b->flow) ? 0 : differ("other counts", a, b);
+	if (branches)
+		return same_visits(a->flow, b->flow, sum) ? 0 : differ("other branches", a, b);
+	return same_counts(a->flow, b->flow, sum) ? 0 : differ("other counts", a, b);
 }
 
 /* Compare the tree of calls that threads build in parts with that of all items. */
@@ -139,23 +218,30 @@ static int compare_trees(struct cursor *a, struct cursor *b)
 	return ok ? 0 : differ("another tree of calls", a, b);
 }
 
-static int run(struct trace_reader *reader, unsigned int vcpu, unsigned int unit,
+enum unit { COUNTS, BRANCHES, BLOCKS, MERGED, CALLS, UNITS };
+
+static int run(struct trace_reader *reader, unsigned int vcpu, enum unit unit,
 	       const struct decode_shards_how *how, struct sum *sum)
 {
-	static const char *const names[] = {"counts", "blocks", "merged blocks", "calls"};
-	const enum decode_flow_unit by = unit ? DECODE_FLOW_BLOCKS : DECODE_FLOW_COUNTS;
+	static const char *const names[] = {"counts", "branches", "blocks", "merged blocks",
+					    "calls"};
+	const enum decode_flow_unit by = unit >= BLOCKS ? DECODE_FLOW_BLOCKS : DECODE_FLOW_COUNTS;
 	struct cursor a = {0}, b = {0};
 	struct decode_shards_done done;
 	int err = decode_flow_open(reader, vcpu, by, &a.flow);
 
 	if (!err)
 		err = decode_shards_open(reader, vcpu, by, how, &b.flow);
-	if (!err && unit >= 2)
+	if (!err && unit == BRANCHES &&
+	    decode_flow_count_branches(a.flow) != decode_flow_count_branches(b.flow))
+		err = differ("one flow does not count", &a, &b);
+	if (!err && unit >= MERGED)
 		err = decode_flow_merge(a.flow, function_at, NULL);
-	if (!err && unit >= 2)
+	if (!err && unit >= MERGED)
 		err = decode_flow_merge(b.flow, function_at, NULL);
 	if (!err)
-		err = unit == 3 ? compare_trees(&a, &b) : compare(&a, &b, names[unit]);
+		err = unit == CALLS ? compare_trees(&a, &b)
+				    : compare(&a, &b, names[unit], unit == BRANCHES, sum);
 	if (!err && decode_shards_done(b.flow, &done)) {
 		sum->shards += done.shards;
 		sum->proved += done.proved;
@@ -182,7 +268,7 @@ static int run_vcpu(struct trace_reader *reader, unsigned int vcpu, struct decod
 		how.eager = i & 1;
 		memcpy(copy, stream, len);
 		damage(stream, len, o->damage, how.random);
-		for (unit = 0; unit < 4 && !err; unit++)
+		for (unit = 0; unit < UNITS && !err; unit++)
 			err = run(reader, vcpu, unit, &how, sum);
 		memcpy(stream, copy, len);
 	}

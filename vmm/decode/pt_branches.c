@@ -18,29 +18,8 @@ bool decode_pt_count_branches(struct decode_flow *flow)
 	f->counts.branches = true;
 	f->ahead.flow.weight = 1;
 	f->ahead.flow.edges = &f->counts.edges;
+	f->ahead.flow.walked = &f->counts.walked;
 	return true;
-}
-
-/* Add the counts of branches to, or subtract them from, the runs of their blocks. */
-static void sum_branches(const struct decode_pt_flow *f, uint64_t *runs, bool add)
-{
-	const struct dec_edges *edges = &f->counts.edges;
-	const uint32_t n = dec_code_count(f->ahead.code);
-	uint32_t id;
-	size_t i;
-
-	for (id = 0; id < n; id++) {
-		const struct dec_block *block = dec_code_at(f->ahead.code, id);
-		const uint64_t count = block->hits[DEC_FALL] + block->hits[DEC_TAKEN];
-
-		runs[id] += add ? count : -count;
-	}
-	for (i = 0; edges->slots && i <= edges->mask; i++) {
-		const struct dec_edge *e = &edges->slots[i];
-
-		if (e->count)
-			runs[e->from] += add ? e->count : -e->count;
-	}
 }
 
 /* Visit a block and the branch at its end. */
@@ -102,26 +81,19 @@ int decode_pt_visit_counts(struct decode_flow *flow, const struct decode_flow_vi
 	struct decode_pt_flow *f = (struct decode_pt_flow *)flow;
 	struct decode_pt_counts *c = &f->counts;
 	const uint32_t n = dec_code_count(f->ahead.code);
-	uint64_t *runs = calloc((size_t)n + 1, sizeof(*runs));
 	uint32_t id;
-	int err;
+	int err = 0;
 
-	if (!runs)
+	if (!dec_tracelets_expand(f->ahead.flow.tracelets, &f->ahead.flow) || c->edges.lost ||
+	    c->walked.lost)
 		return -ENOMEM;
-	/* The runs outside of tracelets include those that left by a branch. */
-	for (id = 0; id < n && id < c->runs.room; id++)
-		runs[id] = c->runs.at[id];
-	sum_branches(f, runs, false);
-	err = dec_tracelets_expand(f->ahead.flow.tracelets, &f->ahead.flow) && !c->edges.lost
-		      ? 0
-		      : -ENOMEM;
-	sum_branches(f, runs, true);
+	/* Blocks count the branches outside of tracelets too, so their own counts are not their runs. */
 	for (id = 0; !err && id < n; id++)
-		err = visit_block(dec_code_at(f->ahead.code, id), runs[id], visitor);
+		err = visit_block(dec_code_at(f->ahead.code, id),
+				  dec_runs_of(&c->runs, id) + dec_runs_of(&c->walked, id), visitor);
 	if (!err)
 		err = visit_parts(c, visitor);
 	if (!err)
 		err = visit_targets(f, visitor);
-	free(runs);
 	return err;
 }

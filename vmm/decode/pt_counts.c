@@ -10,24 +10,6 @@
 #include "libdecode/tracelet.h"
 #include "decode/pt_flow.h"
 
-static bool has_room(struct decode_pt_counts *c, size_t id)
-{
-	size_t room = c->runs.room ? 2 * c->runs.room : 4096;
-	uint64_t *at;
-
-	if (id < c->runs.room)
-		return true;
-	while (room <= id)
-		room *= 2;
-	at = realloc(c->runs.at, room * sizeof(*at));
-	if (!at)
-		return false;
-	memset(at + c->runs.room, 0, (room - c->runs.room) * sizeof(*at));
-	c->runs.at = at;
-	c->runs.room = room;
-	return true;
-}
-
 /* Count a part of a block, at the addresses of its instructions. */
 static bool add_part(struct decode_pt_flow *f, const struct dec_block *block, unsigned int first,
 		     unsigned int count)
@@ -55,9 +37,8 @@ static void on_run(void *context, const struct dec_block *block, unsigned int fi
 	bool ok;
 
 	if (!first && to_end) {
-		ok = has_room(c, block->id);
-		if (ok)
-			c->runs.at[block->id]++;
+		dec_runs_add(&c->runs, block->id, 1);
+		ok = !c->runs.lost;
 	} else {
 		ok = add_part(f, block, first, count);
 	}
@@ -93,7 +74,8 @@ int decode_pt_counts_open(struct decode_pt_flow *f)
 void decode_pt_counts_close(struct decode_pt_flow *f)
 {
 	dec_tracelets_free(f->ahead.flow.tracelets);
-	free(f->counts.runs.at);
+	dec_runs_free(&f->counts.runs);
+	dec_runs_free(&f->counts.walked);
 	decode_tally_free(&f->counts.parts);
 	dec_edges_free(&f->counts.edges);
 	trace_pairs_free(&f->counts.modes);
@@ -103,7 +85,7 @@ static bool add_block(struct decode_pt_counts *c, struct dec_block *block,
 		      struct decode_tally *tally, struct decode_flow_sum *sum)
 {
 	uint64_t walked = block->hits[DEC_FALL] + block->hits[DEC_TAKEN];
-	uint64_t count = walked + (block->id < c->runs.room ? c->runs.at[block->id] : 0);
+	uint64_t count = walked + dec_runs_of(&c->runs, block->id);
 
 	if (!count)
 		return true;

@@ -16,6 +16,7 @@
 #include "libdecode/edges.h"
 #include "libdecode/pt.h"
 #include "libdecode/pt_time.h"
+#include "libdecode/runs.h"
 #include "libdecode/atom.h"
 #include "decode/segment.h"
 #include "decode/spaces.h"
@@ -81,16 +82,14 @@ struct decode_pt_ahead {
 struct decode_pt_counts {
 	bool wanted;
 	struct dec_flow_ops ops;
-	bool open;	/* a block has begun and has not ended */
-	uint64_t until; /* valid if the instruction counter still has this value */
-	struct {
-		uint64_t *at;
-		size_t n, room;
-	} runs; /* counts of whole blocks outside of tracelets, by id */
+	bool open;	      /* a block has begun and has not ended */
+	uint64_t until;	      /* valid if the instruction counter still has this value */
+	struct dec_runs runs; /* counts of whole blocks outside of tracelets */
 	struct decode_tally parts;
 	uint64_t blocks; /* the number of blocks outside of tracelets */
 	/* Only used if branches are counted (pt_branches.c). */
 	bool branches;
+	struct dec_runs walked;	  /* counts of blocks in tracelets */
 	struct dec_edges edges;	  /* the targets of RETs, indirect branches and far transfers */
 	struct trace_pairs modes; /* (address of a part, 0) to its mode */
 };

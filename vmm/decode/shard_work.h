@@ -13,8 +13,9 @@
 /* The results that a consumer takes. */
 enum decode_shard_wanted {
 	DECODE_SHARD_ITEMS,
-	DECODE_SHARD_CALLS,  /* the tree of calls of each shard, in place of items */
-	DECODE_SHARD_COUNTS, /* items, and the counts of each thread */
+	DECODE_SHARD_CALLS,    /* the tree of calls of each shard, in place of items */
+	DECODE_SHARD_COUNTS,   /* items, and the counts of each thread */
+	DECODE_SHARD_BRANCHES, /* items, and counts with branches, which the flows keep */
 };
 
 enum decode_shard_progress { DECODE_SHARD_WAITING, DECODE_SHARD_RUNNING, DECODE_SHARD_DONE };

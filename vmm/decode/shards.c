@@ -135,6 +135,8 @@ static int begin_rest(struct shards_flow *s)
 	err = decode_pt_flow_open(s->reader, s->vcpu, s->unit, &s->rest);
 	if (!err && s->function)
 		err = decode_pt_merge(s->rest, s->function, s->context);
+	if (!err && s->work.wanted == DECODE_SHARD_BRANCHES)
+		decode_pt_count_branches(s->rest);
 	if (!err && counts)
 		err = drop_returned(s);
 	else if (!err && s->work.at)
@@ -208,6 +210,33 @@ static int counts(struct decode_flow *flow, struct decode_tally *tally, struct d
 	return err;
 }
 
+static bool branches(struct decode_flow *flow)
+{
+	struct shards_flow *s = of(flow);
+	unsigned int i;
+
+	for (i = 0; i < s->work.nworkers; i++)
+		if (!decode_pt_count_branches(&s->work.workers[i].flow->base))
+			return false;
+	s->work.wanted = DECODE_SHARD_BRANCHES;
+	return true;
+}
+
+static int visit(struct decode_flow *flow, const struct decode_flow_visitor *visitor)
+{
+	struct shards_flow *s = of(flow);
+	unsigned int i;
+	int err;
+
+	if (s->rest)
+		return decode_pt_visit_counts(s->rest, visitor);
+	decode_shard_work_end(&s->work);
+	err = s->work.err;
+	for (i = 0; i < s->work.nworkers && !err; i++)
+		err = decode_pt_visit_counts(&s->work.workers[i].flow->base, visitor);
+	return err;
+}
+
 static const struct decode_segment *segment(const struct decode_flow *flow)
 {
 	const struct shards_flow *s = of_const(flow);
@@ -228,6 +257,8 @@ static const struct decode_flow_ops ops = {
 	.close = close_flow,
 	.merge = merge,
 	.counts = counts,
+	.branches = branches,
+	.visit = visit,
 	.next = next,
 	.segment = segment,
 	.code = code,

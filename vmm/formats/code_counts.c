@@ -7,6 +7,8 @@
 
 #include <errno.h>
 
+#include "decode/shards.h"
+
 static int add(struct trace_pairs *pairs, uint64_t a, uint64_t b, uint64_t n)
 {
 	struct trace_pair *pair = trace_pairs_add(pairs, a, b);
@@ -34,12 +36,14 @@ static int visit_branch(void *context, uint64_t ip, uint64_t to, enum decode_flo
 }
 
 /* Count a whole vCPU. Returns 1, 0 if its flow cannot count, or -errno. */
-static int count_vcpu(struct trace_reader *reader, unsigned int vcpu, struct format_code_counts *c)
+static int count_vcpu(const struct format_walk *walk, unsigned int vcpu,
+		      struct format_code_counts *c)
 {
+	const struct decode_shards_how how = {.jobs = walk->jobs};
 	const struct decode_flow_visitor visitor = {visit_block, visit_branch, c};
 	struct decode_item item = {.kind = DECODE_ITEM_SEGMENT};
 	struct decode_flow *flow;
-	int err = decode_flow_open(reader, vcpu, DECODE_FLOW_COUNTS, &flow);
+	int err = decode_shards_open(walk->reader, vcpu, DECODE_FLOW_COUNTS, &how, &flow);
 	bool counts;
 
 	if (err)
@@ -90,7 +94,7 @@ int format_code_counts_read(const struct format_walk *walk, struct format_code_c
 
 	for (i = 0; did > 0 && i < vcpus; i++)
 		if (!walk->one_vcpu || walk->vcpu == i)
-			did = count_vcpu(walk->reader, i, counts);
+			did = count_vcpu(walk, i, counts);
 	if (!did) {
 		part.type = &type;
 		part.own = counts;

@@ -51,6 +51,7 @@ struct dec_flow_ops {
 
 struct dec_tracelets;
 struct dec_edges;
+struct dec_runs;
 
 struct dec_flow {
 	struct dec_code *code;
@@ -59,6 +60,8 @@ struct dec_flow {
 	void *context;
 	struct dec_tracelets *tracelets; /* NULL: the flow runs block by block */
 	struct dec_edges *edges;	 /* the counts of indirect branches; NULL: not counted */
+	struct dec_runs
+		*walked; /* the counts of blocks in tracelets and strides; NULL: not counted */
 	struct dec_block *cur;
 	uint32_t index;	    /* the number of instructions of @cur that have run */
 	uint32_t weight;    /* the count of an execution outside of tracelets: 1, or 0 for none */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "libdecode/edges.h"
+#include "libdecode/runs.h"
 #include "libdecode/stride_inside.h"
 
 #define FIRST_SLOTS 1024u
@@ -55,6 +56,8 @@ void dec_stride_expand(const struct dec_strides *s, const struct dec_flow *f, st
 		const struct dec_block *to =
 			i + 1 < steps ? dec_code_at(f->code, path[i + 1] >> 1) : w->to;
 
+		if (f->walked)
+			dec_runs_add(f->walked, block->id, w->hits);
 		if (f->edges && DEC_NEEDS_TARGET >> block->end & 1)
 			dec_edges_add(f->edges, block->id, to->ip, w->hits);
 		else

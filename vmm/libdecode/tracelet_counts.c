@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "libdecode/edges.h"
+#include "libdecode/runs.h"
 #include "libdecode/stride.h"
 #include "libdecode/tracelet_inside.h"
 
@@ -110,15 +111,20 @@ static void end_sum(struct sum *sum, const struct dec_flow *f)
 
 		if (hits[DEC_FALL] == IS_RET || !(hits[DEC_FALL] | hits[DEC_TAKEN]))
 			continue;
+		if (f->walked)
+			dec_runs_add(f->walked, id, hits[DEC_FALL] + hits[DEC_TAKEN]);
 		dec_code_at(f->code, id)->hits[DEC_FALL] += hits[DEC_FALL];
 		dec_code_at(f->code, id)->hits[DEC_TAKEN] += hits[DEC_TAKEN];
 	}
 	for (i = 0; returns->slots && i <= returns->mask; i++) {
 		const struct dec_edge *e = &returns->slots[i];
 
-		if (e->count)
-			dec_edges_add(f->edges, e->from, dec_code_at(f->code, (uint32_t)e->to)->ip,
-				      e->count);
+		if (!e->count)
+			continue;
+		dec_edges_add(f->edges, e->from, dec_code_at(f->code, (uint32_t)e->to)->ip,
+			      e->count);
+		if (f->walked)
+			dec_runs_add(f->walked, e->from, e->count);
 	}
 	if (returns->lost)
 		f->edges->lost = true;
