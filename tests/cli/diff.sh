@@ -103,6 +103,52 @@ tap_run "the instructions are equal" test $? -eq 0
 tap_run "the events differ" test $? -eq 1
 tap_run "by a line of one" grep -q '^  + -- ptwrite ' "$dir/out"
 
+# Interrupts and exceptions before a difference, and the address space of the instructions.
+record events-a processes --model=spr --events --arg=20
+record events-b processes --model=spr --events --arg=30
+"$VPT" diff "$dir/events-a.vpt" "$dir/events-b.vpt" >"$dir/out"
+tap_run "event trace: they differ" test $? -eq 1
+tap_run "event trace: an IRET is before the difference" grep -q '^    -- cfe IRET at 0x' "$dir/out"
+tap_run "the first line has the address space" grep -q -m 1 '^    -- in cr3 0x' "$dir/out"
+tap_run "which does not change" test "$(grep -c -- '-- in ' "$dir/out")" -eq 1
+"$VPT" diff --json "$dir/events-a.vpt" "$dir/events-b.vpt" >"$dir/json"
+tap_run "JSON has the address space" jq -e '.vcpus[0] | .a.space == .b.space and
+	(.a.space | startswith("cr3 0x"))' "$dir/json"
+tap_run "JSON has the instructions" jq -e '.vcpus[0] | .a.instruction != .b.instruction' "$dir/json"
+
+# A page fault at one instruction, with the address of the argument.
+cat >"$dir/fault.c" <<-'END'
+	#include "lib/guest.h"
+	#include "lib/idt.h"
+	#include "lib/report.h"
+	PAYLOAD("a page fault");
+	static void skip(struct trap_frame *f) { f->rip = f->rcx; }
+	void payload(void)
+	{
+		idt_hook(VEC_PF, skip);
+		__asm__ volatile("lea 1f(%%rip), %%rcx; mov (%0), %%rax; 1:"
+				 : : "r"((uint64_t)boot->arg[0] << 40) : "rax", "rcx", "memory");
+		report(true, "skipped");
+	}
+END
+tap_run "a guest" gcc -std=gnu11 -ffreestanding -O2 -mno-red-zone -mgeneral-regs-only -fno-pic -no-pie \
+	-fno-stack-protector -Iguest -Ishared/include '-DGUEST_PAYLOAD="fault"' -nostdlib -static \
+	-Wl,--gc-sections,--build-id=none,-z,noexecstack,-z,max-page-size=4096 -T guest/boot/guest.lds \
+	-o "$dir/fault.elf" "$dir/fault.c" "$GUEST/boot/start.o" "$GUEST/libguest.a"
+for arg in 1 2; do
+	for events in "" --events; do
+		# shellcheck disable=SC2086 # no option or one
+		"$VPT" run -q --engine=soft --pt=host --model=spr $events --arg=$arg -o "$dir/fault$events-$arg.vpt" \
+			"$dir/fault.elf" >/dev/null 2>&1
+	done
+done
+tap_run "without event trace the addresses of faults are no difference" \
+	"$VPT" diff "$dir/fault-1.vpt" "$dir/fault-2.vpt"
+"$VPT" diff "$dir/fault--events-1.vpt" "$dir/fault--events-2.vpt" >"$dir/out"
+tap_run "with event trace they are one" test $? -eq 1
+tap_run "in A" grep -q '^  - -- interrupt 14 .* fault address 0x10000000000$' "$dir/out"
+tap_run "in B" grep -q '^  + -- interrupt 14 .* fault address 0x20000000000$' "$dir/out"
+
 # Without the other processes, another order of them is no difference.
 cr3=$("$VPT" decode --json --spaces "$dir/processes-30.vpt" | jq -r '.spaces[0].cr3')
 "$VPT" diff --insns --process="$cr3" "$dir/processes-30.vpt" "$dir/processes-30.vpt" >"$dir/out"

@@ -14,8 +14,8 @@
 #include "cli/symbols.h"
 #include "decode/by_cr3.h"
 #include "decode/diverge.h"
+#include "decode/diverge_print.h"
 #include "decode/listing.h"
-#include "text/text.h"
 
 #define CONTEXT 8
 
@@ -45,7 +45,6 @@ struct diff {
 	unsigned int differ;   /* vCPUs */
 	unsigned int first;    /* the vCPU with the fewest equal instructions before a difference */
 	uint64_t first_insns;
-	int err;
 };
 
 #define AT(member)    .field = offsetof(struct options, member)
@@ -102,17 +101,20 @@ const struct cli_verb cli_verb_diff = {
 	.operands = {{"A", AT(path[0])}, {"B", AT(path[1])}},
 };
 
-static bool wants(void *opaque, unsigned int n, struct decode_item *item)
+static int place(void *opaque, unsigned int n, struct decode_item *item)
 {
-	struct diff *d = opaque;
-	const struct cli_decode_side part = {.space = n && d->o->process_b ? d->o->process_b
-									   : d->o->process};
+	struct side *s = &((struct diff *)opaque)->side[n];
 
-	if (!part.space)
-		return true;
-	if (d->side[n].by_cr3 && !decode_by_cr3_item(d->side[n].by_cr3, item))
-		d->err = -ENOMEM;
-	return cli_decode_side_has(&part, item);
+	return !s->by_cr3 || decode_by_cr3_item(s->by_cr3, item) ? 0 : -ENOMEM;
+}
+
+static bool wants(void *opaque, unsigned int n, const struct decode_item *item)
+{
+	const struct options *o = ((struct diff *)opaque)->o;
+	const struct cli_decode_side part = {.space =
+						     n && o->process_b ? o->process_b : o->process};
+
+	return !part.space || cli_decode_side_has(&part, item);
 }
 
 static const struct debug_symbol *symbol_of(struct side *s, uint64_t addr)
@@ -132,65 +134,27 @@ static bool same_place(void *opaque, uint64_t a, uint64_t b)
 	return a - x->start == b - y->start && !strcmp(x->name, y->name);
 }
 
-static void show_item(struct side *s, char mark, const struct decode_item *item, const char *error)
-{
-	printf("  %c ", mark);
-	if (item->kind == DECODE_ITEM_END)
-		puts("-- the end");
-	else if (item->kind == DECODE_ITEM_ERROR)
-		printf("-- cannot be decoded at 0x%" PRIx64 ": %s\n", item->ip, error);
-	else if (!decode_listing_item(&s->listing, item))
-		puts("-- another event");
-}
-
 static void show(struct diff *d, unsigned int vcpu)
 {
-	const struct decode_divergence *x = &d->d;
-	unsigned int n, i;
+	struct decode_listing *const listing[2] = {&d->side[0].listing, &d->side[1].listing};
 
-	printf("vCPU %u: equal for %" PRIu64 " instructions, then\n", vcpu, x->insns);
-	for (i = 0; i < x->commons; i++)
-		show_item(&d->side[0], ' ', &x->common[i], "");
-	for (n = 0; n < 2; n++)
-		for (i = 0; i < x->side[n].count; i++)
-			show_item(&d->side[n], n ? '+' : '-', &x->side[n].item[i],
-				  i ? "" : x->side[n].error);
+	if (d->o->json) {
+		fputs(d->compared ? "," : "", stdout);
+		decode_diverge_json(&d->d, vcpu, listing);
+	} else if (d->d.differs && !d->o->quiet) {
+		decode_diverge_print(&d->d, vcpu, listing);
+	}
 }
 
-static void json_item(struct side *s, const char *name, const struct decode_diverge_side *of)
+static void count(struct diff *d, unsigned int vcpu)
 {
-	const struct decode_item *item = &of->item[0];
-	char text[160];
-
-	printf(",\"%s\":{", name);
-	if (item->kind == DECODE_ITEM_END) {
-		printf("\"end\":true}");
-		return;
+	if (d->d.differs && (!d->differ || d->d.insns < d->first_insns)) {
+		d->first = vcpu;
+		d->first_insns = d->d.insns;
 	}
-	printf("\"ip\":");
-	text_json_address(stdout, item->ip);
-	debug_symbols_format(s->symbols, item->ip, text, sizeof(text));
-	printf(",\"symbol\":");
-	text_json_string(stdout, text);
-	if (item->kind == DECODE_ITEM_EVENT) {
-		printf(",\"event\":");
-		text_json_string(stdout, decode_flow_event_text(item->event));
-	} else if (item->kind == DECODE_ITEM_ERROR) {
-		printf(",\"error\":");
-		text_json_string(stdout, of->error);
-	}
-	putchar('}');
-}
-
-static void json(struct diff *d, unsigned int vcpu)
-{
-	printf("%s{\"vcpu\":%u,\"insns\":%" PRIu64 ",\"equal\":%s", d->compared ? "," : "", vcpu,
-	       d->d.insns, d->d.differs ? "false" : "true");
-	if (d->d.differs) {
-		json_item(&d->side[0], "a", &d->d.side[0]);
-		json_item(&d->side[1], "b", &d->d.side[1]);
-	}
-	putchar('}');
+	d->insns += d->d.insns;
+	d->differ += d->d.differs;
+	d->compared++;
 }
 
 static int compare(struct diff *d, unsigned int vcpu)
@@ -198,35 +162,29 @@ static int compare(struct diff *d, unsigned int vcpu)
 	const struct decode_diverge_how how = {
 		.context = (unsigned int)d->o->context,
 		.events = !d->o->insns,
+		.place = place,
 		.wants = wants,
 		.same_place = d->o->names ? same_place : NULL,
 		.opaque = d,
 	};
 	struct decode_flow *flow[2] = {NULL, NULL};
-	int err = decode_flow_open(d->side[0].reader, vcpu, DECODE_FLOW_INSNS, &flow[0]);
+	unsigned int n;
+	int err = 0;
 
-	if (!err)
-		err = decode_flow_open(d->side[1].reader, vcpu, DECODE_FLOW_INSNS, &flow[1]);
+	for (n = 0; n < 2 && !err; n++) {
+		if (d->side[n].by_cr3)
+			decode_by_cr3_begin(d->side[n].by_cr3, vcpu);
+		err = decode_flow_open(d->side[n].reader, vcpu, DECODE_FLOW_INSNS, &flow[n]);
+	}
 	if (!err)
 		err = decode_diverge(flow[0], flow[1], &how, &d->d);
+	if (!err) {
+		show(d, vcpu);
+		count(d, vcpu);
+	}
 	decode_flow_close(flow[0]);
 	decode_flow_close(flow[1]);
-	if (!err)
-		err = d->err;
-	if (err)
-		return err;
-	if (d->d.differs && (!d->differ || d->d.insns < d->first_insns)) {
-		d->first = vcpu;
-		d->first_insns = d->d.insns;
-	}
-	if (d->o->json)
-		json(d, vcpu);
-	else if (d->d.differs && !d->o->quiet)
-		show(d, vcpu);
-	d->insns += d->d.insns;
-	d->differ += d->d.differs;
-	d->compared++;
-	return 0;
+	return err;
 }
 
 static int open_side(struct diff *d, unsigned int n)
@@ -244,10 +202,9 @@ static int open_side(struct diff *d, unsigned int n)
 	if (status)
 		return status;
 	trace_reader_spaces(s->reader, &spaces);
-	if (d->o->process && !spaces) {
+	if (!spaces) {
 		s->by_cr3 = decode_by_cr3_new(false);
-		if (!s->by_cr3)
-			err = -ENOMEM;
+		err = s->by_cr3 ? decode_by_cr3_tasks(s->by_cr3, s->reader) : -ENOMEM;
 	}
 	s->listing = (struct decode_listing){.out = stdout, .symbols = s->symbols};
 	s->listing.disasm = decode_disasm_new(s->symbols);

@@ -13,7 +13,7 @@ struct pair {
 };
 
 /* Returns true if an item is compared. The clock ratio, and PSB+ packets, depend on time alone. */
-static bool counts(const struct pair *p, unsigned int side, struct decode_item *item)
+static bool counts(const struct pair *p, unsigned int side, const struct decode_item *item)
 {
 	switch (item->kind) {
 	case DECODE_ITEM_END:
@@ -35,9 +35,11 @@ static int next(const struct pair *p, unsigned int side, struct decode_item *ite
 {
 	int err;
 
-	do
+	do {
 		err = decode_flow_next(p->flow[side], item);
-	while (!err && !counts(p, side, item));
+		if (!err && p->how->place)
+			err = p->how->place(p->how->opaque, side, item);
+	} while (!err && !counts(p, side, item));
 	return err;
 }
 
@@ -54,11 +56,23 @@ static bool same_insn(const struct decode_diverge_how *how, const struct decode_
 	return how->same_place || !memcmp(a->raw, b->raw, a->size < 15 ? a->size : 15);
 }
 
+/* The values of a block are registers and times, which are not compared. */
+static bool same_cfe(const struct decode_cfe *a, const struct decode_cfe *b)
+{
+	if (!a || !b || a->is_block || b->is_block)
+		return !a == !b && (!a || (a->is_block == b->is_block && a->type == b->type));
+	return a->type == b->type && a->vector == b->vector && a->has_reason == b->has_reason &&
+	       a->reason == b->reason && a->has_qualification == b->has_qualification &&
+	       a->qualification == b->qualification &&
+	       a->has_fault_address == b->has_fault_address && a->fault_address == b->fault_address;
+}
+
 static bool same_event(const struct decode_diverge_how *how, const struct decode_item *a,
 		       const struct decode_item *b)
 {
 	return a->event == b->event && same_place(how, a->ip, b->ip) && a->has_to == b->has_to &&
-	       (!a->has_to || same_place(how, a->to, b->to)) && a->value == b->value;
+	       (!a->has_to || same_place(how, a->to, b->to)) && a->value == b->value &&
+	       same_cfe(a->cfe, b->cfe);
 }
 
 static bool same(const struct decode_diverge_how *how, const struct decode_item *a,
@@ -78,22 +92,25 @@ static bool same(const struct decode_diverge_how *how, const struct decode_item 
 	}
 }
 
-/* Copy an item without what is valid until the next one only. */
-static struct decode_item kept(const struct decode_item *item)
+/* Copy an item without pointers that are valid until the next item only. */
+static void keep(struct decode_diverge_item *to, const struct decode_item *item)
 {
-	struct decode_item copy = *item;
-
-	copy.space = NULL;
-	copy.cfe = NULL;
-	copy.text = NULL;
-	return copy;
+	to->item = *item;
+	to->item.cfe = NULL;
+	to->item.text = NULL;
+	to->has_cfe = item->kind == DECODE_ITEM_EVENT && item->cfe;
+	if (!to->has_cfe)
+		return;
+	to->cfe = *item->cfe;
+	to->cfe.items = 0;
+	to->cfe.item = NULL;
 }
 
 /* Put the ring in order. */
 static void straighten(struct pair *p)
 {
 	const unsigned int room = p->how->context;
-	struct decode_item ring[DECODE_DIVERGE_LINES];
+	struct decode_diverge_item ring[DECODE_DIVERGE_LINES];
 	unsigned int i, first;
 
 	p->d->commons = p->kept < room ? (unsigned int)p->kept : room;
@@ -114,11 +131,11 @@ static int take_side(struct pair *p, unsigned int side, struct decode_item *item
 
 	if (item->kind == DECODE_ITEM_ERROR)
 		snprintf(to->error, sizeof(to->error), "%s", item->text ? item->text : "error");
-	to->item[to->count++] = kept(item);
+	keep(&to->item[to->count++], item);
 	while (!err && item->kind != DECODE_ITEM_END && to->count < most) {
 		err = next(p, side, item);
 		if (!err && item->kind != DECODE_ITEM_END)
-			to->item[to->count++] = kept(item);
+			keep(&to->item[to->count++], item);
 	}
 	return err;
 }
@@ -143,7 +160,7 @@ int decode_diverge(struct decode_flow *a, struct decode_flow *b,
 			return 0;
 		d->insns += x.kind == DECODE_ITEM_INSN;
 		if (how->context)
-			d->common[p.kept++ % how->context] = kept(&x);
+			keep(&d->common[p.kept++ % how->context], &x);
 	}
 	d->differs = true;
 	straighten(&p);
