@@ -5,11 +5,13 @@
  */
 #include "lib/suite.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "boot/boot.h"
-#include "core/lockstep.h"
+#include "cli/lockstep.h"
+#include "decode/diverge_print.h"
 
 enum layout { RAM = 4 << 20, CODE = 0x100000, DATA = 0x200000 };
 
@@ -356,11 +358,109 @@ START_TEST(cpuid_is_the_intersection)
 }
 END_TEST
 
+/* The picture of the difference, as vpt diff prints it. */
+static void check_picture(const char *want)
+{
+	struct decode_divergence *d = malloc(sizeof(*d));
+	struct decode_listing listing = {.disasm = decode_disasm_new(NULL)};
+	struct decode_listing *const side[2] = {&listing, &listing};
+	char *text;
+	size_t size;
+
+	ck_assert(d && listing.disasm);
+	listing.out = open_memstream(&text, &size);
+	ck_assert_ptr_nonnull(listing.out);
+	cli_lockstep_divergence(l, d);
+	decode_diverge_print(d, 0, side);
+	fclose(listing.out);
+	ck_assert_str_eq(text, want);
+	free(text);
+	decode_listing_fini(&listing);
+	decode_disasm_free(listing.disasm);
+	free(d);
+}
+
+/* A line of an instruction without a symbol. */
+#define LINE(mark, ip, insn) "  " mark " 0000000000" ip "                               " insn "\n"
+
+/* Both execute the instruction, and a register differs after it. */
+START_TEST(picture_of_a_register)
+{
+	run_with(bad_r15, BAD, 1, 4096, 0);
+	check_diverged(BAD);
+	check_picture(
+		"vCPU 0: equal for 20 instructions, then\n" LINE(" ", "100012", "jnz 0x100005")
+			LINE(" ", "100005", "inc rax") LINE(" ", "100008", "mov [0x200000], rax")
+				LINE(" ", "100010", "dec ecx") LINE(" ", "100012", "jnz 0x100005")
+					LINE(" ", "100005", "inc rax") LINE(" ", "100008",
+									    "mov [0x200000], rax")
+						LINE(" ", "100010", "dec ecx") LINE("-", "100012",
+										    "jnz 0x100005")
+							LINE("+", "100012", "jnz 0x100005"));
+}
+END_TEST
+
+static void fault(struct engine_vcpu *ev, const struct engine_step_hint *hint,
+		  struct engine_exit *exit)
+{
+	if (++steps != bad) {
+		good_step(ev, hint, exit);
+		return;
+	}
+	exit->kind = ENGINE_EXIT_FAULT;
+	exit->fault = (struct engine_exception){.vector = 6};
+}
+
+/* One executes an instruction that ends the guest on the other. */
+START_TEST(picture_of_an_end)
+{
+	bad = 3;
+	make(1, 4096, 0);
+	faulty.step = fault;
+	core_lockstep_run(l);
+	check_diverged(3);
+	check_picture(
+		"vCPU 0: equal for 2 instructions, then\n" LINE(" ", "100000", "mov ecx, 0x10")
+			LINE(" ", "100005", "inc rax") LINE("-", "100008", "mov [0x200000], rax")
+				LINE("-", "100010", "dec ecx") "  + -- the end\n");
+}
+END_TEST
+
+/* A step without a retired instruction is a fault or an interrupt, or the vCPU waits. */
+START_TEST(picture_of_a_delivery)
+{
+	run_with(bad_r15, 5, 1, 4096, 0);
+	check_diverged(5);
+	l->history[2].insns = l->history[1].insns;
+	l->history[3].insns = l->history[1].insns;
+	l->history[3].ip = l->history[2].ip;
+	check_picture("vCPU 0: equal for 5 instructions, then\n" LINE(
+		" ", "100000",
+		"mov ecx, 0x10") "    -- async branch at 0x100005 to 0x100008\n" LINE(" ", "100008",
+										      "dec ecx")
+			      LINE(" ", "100012", "jnz 0x100005") LINE("-", "100005", "inc rax")
+				      LINE("+", "100005", "inc rax"));
+}
+END_TEST
+
+/* No step is before the difference. */
+START_TEST(picture_of_the_begin)
+{
+	make(1, 4096, 0);
+	bad_r15(l->side[1].vm.vcpu->ev);
+	core_lockstep_run(l);
+	check_diverged(0);
+	check_picture("vCPU 0: equal for 0 instructions, then\n" LINE(
+		"-", "100000", "mov ecx, 0x10") LINE("+", "100000", "mov ecx, 0x10"));
+}
+END_TEST
+
 TEST_SUITE("lockstep", setup, teardown)
 {
 	TEST_ADD(tcase, the_same_is_the_same, a_limit_ends_the_run, planted_is_found_with_every,
 		 cpuid_is_overridden, cpuid_overrides_no_other_register, rdtsc_is_not_overridden,
-		 rdrand_overrides_its_register, cpuid_is_the_intersection);
+		 rdrand_overrides_its_register, cpuid_is_the_intersection, picture_of_a_register,
+		 picture_of_an_end, picture_of_a_delivery, picture_of_the_begin);
 	TEST_ROWS(tcase, planted_is_found, planted);
 	TEST_ROWS(tcase, planted_is_found_in_time, planted);
 	TEST_ROWS(tcase, rows_match, matches);

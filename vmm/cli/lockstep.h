@@ -5,6 +5,7 @@
 
 #include "cli/option.h"
 #include "core/lockstep.h"
+#include "decode/diverge.h"
 
 struct cli_lockstep_options {
 	const char *guest;
@@ -21,8 +22,11 @@ struct cli_lockstep_options {
 /* lockstep_options.c: parse the command line. Returns an exit status. */
 int cli_lockstep_parse(struct cli_lockstep_options *o, int argc, char **argv);
 
-/* lockstep_symbol.c: print "name+0x12" for an address of code, or nothing. */
-void cli_lockstep_symbol(const void *elf, size_t len, uint64_t address, char *text, size_t size);
+/*
+ * lockstep_diverge.c: describe a difference as that of two traces. The common items are the last
+ * steps. Those of a side are the last step, if it ended differently, and the next instruction.
+ */
+void cli_lockstep_divergence(const struct core_lockstep *l, struct decode_divergence *d);
 
 /* lockstep_report.c: print the result on standard output. Returns an exit status. */
 int cli_lockstep_report(const struct cli_lockstep_options *o, const struct core_lockstep *l,

@@ -2,10 +2,12 @@
 /* vpt lockstep: the first difference, and the last line. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/lockstep.h"
+#include "decode/diverge_print.h"
 #include "text/text.h"
 
 #define ROW_BYTES 16u
@@ -13,8 +15,9 @@
 struct report {
 	const struct cli_lockstep_options *o;
 	const struct core_lockstep *l;
-	const void *elf;
-	size_t len;
+	struct debug_symbols *symbols;
+	struct decode_listing listing; /* of both engines, which have one program */
+	struct decode_divergence difference;
 };
 
 static uint64_t divergences(const struct core_lockstep *l)
@@ -27,45 +30,44 @@ static uint64_t differs(const struct core_lockstep *l, unsigned int field)
 	return core_lockstep_differs(&l->state[0], &l->state[1], (enum core_lockstep_field)field);
 }
 
-static void step_text(const struct report *r, const struct core_lockstep_step *s, char *symbol,
-		      size_t symbol_size, char *text, unsigned int text_size)
+/* Print what the engines did as vpt diff prints it for two traces. */
+static void print_difference(struct report *r)
 {
-	snprintf(text, text_size, "(not mapped)");
-	if (s->bytes.count)
-		core_insn_format(r->l->side[0].vm.vcpu->insns, s->ip, s->bits, &s->bytes, text,
-				 text_size);
-	cli_lockstep_symbol(r->elf, r->len, s->ip, symbol, symbol_size);
+	struct decode_listing *const side[2] = {&r->listing, &r->listing};
+
+	printf("%s (-) and %s (+) differ:\n", r->o->engine[0]->name, r->o->engine[1]->name);
+	decode_diverge_print(&r->difference, r->l->side[0].vm.vcpu->index, side);
 }
 
-static void print_step(const struct report *r, uint64_t number, char mark)
+static const struct core_lockstep_step *last_step(const struct core_lockstep *l)
 {
-	const struct core_lockstep_step *s = &r->l->history[number % CORE_LOCKSTEP_HISTORY];
-	char symbol[64], text[96], bytes[3 * CORE_INSN_MAX + 1] = "";
+	return l->steps ? &l->history[(l->steps - 1) % CORE_LOCKSTEP_HISTORY] : NULL;
+}
+
+/* Copy the bytes of an instruction. Returns false if its address is not mapped. */
+static bool code_of(const struct core_lockstep_step *s, uint8_t code[16])
+{
+	memcpy(code, &s->bytes.low, 8);
+	memcpy(code + 8, &s->bytes.high, 8);
+	return s->bytes.count;
+}
+
+/* Print which instruction the values follow. */
+static void print_last(const struct report *r)
+{
+	const struct core_lockstep_step *s = last_step(r->l);
 	uint8_t code[16];
 	unsigned int i;
 
-	step_text(r, s, symbol, sizeof(symbol), text, sizeof(text));
-	memcpy(code, &s->bytes.low, 8);
-	memcpy(code + 8, &s->bytes.high, 8);
-	for (i = 0; i < s->len; i++)
-		snprintf(bytes + 3 * i, sizeof(bytes) - 3 * i, "%02x ", code[i]);
-	printf("%c %10" PRIu64 "  %u  %016" PRIx64 "  %-24s %-30s %s\n", mark, s->insns, s->cpl,
-	       s->ip, symbol, bytes, text);
-}
-
-static void print_history(const struct report *r)
-{
-	uint64_t last = r->l->steps - 1;
-	uint64_t first = last >= CORE_LOCKSTEP_HISTORY ? last - CORE_LOCKSTEP_HISTORY + 1 : 0;
-
-	if (!r->l->steps) {
+	if (!s) {
 		puts("before the first instruction:");
 		return;
 	}
-	puts("  instruction CPL");
-	for (; first < last; first++)
-		print_step(r, first, ' ');
-	print_step(r, last, '>');
+	(void)code_of(s, code);
+	printf("after %016" PRIx64 ", CPL %u, bytes", s->ip, s->cpl);
+	for (i = 0; i < s->len; i++)
+		printf(" %02x", code[i]);
+	puts(s->len ? ":" : " not valid:");
 }
 
 /* Show general registers always, and other fields only if they differ. */
@@ -79,7 +81,9 @@ static void print_states(const struct report *r)
 	const struct core_lockstep_state *s = r->l->state;
 	unsigned int i;
 
-	printf("\n  %-28s %-20s %s\n", "", r->o->engine[0]->name, r->o->engine[1]->name);
+	putchar('\n');
+	print_last(r);
+	printf("  %-28s %-20s %s\n", "", r->o->engine[0]->name, r->o->engine[1]->name);
 	for (i = 0; i < CORE_LS_FIELDS; i++)
 		if (is_shown(r->l, i))
 			printf("%c %-28s %016" PRIx64 "     %016" PRIx64 "\n",
@@ -141,14 +145,12 @@ static void print_overridden(const struct report *r)
 			       row[i].name, r->l->overridden[i]);
 }
 
-static void print_text(const struct report *r)
+static void print_text(struct report *r)
 {
 	const struct core_lockstep *l = r->l;
 
 	if (l->end == CORE_LOCKSTEP_DIVERGED) {
-		printf("%s and %s differ after this:\n", r->o->engine[0]->name,
-		       r->o->engine[1]->name);
-		print_history(r);
+		print_difference(r);
 		print_states(r);
 		print_memory(r);
 		print_stop(r);
@@ -177,23 +179,35 @@ static const char *end_name(enum core_lockstep_end end)
 	}
 }
 
-static void json_difference(const struct report *r)
+static void json_last(struct report *r, const struct core_lockstep_step *s)
 {
+	char text[160];
+	uint8_t code[16];
+
+	debug_symbols_format(r->symbols, s->ip, text, sizeof(text));
+	printf(",\"ip\":");
+	text_json_address(stdout, s->ip);
+	printf(",\"symbol\":");
+	text_json_string(stdout, text);
+	snprintf(text, sizeof(text), "(no code)");
+	printf(",\"instruction\":");
+	if (code_of(s, code))
+		decode_disasm_format(r->listing.disasm, s->ip, s->bits, code, s->bytes.count, text,
+				     sizeof(text));
+	text_json_string(stdout, text);
+}
+
+static void json_difference(struct report *r)
+{
+	struct decode_listing *const side[2] = {&r->listing, &r->listing};
 	const struct core_lockstep *l = r->l;
-	const struct core_lockstep_step *s = &l->history[(l->steps - 1) % CORE_LOCKSTEP_HISTORY];
-	char symbol[64], text[96];
 	const char *comma = "";
 	unsigned int i;
 
-	if (l->steps) {
-		step_text(r, s, symbol, sizeof(symbol), text, sizeof(text));
-		printf(",\"ip\":");
-		text_json_address(stdout, s->ip);
-		printf(",\"symbol\":");
-		text_json_string(stdout, symbol);
-		printf(",\"instruction\":");
-		text_json_string(stdout, text);
-	}
+	if (l->steps)
+		json_last(r, last_step(l));
+	printf(",\"difference\":");
+	decode_diverge_json(&r->difference, l->side[0].vm.vcpu->index, side);
 	printf(",\"differs\":[");
 	for (i = 0; i < CORE_LS_FIELDS; i++) {
 		if (!differs(l, i))
@@ -214,7 +228,7 @@ static void json_difference(const struct report *r)
 	}
 }
 
-static void print_json(const struct report *r)
+static void print_json(struct report *r)
 {
 	const struct core_lockstep *l = r->l;
 
@@ -231,15 +245,42 @@ static void print_json(const struct report *r)
 	puts("}");
 }
 
+/* Name addresses and describe the difference. Returns false if there is no memory. */
+static bool open_report(struct report *r, const void *elf, size_t len)
+{
+	if (debug_symbols_open_elf(elf, len, r->o->guest, &r->symbols))
+		return false;
+	r->listing = (struct decode_listing){.out = stdout, .symbols = r->symbols};
+	r->listing.disasm = decode_disasm_new(r->symbols);
+	if (r->l->end == CORE_LOCKSTEP_DIVERGED)
+		cli_lockstep_divergence(r->l, &r->difference);
+	return r->listing.disasm;
+}
+
+static void close_report(struct report *r)
+{
+	decode_listing_fini(&r->listing);
+	decode_disasm_free(r->listing.disasm);
+	debug_symbols_close(r->symbols);
+	free(r);
+}
+
 int cli_lockstep_report(const struct cli_lockstep_options *o, const struct core_lockstep *l,
 			const void *elf, size_t len)
 {
-	struct report r = {.o = o, .l = l, .elf = elf, .len = len};
+	struct report *r = calloc(1, sizeof(*r));
+	bool ok;
 
-	if (o->json)
-		print_json(&r);
-	else
-		print_text(&r);
+	if (!r)
+		return cli_fail(CLI_EXIT_HOST, "lockstep: no memory");
+	r->o = o;
+	r->l = l;
+	ok = open_report(r, elf, len);
+	if (ok)
+		(o->json ? print_json : print_text)(r);
+	close_report(r);
+	if (!ok)
+		return cli_fail(CLI_EXIT_HOST, "lockstep: no memory");
 	if (fflush(stdout) || ferror(stdout))
 		return cli_fail(CLI_EXIT_HOST, "lockstep: cannot write: %s", cli_reason(errno));
 	switch (l->end) {
