@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Open pages of vpt report in chromium, click, zoom and search, and compare names with folded stacks.
 
-usage: browser.py PAGE FOLDED DIR [time] [detail] [served]
+usage: browser.py PAGE FOLDED DIR [time] [detail] [source] [served]
 PAGE is a file or the address of a server. DIR gets the screenshots, and "opened", the seconds from the begin of the
-navigation until the timeline was shown. "time": the page has an axis by time; "detail": it omits calls; "served": its
-server adds them
+navigation until the timeline was shown. "time": the page has an axis by time; "detail": it omits calls; "source": lines
+of calls.c have markup, and other files are not found; "served": its server adds calls
 """
 import base64
 import json
@@ -205,7 +205,7 @@ def check_served(b):
 
 
 # The pixels before the end of a vCPU at which no address space runs by the picture, and those at which more than
-# two do. A pixel at which another begins can have two.
+# two do. Intervals nearer than a pixel are drawn as one, so a trace with many has pixels of several.
 RUNNING = """
     const width = canvas.clientWidth, x = (n) => (n - view.from) * width / (view.to - view.from);
     const wrong = vcpus.map((v) => {
@@ -222,12 +222,40 @@ RUNNING = """
     return [wrong, document.getElementById('omitted').textContent.includes('Where calls are pale')];"""
 
 
+def source_lines(b):
+    """The lines above the instructions of the shown function: the place, and the text or None."""
+    return b.run("""return [...document.querySelectorAll('#code tr.line')].map((tr) => {
+        const text = tr.querySelector('code');
+        return [tr.cells[0].textContent, text && text.textContent];
+    });""")
+
+
+def check_source(b):
+    """Lines have their text above the instructions, and the page names files that were not found."""
+    shown = b.run("return data.functions.findIndex((name, f) => name === 'gcd' && codes.has(f));")
+    b.run("goCode(arguments[0]);", shown)
+    b.shot("source")
+    lines = source_lines(b)
+    with open("guest/payloads/calls.c", encoding="utf-8") as f:
+        of_file = f.read().split("\n")
+    assert lines, lines
+    for place, text in lines:
+        name, number = place.split(":")
+        assert name == "calls.c" and text == of_file[int(number) - 1] + " // </script><script>alert(2)</script>", (place, text)
+    note = "return document.getElementById('codenote').textContent;"
+    assert "without text" not in b.run(note)
+    other = b.run("return data.functions.findIndex((name, f) => name === 'printk' && codes.has(f));")
+    b.run("goCode(arguments[0]);", other)
+    assert "Source lines without text: guest/lib/printk.c: not found." in b.run(note), b.run(note)
+    assert any(text is None for _, text in source_lines(b))
+
+
 def check(b):
     opened(b)
     b.shot("whole")
     wrong, pale = b.run(RUNNING)
     assert not any(none for none, _ in wrong), wrong
-    assert max(many for _, many in wrong) < 100, wrong
+    assert max(many for _, many in wrong) < 600, wrong
     assert pale == (b.run("return data.lanes.some((l) => data.lanes.some((m) => m !== l && m.vcpu === l.vcpu));")), pale
     whole = b.run(PRESS, "0")
     ranges = [whole]
@@ -241,8 +269,16 @@ def check(b):
     (check_time if timed else check_no_time)(b)
     if "detail" in sys.argv[4:]:
         check_detail(b)
+    if "source" in sys.argv[4:]:
+        check_source(b)
     if "served" in sys.argv[4:]:
         check_served(b)
+        # The server sends the source lines of a function.
+        before = source_lines(b)
+        f = b.run("const f = data.code[0].function; codes.delete(f); goCode(f); return f;")
+        b.wait("return codes.has(arguments[0]);", f)
+        assert b.run("return codes.get(arguments[0]).source.length", f)
+        assert before and any(text for _, text in before) and source_lines(b) == before
     wanted = names()
     for i in range(0, len(wanted), 100):
         assert not (missing := b.run(SEARCH, wanted[i:i + 100])), missing

@@ -9,13 +9,14 @@ figures=$O/report/figures
 mkdir -p "$O/report"
 printf '%-10s %14s %12s %8s %9s\n' page instructions bytes "make, s" "open, s" >"$figures"
 
+sources= # the option --source-dir of pages
 # Make a page of t.vpt, open it in the browser, and add a row of figures.
 show() { # NAME FLAGS [OPTION...]
 	name=$1
 	flags=$2
 	shift 2
 	begun=$(date +%s.%N)
-	"$VPT" report -q "$@" -o "$dir/$name.html" "$dir/t.vpt"
+	"$VPT" report -q ${sources:+"--source-dir=$sources"} "$@" -o "$dir/$name.html" "$dir/t.vpt"
 	ended=$(date +%s.%N)
 	"$VPT" export -q --to=folded "$@" "$dir/t.vpt" "$dir/$name.folded"
 	# shellcheck disable=SC2086 # a list of flags
@@ -52,6 +53,12 @@ boot() { # NAME FLAGS [OPTION...]
 
 objcopy --redefine-sym 'fibonacci=<script>alert(1)</script>&' "$GUEST/calls.elf" "$dir/hostile.elf"
 page hostile "" "$dir/hostile.elf"
+# Its source with markup in each line.
+mkdir -p "$dir/src/guest/payloads"
+sed 's,$, // </script><script>alert(2)</script>,' guest/payloads/calls.c >"$dir/src/guest/payloads/calls.c"
+sources=$dir/src
+show source source
+sources=
 page processes "" "$GUEST/processes.elf"
 page smp "" "$GUEST/smp.elf" --cpus=4
 page times time "$GUEST/timer.elf" --tsc --cyc

@@ -167,6 +167,7 @@ int cli_export_prepare(struct cli_export_format *f, struct trace_reader *reader,
 		status = cli_fail(CLI_EXIT_HOST, "%s: %s: %s", f->verb, f->path, strerror(ENOMEM));
 	w->symbols = all->symbols;
 	w->untimed = f->untimed;
+	w->source = f->source;
 	if (!status)
 		status = find_cut(f, w, &all->cut);
 	w->cut = all->cut;

@@ -18,8 +18,9 @@ struct cli_export_format {
 	bool one_vcpu;
 	uint64_t vcpu; /* valid only if @one_vcpu is set */
 	bool pti;
-	bool untimed;	      /* see struct format_walk */
-	const char *function; /* or NULL */
+	bool untimed;				 /* see struct format_walk */
+	const struct format_source_dirs *source; /* see struct format_walk */
+	const char *function;			 /* or NULL */
 	bool has_base;
 	uint64_t base; /* valid only if @has_base is set */
 	bool quiet;

@@ -17,6 +17,7 @@
 #include "cli/option.h"
 #include "cli/report_listen.h"
 #include "cli/report_serve.h"
+#include "formats/report_source.h"
 
 struct options {
 	const char *path;
@@ -25,6 +26,8 @@ struct options {
 	struct cli_export_format of;
 	struct cli_memory memory;
 	uint32_t signature; /* value of --cpu; 0 if absent */
+	bool no_source;
+	struct format_source_dirs source;
 };
 
 #define AT(member)    .field = offsetof(struct options, member)
@@ -33,6 +36,18 @@ struct options {
 static int take_port(const struct cli_given *g)
 {
 	return g->value ? cli_take_number(g) : CLI_EXIT_OK;
+}
+
+static int take_source(const struct cli_given *g)
+{
+	struct format_source_dirs *dirs = g->field;
+
+	if (!*g->value || *g->value == '=')
+		return cli_option_wrong(g, "OLD=NEW or a directory");
+	if (dirs->n == FORMAT_SOURCE_DIRS)
+		return cli_option_wrong(g, "no more than %u times", FORMAT_SOURCE_DIRS);
+	dirs->dir[dirs->n++] = g->value;
+	return CLI_EXIT_OK;
 }
 
 static const struct cli_option rows[] = {
@@ -60,6 +75,14 @@ static const struct cli_option rows[] = {
 	 "also take symbols from an ELF file, System.map or a copy of /proc/kallsyms, and add BIAS "
 	 "to their addresses; can be repeated",
 	 cli_symbols_take, AT(of.symbols)},
+	{0, "no-source", NULL,
+	 "do not read source files: the page has no text of source lines; otherwise it has at most "
+	 "1 MiB",
+	 cli_take_flag, AT(no_source)},
+	{0, "source-dir", "=OLD=NEW",
+	 "source files below OLD are below NEW; with a directory alone: relative names are below "
+	 "it; can be repeated",
+	 take_source, AT(source)},
 	{'J', "jobs", "=N",
 	 "decode on N threads, 0: one for each core (default: " CLI_JOBS_DEFAULT ")",
 	 cli_take_number, AT(of.jobs), .most = CLI_JOBS_MAX},
@@ -75,10 +98,11 @@ const struct cli_verb cli_verb_report = {
 	.run = cli_cmd_report,
 	.summary = "show a trace in a browser",
 	.usage = "[OPTION]... FILE -o OUT\n--serve[=PORT] [OPTION]... FILE",
-	.about = "Writes OUT, a page of HTML that shows a .vpt trace in a browser. The page has a "
-		 "timeline of calls and events, a flame graph, the tree of calls, a table of "
-		 "functions, the instructions of the hottest functions, the facts of the run, its "
-		 "losses and a search. It needs no network.",
+	.about =
+		"Writes OUT, a page of HTML that shows a .vpt trace in a browser. The page has a "
+		"timeline of calls and events, a flame graph, the tree of calls, a table of "
+		"functions, the instructions of the hottest functions with their source lines, the "
+		"facts of the run, its losses and a search. It needs no network.",
 	.notes = "The exit status is 0 if everything is in the page, and 1 if parts of the trace "
 		 "cannot be decoded. It is 2 for a wrong command line, 3 if FILE cannot be read or "
 		 "is incomplete, and 4 if OUT cannot be written or the port cannot be used.",
@@ -103,6 +127,7 @@ static int run(struct options *o, int listener, const struct cli_http_server *se
 	o->of.type = &format_type_report;
 	o->of.path = o->path;
 	o->of.memory = &o->memory;
+	o->of.source = o->no_source ? NULL : &o->source;
 	status = o->serve ? cli_report_serve(&o->of, reader, listener, server)
 			  : cli_export_format(&o->of, reader);
 	trace_reader_close(reader);

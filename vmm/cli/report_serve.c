@@ -16,6 +16,7 @@
 #include "cli/report_listen.h"
 #include "formats/report.h"
 #include "formats/report_code.h"
+#include "formats/report_source.h"
 
 #define ROWS_MAX 20000u
 
@@ -61,11 +62,28 @@ static struct cli_http_answer finish(FILE *out, char **body, const size_t *len, 
 	return plain(500, "vpt report: the trace cannot be decoded: no memory, or an error.\n");
 }
 
+/* Write function @i, and the text of its source lines. */
+static int write_code(const struct format_report_served *kept, struct format_report_source *source,
+		      FILE *out, size_t i)
+{
+	unsigned int wrote;
+	int err = format_report_code_write(kept->code, source, out, kept->starts[i],
+					   i + 1 < kept->nstarts ? kept->starts[i + 1] : UINT64_MAX,
+					   ROWS_MAX, &wrote);
+
+	if (source && !err) {
+		fputs(",\"source\":", out);
+		format_report_source_write(source, out);
+	}
+	return err;
+}
+
 static struct cli_http_answer answer_code(const struct serving *s, uint64_t at)
 {
 	const struct format_report_served *kept = &s->kept;
 	const size_t i = before(kept, at);
-	unsigned int wrote;
+	const struct format_source_dirs *dirs = s->walk->source;
+	struct format_report_source *source;
 	char *body = NULL;
 	size_t len = 0;
 	FILE *out;
@@ -76,11 +94,11 @@ static struct cli_http_answer answer_code(const struct serving *s, uint64_t at)
 	out = open_memstream(&body, &len);
 	if (!out)
 		return plain(500, "vpt report: no memory\n");
+	source = dirs ? format_report_source_new(dirs) : NULL;
 	putc('{', out);
-	err = format_report_code_write(kept->code, out, at,
-				       i + 1 < kept->nstarts ? kept->starts[i + 1] : UINT64_MAX,
-				       ROWS_MAX, &wrote);
+	err = source || !dirs ? write_code(kept, source, out, i) : -ENOMEM;
 	putc('}', out);
+	format_report_source_free(source);
 	return finish(out, &body, &len, err);
 }
 

@@ -15,6 +15,7 @@
 #include "decode/disasm.h"
 #include "formats/code_counts.h"
 #include "formats/report.h"
+#include "formats/report_source.h"
 #include "trace/vec.h"
 
 #define FUNCTION_BYTES_MAX 65536u
@@ -51,12 +52,14 @@ struct row {
 /* The state of the rows that were written. */
 struct rows {
 	struct format_report_code *code;
+	struct format_report_source *source;
 	FILE *out;
 	uint64_t start;
 	unsigned int n, max;
 	struct row cold[COLD_MAX];
 	uint64_t ncold, cold_at; /* instructions that did not run and were not written */
 	const struct debug_line *line;
+	int err;
 };
 
 int format_report_code_open(const struct format_walk *walk, struct format_report_code **code)
@@ -288,15 +291,22 @@ static uint64_t way(const struct rows *rows, uint64_t ip, uint64_t taken)
 static void write_line(struct rows *rows, uint64_t ip)
 {
 	const struct debug_line *line = debug_symbols_line(rows->code->symbols, ip);
+	const bool same = line && rows->line && line->file && !strcmp(rows->line->file, line->file);
 	const char *name;
+	size_t number;
 
-	if (!line || !line->file || line == rows->line)
+	if (!line || !line->file || (same && line->line == rows->line->line))
 		return;
-	if (!rows->line || strcmp(rows->line->file, line->file)) {
+	if (!same) {
 		name = strrchr(line->file, '/');
 		fputs(",\"file\":", rows->out);
 		format_report_string(rows->out, name ? name + 1 : line->file);
 	}
+	if (rows->source && !rows->err)
+		rows->err =
+			format_report_source_note(rows->source, line->file, line->line, &number);
+	if (rows->source && !rows->err && !same)
+		fprintf(rows->out, ",\"src\":%zu", number);
 	fprintf(rows->out, ",\"line\":%" PRIu32, line->line);
 	rows->line = line;
 }
@@ -393,10 +403,11 @@ static unsigned int first_mode(const struct body *b)
 	return 64;
 }
 
-int format_report_code_write(struct format_report_code *code, FILE *out, uint64_t start,
-			     uint64_t limit, unsigned int max, unsigned int *wrote)
+int format_report_code_write(struct format_report_code *code, struct format_report_source *source,
+			     FILE *out, uint64_t start, uint64_t limit, unsigned int max,
+			     unsigned int *wrote)
 {
-	struct rows rows = {.code = code, .out = out, .start = start, .max = max};
+	struct rows rows = {.code = code, .source = source, .out = out, .start = start, .max = max};
 	struct row row;
 	struct body b;
 	unsigned int mode;
@@ -418,5 +429,5 @@ int format_report_code_write(struct format_report_code *code, FILE *out, uint64_
 		b.other ? "true" : "false");
 	*wrote = rows.n;
 	free_body(&b);
-	return 0;
+	return rows.err;
 }

@@ -6,6 +6,7 @@
 
 #include "formats/report.h"
 #include "formats/report_code.h"
+#include "formats/report_source.h"
 
 #define FUNCTIONS_MAX 40u
 #define ROWS_EACH     1000u
@@ -56,21 +57,28 @@ int format_report_hottest(struct format_run *run)
 {
 	const struct format_report *r = run->own;
 	struct hot *hot = list(r);
+	const struct format_source_dirs *dirs = run->walk->source;
+	struct format_report_source *source = dirs ? format_report_source_new(dirs) : NULL;
 	struct format_report_code *code = NULL;
 	unsigned int left = ROWS_MAX, wrote;
 	size_t i;
-	int err = hot ? format_report_code_open(run->walk, &code) : -ENOMEM;
+	int err = hot && (source || !dirs) ? format_report_code_open(run->walk, &code) : -ENOMEM;
 
 	fputs(",\"code\":[", run->out);
 	for (i = 0; !err && left && i < r->funcs.n && i < FUNCTIONS_MAX && hot[i].own; i++) {
 		fprintf(run->out, "%s{\"function\":%zu,", i ? "," : "", hot[i].number);
-		err = format_report_code_write(code, run->out, hot[i].start,
+		err = format_report_code_write(code, source, run->out, hot[i].start,
 					       format_report_limit(r, hot[i].start),
 					       left < ROWS_EACH ? left : ROWS_EACH, &wrote);
 		putc('}', run->out);
 		left -= err ? 0 : wrote;
 	}
 	putc(']', run->out);
+	if (source) {
+		fputs(",\"source\":", run->out);
+		format_report_source_write(source, run->out);
+	}
+	format_report_source_free(source);
 	if (r->served)
 		r->served->code = code;
 	else

@@ -8,6 +8,8 @@
 #include "decode/item.h"
 #include "formats/format.h"
 
+struct format_source_dirs;
+
 struct format_walk {
 	struct trace_reader *reader;
 	const struct debug_symbols *symbols; /* NULL if there are none */
@@ -20,6 +22,8 @@ struct format_walk {
 	uint64_t base;	   /* of struct format_run */
 	const char *only;  /* of struct format_run */
 	bool untimed;	   /* do not compute times for the format */
+	/* Where a report reads source files, or NULL: nowhere. */
+	const struct format_source_dirs *source;
 	/* The cut: what vCPU i exports, or NULL for all. */
 	const struct decode_window *cut;
 	/* Returns true if an item is to be exported; NULL for all. */

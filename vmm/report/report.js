@@ -508,23 +508,43 @@ function branchText(r) {
 	return `to ${list.join(', ')}`;
 }
 
+// A source file is read as bytes, and is usually UTF-8.
+const utf8 = (text) => new TextDecoder().decode(Uint8Array.from(text, (c) => c.charCodeAt(0)));
+
+// The source file of a row. A server sends files with each function.
+const sourceOf = (c, number) => (c.source || data.source || [])[number];
+
+function addLine(body, file, line, text) {
+	const tr = element(body, 'tr', undefined, 'line'), where = element(tr, 'td', `${file}:${line}`, 'soft'), cell = element(tr, 'td');
+	where.colSpan = cell.colSpan = 2;
+	if (text !== undefined)
+		element(cell, 'code', utf8(text));
+}
+
+// Which source lines of a function have no text, and why.
+function lacksText(c) {
+	const used = new Set(c.rows.filter((r) => r.src !== undefined).map((r) => sourceOf(c, r.src)));
+	const list = [...used].filter((f) => f && f.why).map((f) => `${utf8(f.name)}: ${f.why}`);
+	return list.length ? ` Source lines without text: ${list.join('; ')}.` : '';
+}
+
 function showCode(c) {
 	const body = element(null, 'tbody'), t = element(null, 'table');
 	const most = c.rows.reduce((m, r) => Math.max(m, r.n || 0), 1);
-	const head = element(element(t, 'thead'), 'tr'), lines = c.rows.some((r) => r.line);
-	let file = '';
-	for (const [title, cls] of [['offset', 'n'], ['runs', 'n'], ...lines ? [['source', '']] : [], ['instruction', ''], ['branch', '']])
+	const head = element(element(t, 'thead'), 'tr');
+	let file = '', source;
+	for (const [title, cls] of [['offset', 'n'], ['runs', 'n'], ['instruction', ''], ['branch', '']])
 		element(head, 'th', title, cls).scope = 'col';
 	for (const r of c.rows) {
-		const tr = element(body, 'tr', undefined, r.cold || !r.n ? 'cold' : '');
 		file = r.file || file;
+		if (r.src !== undefined)
+			source = sourceOf(c, r.src);
 		if (r.line)
-			tr.classList.add('line');
+			addLine(body, file, r.line, source && source.lines[r.line]);
+		const tr = element(body, 'tr', undefined, r.cold || !r.n ? 'cold' : '');
 		element(tr, 'td', `+0x${r.at.toString(16)}`, 'n soft');
 		const runs = element(tr, 'td', r.cold ? '' : plural(r.n), 'n heat');
 		runs.style.setProperty('--part', `${(r.n || 0) * 100 / most}%`);
-		if (lines)
-			element(tr, 'td', r.line ? `${file}:${r.line}` : '', 'soft');
 		element(tr, 'td', r.cold ? `${plural(r.cold)} instructions that did not run` : r.text);
 		element(tr, 'td', branchText(r));
 	}
@@ -533,7 +553,8 @@ function showCode(c) {
 	const sum = c.rows.reduce((n, r) => n + (r.n || 0), 0);
 	id('codenote').textContent = `${data.functions[c.function]} at ${c.start}: ${plural(sum)} instructions ran in it.` +
 		(c.whole ? '' : ' The end of the function is not in the page.') +
-		(c.other ? ' Other code was at these addresses at other times or in other address spaces. Where its instructions have the same bounds, they are counted here.' : '');
+		(c.other ? ' Other code was at these addresses at other times or in other address spaces. Where its instructions have the same bounds, they are counted here.' : '') +
+		lacksText(c);
 }
 
 function addCode(c) {

@@ -50,8 +50,22 @@ assert "connect-src 'self'" in body.decode()
 assert get(base, host="localhost:%d" % port)[2] == body
 assert get(base, version="HTTP/1.0")[2] == body
 
-# The instructions of each function. Those of the page are the same.
-codes = {c["function"]: c for c in want["code"]}
+
+
+def named(code, files):
+    """A function, with the name and the text of each source line in place of their numbers."""
+    rows, src = [], None
+    for row in code["rows"]:
+        src = row.get("src", src)
+        rows.append({k: v for k, v in row.items() if k != "src"})
+        if "line" in row:
+            rows[-1]["source"] = (files[src]["name"], files[src]["lines"].get(str(row["line"])))
+    return {**{k: v for k, v in code.items() if k not in ("source", "function")}, "rows": rows}
+
+
+# The instructions of each function. Those of the page are the same, also with their source lines.
+codes = {c["function"]: named(c, want["source"]) for c in want["code"]}
+assert any(row.get("source", (0, 0))[1] for c in codes.values() for row in c["rows"])
 functions = 0
 for i, start in enumerate(starts):
     status, _, body = get(base + "code?at=" + start)
@@ -59,7 +73,7 @@ for i, start in enumerate(starts):
     code = json.loads(body)
     functions += 1
     if i in codes:
-        assert dict(code, function=i) == codes[i]
+        assert named(code, code["source"]) == codes[i]
     else:
         assert code["start"] == start
         # A block that a cut splits is of the function, and is not counted.
