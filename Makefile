@@ -58,9 +58,10 @@ CC := clang
 # A struct that ends in an array, inside another: how KVM's interface is used.
 WARN += -Wno-gnu-variable-sized-type-not-at-end
 endif
-# GCC warns wrongly of code to which it has added the sanitizer's calls.
+# GCC warns wrongly of code to which it has added the sanitizer's calls. The sanitizer does not see the
+# fence of the KVM engine, and may then report a race there.
 ifeq ($(MODE),tsan)
-WARN += -Wno-maybe-uninitialized
+WARN += -Wno-maybe-uninitialized -Wno-tsan
 endif
 ifeq ($(mode-$(MODE)),)
 $(error MODE=$(MODE) is not one of rel dbg asan ubsan san tsan cov fuzz)
