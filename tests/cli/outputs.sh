@@ -100,12 +100,13 @@ tap_run "the first run is not disturbed" "$VPT" verify -q "$dir/long.vpt"
 tap_run "a part file that was completed has its name" test ! -e "$dir/long.vpt.part"
 
 # kill -9 leaves what was recorded, under a name that is said.
+# The first blocks can be the oracle's alone.
 killed() { # FILE
 	"$VPT" run -q --pt=host --oracle --max-insns=100000000 --arg=1000000 -o "$1" "$long" >/dev/null 2>&1 &
 	pid=$!
-	for _ in $(seq 500); do
+	for _ in $(seq 1000); do
 		sleep 0.02
-		[ "$(stat -c %s "$1.part" 2>/dev/null || echo 0)" -lt 3000000 ] || break
+		[ "$(stat -c %s "$1.part" 2>/dev/null || echo 0)" -lt 8000000 ] || break
 	done
 	kill -9 $pid
 	wait $pid 2>/dev/null
