@@ -22,13 +22,20 @@ vmm_flow() { # FILE
 		sed -e '1d; /^-- in /d; s/ <[^>]*>//g' -e 's/^\([0-9a-f]\{16\}\).*/\1/'
 }
 
-# Print a range "A-B" of sessions for each run of sessions with the same VMCS, in the log's order.
-vmm_runs() {
+# Print a range "A-B" of sessions for the run of each payload, in the log's order. A run ends where the sessions
+# have as many bytes as its trace. The last one has all that follow. The VMCS of a run can be at the address of the
+# one before, and does not tell them apart.
+vmm_runs() { # NAME...
+	local name sizes=""
+	for name in "$@"; do
+		sizes="$sizes $("$O/vpt" info "$name.vpt" | sed -n 's/^vCPU 0 *trace: \([0-9]*\) bytes.*/\1/p')"
+	done
 	"$O/tests/testbed-import" --list oracle.log |
-		sed -n 's/^session \([0-9]*\):.* VMCS \(0x[0-9a-f]*\),.*/\1 \2/p' |
-		awk '$2 != last { if (last) print first "-" $1 - 1; first = $1; last = $2 }
-			{ end = $1 }
-			END { print first "-" end }'
+		sed -n 's/^session \([0-9]*\):.* VMCS 0x[0-9a-f]*,.* trace: \([0-9]*\) bytes,.*/\1 \2/p' |
+		awk -v sizes="$sizes" 'BEGIN { runs = split(sizes, size); run = 1; first = -1 }
+			{ if (first < 0) first = $1; bytes += $2; end = $1 }
+			run < runs && bytes >= size[run] { print first "-" end; first = -1; bytes = 0; run++ }
+			END { if (first >= 0) print first "-" end }'
 }
 
 # Make NAME.oracle.vpt of these sessions, and verify it.
