@@ -14,7 +14,7 @@
 
 #define FORMAT_SOURCE_DIRS 32u
 
-/* Where the files are. */
+/* The list says where the files are. */
 struct format_source_dirs {
 	/*
 	 * "OLD=NEW": a name that begins with the directory OLD is below NEW. "DIR": a name that is not

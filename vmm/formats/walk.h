@@ -22,7 +22,7 @@ struct format_walk {
 	uint64_t base;	   /* of struct format_run */
 	const char *only;  /* of struct format_run */
 	bool untimed;	   /* do not compute times for the format */
-	/* Where a report reads source files, or NULL: nowhere. */
+	/* A report reads source files from these directories, or none if this is NULL. */
 	const struct format_source_dirs *source;
 	/* The cut: what vCPU i exports, or NULL for all. */
 	const struct decode_window *cut;

@@ -7,7 +7,7 @@
 
 #define FIRST_ROOM 4096u
 
-static bool grow(struct dec_runs *runs, size_t id)
+bool dec_runs_grow(struct dec_runs *runs, uint32_t id)
 {
 	size_t room = runs->room ? 2 * runs->room : FIRST_ROOM;
 	uint64_t *at;
@@ -15,20 +15,14 @@ static bool grow(struct dec_runs *runs, size_t id)
 	while (room <= id)
 		room *= 2;
 	at = realloc(runs->at, room * sizeof(*at));
-	if (!at)
+	if (!at) {
+		runs->lost = true;
 		return false;
+	}
 	memset(at + runs->room, 0, (room - runs->room) * sizeof(*at));
 	runs->at = at;
 	runs->room = room;
 	return true;
-}
-
-void dec_runs_add(struct dec_runs *runs, uint32_t id, uint64_t count)
-{
-	if (id < runs->room || grow(runs, id))
-		runs->at[id] += count;
-	else
-		runs->lost = true;
 }
 
 void dec_runs_free(struct dec_runs *runs)

@@ -14,8 +14,15 @@ struct dec_runs {
 	bool lost; /* a run was not counted, because there was no memory */
 };
 
+/* Make room for a block. Returns false, and sets `lost`, if there is no memory. */
+bool dec_runs_grow(struct dec_runs *runs, uint32_t id);
+
 /* Add @count to a block. Sets `lost` if there is no memory. */
-void dec_runs_add(struct dec_runs *runs, uint32_t id, uint64_t count);
+static inline void dec_runs_add(struct dec_runs *runs, uint32_t id, uint64_t count)
+{
+	if (id < runs->room || dec_runs_grow(runs, id))
+		runs->at[id] += count;
+}
 
 static inline uint64_t dec_runs_of(const struct dec_runs *runs, uint32_t id)
 {
