@@ -287,7 +287,6 @@ void synthlog_far(struct synthlog *m, unsigned int len, uint64_t to, uint8_t cpl
 
 static void log_event(struct synthlog *m, enum vpt_log_event kind, uint8_t vector, uint64_t ip)
 {
-	log_context(m);
 	put_int(m, VPT_LOG_EVENT, 1);
 	put_int(m, kind, 1);
 	put_int(m, vector, 1);
@@ -365,6 +364,7 @@ void synthlog_enter(struct synthlog *m, const struct synthlog_guest *g)
 	vpt_pt_vm_entered(&m->pt, g->ip);
 	release(m);
 	log_vmx(m, 0);
+	log_context(m);
 }
 
 void synthlog_fail_early(struct synthlog *m)
@@ -426,7 +426,6 @@ void synthlog_exit(struct synthlog *m, uint32_t reason, uint64_t ip, uint64_t cr
 		.reason = reason,
 	};
 
-	log_context(m);
 	if (!m->late)
 		log_event(m, VPT_LOG_VM_EXIT, 0, m->ip);
 	vpt_pt_vm_exit(&m->pt, &exit);
@@ -434,12 +433,8 @@ void synthlog_exit(struct synthlog *m, uint32_t reason, uint64_t ip, uint64_t cr
 	m->ctx.cr3 = cr3;
 	m->ctx.cpl = 0;
 	vpt_pt_vm_exit_host(&m->pt);
-	if (m->late) {
-		put_int(m, VPT_LOG_EVENT, 1);
-		put_int(m, VPT_LOG_VM_EXIT, 1);
-		put_int(m, 0, 1);
-		put_int(m, m->ip, 8);
-	}
+	if (m->late)
+		log_event(m, VPT_LOG_VM_EXIT, 0, m->ip);
 	went(m, ip);
 	if (m->host_ctl)
 		synthlog_msr(m, VPT_MSR_CTL, m->host_ctl);

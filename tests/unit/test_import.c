@@ -60,6 +60,7 @@
 #define LOOP	 "step jnz:0 step fall "
 #define EXITED	 "step fall "
 #define ROUND	 LOOP "enter guest-code 3*step jnz:0 3*step fall jump:7 exit:a step jnz:30 step fall "
+#define STAY	 "step fall enter exit:a " EXITED "jump:0 "
 #define BEGIN	 "host-code output:40000 at:8 on "
 #define FINISH	 "jump:8 off jump:0 step"
 #define OF_GUEST "host-code output:80000 "
@@ -113,6 +114,16 @@ static const struct {
 	 "skl", 1, 1, 46, 3},
 	{"user only", "no-os " BEGIN "jump:0 " ROUND "jump:0 user " ROUND FINISH, "skl", 1, 1, 9,
 	 2},
+	/* No instruction retires in the second and third stay. The host runs at CPL 0. */
+	{"stays without an instruction",
+	 "no-os " BEGIN "jump:0 user " ROUND "jump:0 " STAY STAY ROUND FINISH, "skl", 1, 1, 18, 4},
+	{"stays without an instruction, CR3 filter",
+	 "host-code match " BEGIN "jump:0 guest-cr3:2000 " ROUND "jump:0 " STAY ROUND FINISH, "skl",
+	 1, 1, 28, 3},
+	{"an event before the first instruction",
+	 "no-os " BEGIN "jump:0 user " ROUND
+	 "jump:0 step fall enter event:21>20 step exit:1 " EXITED "jump:0 " ROUND FINISH,
+	 "skl", 1, 1, 18, 3},
 	{"kernel only", "no-user " BEGIN "jump:0 " ROUND "jump:0 user " ROUND FINISH, "skl", 1, 1,
 	 31, 2},
 	/* No packet reports the guest, but the guest alone has the code. */

@@ -110,6 +110,12 @@ void bx_oracle_c::context()
 	enter_space();
 }
 
+void bx_oracle_c::entered()
+{
+	if (on)
+		context();
+}
+
 /* Which address space the code pages are of: VMCS pointers matter in non-root only. */
 void bx_oracle_c::enter_space()
 {

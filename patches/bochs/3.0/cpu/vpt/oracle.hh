@@ -29,6 +29,8 @@ public:
 	/* The instruction that is being executed is sure to retire, or not to. */
 	void retire();
 	void drop() { active = false; }
+	/* A guest was entered. It can be left before an instruction, which would log the context. */
+	void entered();
 
 	/* These do nothing while the log is off. */
 	void event(enum vpt_log_event kind, uint8_t vector, uint64_t from);

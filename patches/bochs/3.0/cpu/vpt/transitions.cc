@@ -154,6 +154,7 @@ void bx_vpt_c::vm_entered()
 	counters.entries++;
 	counters.entries_traced += trace_en();
 	oracle->vmx(0, 0, tsc_offset);
+	oracle->entered();
 	if (vm->vmentry_interr_info & EVENT_VALID) {
 		cpu->in_event = true;
 		vm->idt_vector_info = vm->vmentry_interr_info & ~EVENT_VALID;
