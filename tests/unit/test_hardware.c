@@ -384,6 +384,76 @@ START_TEST(code)
 }
 END_TEST
 
+/* Top-level tables as those of Linux with page table isolation, and a table for both halves. */
+#define KERNEL_TOP 0x4000u
+#define USER_TOP   0x5000u
+#define LOWER	   0x6000u
+#define UPPER	   0x9000u
+#define AREAS	   0x7000u
+#define NX	   (1ull << 63)
+#define UPPER_CODE (0xffff800000000000 | CODE)
+
+static void set_entry(uint64_t gpa, uint64_t entry)
+{
+	ck_assert(x86_mem_write(&mem, gpa, &entry, sizeof(entry)));
+}
+
+/* Each half maps CODE, the upper one in the kernel's table alone. */
+static void isolate(void)
+{
+	set_entry(USER_TOP, LOWER | 7);
+	set_entry(KERNEL_TOP, LOWER | 7 | NX);
+	set_entry(KERNEL_TOP + 256 * 8, UPPER | 3);
+	set_entry(LOWER, AREAS | 7);
+	set_entry(UPPER, AREAS | 3);
+	set_entry(AREAS, 1 << 7 | 7);
+	sregs.cr3 = USER_TOP;
+	sregs.cr0 = X86_CR0_PE | X86_CR0_PG;
+	sregs.cr4 = X86_CR4_PAE;
+	sregs.efer = X86_EFER_LMA | X86_EFER_NXE;
+}
+
+/* Returns the position of the first page of this place, or UINT64_MAX. */
+static uint64_t first_of(uint64_t cr3, uint64_t vaddr)
+{
+	size_t n, i;
+	const struct trace_code *all = trace_reader_code(reader, 0, &n);
+
+	for (i = 0; i < n; i++)
+		if (all[i].page->vaddr == vaddr && all[i].page->cr3 == cr3)
+			return all[i].page->insns;
+	return UINT64_MAX;
+}
+
+/* Code is recorded by both tables of a process before any packet. */
+START_TEST(isolated_tables)
+{
+	isolate();
+	open_tracer(TRACE_OWNER_GUEST);
+	write_ctl(ON);
+	put("abc", 3);
+	write_ctl(0);
+	(void)read_back(1);
+	ck_assert_uint_eq(first_of(USER_TOP, CODE), 0);
+	ck_assert_uint_eq(first_of(USER_TOP, UPPER_CODE), UINT64_MAX);
+	ck_assert_uint_eq(first_of(KERNEL_TOP, UPPER_CODE), 0);
+	ck_assert_uint_eq(first_of(KERNEL_TOP, CODE), UINT64_MAX);
+}
+END_TEST
+
+/* No packet of a trace of ring 3 alone names a space, so it has the code of one. */
+START_TEST(isolated_tables_of_ring_3)
+{
+	isolate();
+	open_tracer(TRACE_OWNER_GUEST);
+	write_ctl((ON & ~VPT_CTL_MASK(OS)) | VPT_CTL_MASK(USER));
+	write_ctl(0);
+	(void)read_back(1);
+	ck_assert_uint_eq(first_of(USER_TOP, CODE), 0);
+	ck_assert_uint_eq(first_of(KERNEL_TOP, UPPER_CODE), UINT64_MAX);
+}
+END_TEST
+
 /* Return the position from which on a page of CODE has the byte, or UINT64_MAX. */
 static uint64_t position_of(uint8_t byte)
 {
@@ -454,6 +524,45 @@ START_TEST(code_within_a_session)
 	ck_assert_uint_eq(position_of(0x91), len);
 	ck_assert_uint_eq(position_of(0xcc), len + 3);
 	ck_assert_uint_eq(pages_at(CODE, &(uint64_t){0}, &(uint8_t){0}), 4);
+}
+END_TEST
+
+/* Put PSB, a PIP and a FUP with the IP. Returns the number of bytes. */
+static size_t put_space(uint64_t cr3, uint64_t ip)
+{
+	const struct vpt_packet packet[] = {
+		{.kind = VPT_PKT_PSB},
+		{.kind = VPT_PKT_PIP, .value = cr3},
+		{.kind = VPT_PKT_FUP, .ip_bytes = VPT_IP_FULL, .value = ip},
+	};
+	uint8_t bytes[3 * VPT_PKT_MAX];
+	size_t len = 0, i;
+
+	for (i = 0; i < sizeof(packet) / sizeof(packet[0]); i++)
+		len += append(bytes + len, &packet[i]);
+	put(bytes, len);
+	return len;
+}
+
+/* A read of code finds both tables of a process by a PIP with one of them. */
+START_TEST(isolated_tables_by_pip)
+{
+	uint64_t len;
+
+	isolate();
+	sregs.cr3 = 0xb000;
+	open_tracer(TRACE_OWNER_GUEST);
+	write_ctl(ON);
+	len = put_space(USER_TOP, UPPER_CODE);
+	take_later();
+	/* The kernel's table is known, and not read again. */
+	set_entry(KERNEL_TOP + 257 * 8, UPPER | 3);
+	put_space(USER_TOP, UPPER_CODE | 1ull << 39);
+	take_later();
+	write_ctl(0);
+	(void)read_back(1);
+	ck_assert_uint_eq(first_of(KERNEL_TOP, UPPER_CODE), len);
+	ck_assert_uint_eq(first_of(KERNEL_TOP, UPPER_CODE | 1ull << 39), UINT64_MAX);
 }
 END_TEST
 
@@ -744,10 +853,11 @@ END_TEST
 
 TEST_SUITE("hardware", setup, teardown)
 {
-	TEST_ADD(tcase, sessions_of_a_guest, refused, a_full_region, a_loss, code,
-		 code_within_a_session, too_much_code, a_host, a_host_that_stops,
-		 a_host_that_is_refused, code_that_is_written, data_that_is_written,
-		 code_that_is_new, no_log, a_log_that_fails);
+	TEST_ADD(tcase, sessions_of_a_guest, refused, a_full_region, a_loss, code, isolated_tables,
+		 isolated_tables_of_ring_3, isolated_tables_by_pip, code_within_a_session,
+		 too_much_code, a_host, a_host_that_stops, a_host_that_is_refused,
+		 code_that_is_written, data_that_is_written, code_that_is_new, no_log,
+		 a_log_that_fails);
 	TEST_ROWS(tcase, why_a_session_ended, ends);
 	tcase_add_loop_test(tcase, spaces_by_pip, 1, 40);
 }

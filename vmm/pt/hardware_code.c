@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pt/code_pages.h"
+#include "pt/isolation.h"
 #include "pt/sweep.h"
 #include "pt/tracer.h"
 
@@ -66,15 +67,14 @@ static void code_page(void *opaque, uint64_t vaddr, uint64_t gpa)
 		pt_of(t)->watch_writes(t->config.ev, gpa, true);
 }
 
-/* Returns true if the kernel of this space has been recorded. Otherwise notes that it is now. */
-static bool is_known(struct tracer_hardware *h, uint64_t cr3)
+/* Returns true if the kernel of this space has been recorded. */
+static bool is_known(const struct tracer_hardware *h, uint64_t cr3)
 {
 	size_t i;
 
 	for (i = 0; i < TRACER_HARDWARE_SPACES; i++)
 		if (h->space[i] == cr3 + 1)
 			return true;
-	h->space[h->spaces++ % TRACER_HARDWARE_SPACES] = cr3 + 1;
 	return false;
 }
 
@@ -91,11 +91,33 @@ static void sweep(struct code *c, struct x86_paging *paging, uint64_t cr3)
 	paging->cr3 = cr3;
 	c->cr3 = cr3 & ~PAGE_MASK;
 	c->pages = 0;
-	if (is_known(h, c->cr3) && c->how == TRACER_CODE_SWEEP_NEW)
+	if (!is_known(h, c->cr3))
+		h->space[h->spaces++ % TRACER_HARDWARE_SPACES] = c->cr3 + 1;
+	else if (c->how == TRACER_CODE_SWEEP_ALL)
+		return; /* by this very sweep */
+	else if (c->how == TRACER_CODE_SWEEP_NEW)
 		flags |= TRACER_SWEEP_LOWER;
 	tracer_sweep(c->t->config.mem, paging, flags, c->t->config.urged, &sink);
 	if (c->pages > c->most)
 		c->most = c->pages;
+}
+
+/*
+ * With page table isolation a process changes to its other tables without an exit. So the code of
+ * both is recorded when one of them is first found. Without the kernel's code no other tables are
+ * needed.
+ */
+static void sweep_both(struct code *c, struct x86_paging *paging, uint64_t cr3)
+{
+	struct tracer_hardware *h = &c->t->hardware;
+	uint64_t other;
+
+	sweep(c, paging, cr3);
+	if (!VPT_CTL_GET(h->rtit.ctl, OS))
+		return;
+	other = tracer_isolation_other(c->t->config.mem, paging, cr3);
+	if (other && !is_known(h, other))
+		sweep(c, paging, other);
 }
 
 static void put_epoch(struct tracer *t)
@@ -130,10 +152,13 @@ size_t tracer_code_sweep(struct tracer *t, enum tracer_code_sweep how)
 	if (t->hardware.emptied != tracer_code_pages_emptied(t->recorder.pages))
 		memset(t->hardware.space, 0, sizeof(t->hardware.space));
 	t->hardware.emptied = tracer_code_pages_emptied(t->recorder.pages);
-	sweep(&c, &paging, s.cr3);
+	/* Any code can have changed. */
+	if (how == TRACER_CODE_SWEEP_ALL)
+		memset(t->hardware.space, 0, sizeof(t->hardware.space));
+	sweep_both(&c, &paging, s.cr3);
 	for (i = 0; i < seen->spaces; i++)
 		if ((seen->cr3[i] ^ s.cr3) & ~PAGE_MASK)
-			sweep(&c, &paging, seen->cr3[i]);
+			sweep_both(&c, &paging, seen->cr3[i]);
 	seen->spaces = 0;
 	put_epoch(t);
 	return c.most;

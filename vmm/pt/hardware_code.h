@@ -28,7 +28,8 @@ enum tracer_code_sweep {
  * An EPOCH block marks the read, because code that it finds changed since the one before.
  *
  * A kernel's first page tables make all of memory executable. So during a session only pages near
- * the IPs of the trace are code. All pages are at its begin and end.
+ * the IPs of the trace are code. All pages are at its begin and end. If the kernel isolates its page
+ * tables, a process has two spaces (isolation.h), and both are recorded.
  *
  * Returns the number of pages of the largest space.
  */
