@@ -391,6 +391,7 @@ END_TEST
 #define UPPER	   0x9000u
 #define AREAS	   0x7000u
 #define NX	   (1ull << 63)
+#define AREA	   (2ull << 20)
 #define UPPER_CODE (0xffff800000000000 | CODE)
 
 static void set_entry(uint64_t gpa, uint64_t entry)
@@ -398,15 +399,18 @@ static void set_entry(uint64_t gpa, uint64_t entry)
 	ck_assert(x86_mem_write(&mem, gpa, &entry, sizeof(entry)));
 }
 
-/* Each half maps CODE, the upper one in the kernel's table alone. */
+/* Each half maps CODE in three areas, the upper one in the kernel's table alone. */
 static void isolate(void)
 {
+	unsigned int i;
+
 	set_entry(USER_TOP, LOWER | 7);
 	set_entry(KERNEL_TOP, LOWER | 7 | NX);
 	set_entry(KERNEL_TOP + 256 * 8, UPPER | 3);
 	set_entry(LOWER, AREAS | 7);
 	set_entry(UPPER, AREAS | 3);
-	set_entry(AREAS, 1 << 7 | 7);
+	for (i = 0; i < 3; i++)
+		set_entry(AREAS + 8 * i, 1 << 7 | 7);
 	sregs.cr3 = USER_TOP;
 	sregs.cr0 = X86_CR0_PE | X86_CR0_PG;
 	sregs.cr4 = X86_CR4_PAE;
@@ -563,6 +567,29 @@ START_TEST(isolated_tables_by_pip)
 	(void)read_back(1);
 	ck_assert_uint_eq(first_of(KERNEL_TOP, UPPER_CODE), len);
 	ck_assert_uint_eq(first_of(KERNEL_TOP, UPPER_CODE | 1ull << 39), UINT64_MAX);
+}
+END_TEST
+
+/* Code in the area after an IP of the kernel, and of ring 3. */
+START_TEST(the_area_after_an_ip)
+{
+	uint64_t len;
+
+	isolate();
+	sregs.cr3 = 0xb000;
+	open_tracer(TRACE_OWNER_GUEST);
+	write_ctl(ON);
+	len = put_space(KERNEL_TOP, UPPER_CODE);
+	take_later();
+	len += put_space(USER_TOP, CODE);
+	take_later();
+	sregs.cr3 = 0xb000;
+	write_ctl(0);
+	(void)read_back(1);
+	ck_assert_uint_lt(first_of(KERNEL_TOP, UPPER_CODE + AREA), len);
+	ck_assert_uint_eq(first_of(KERNEL_TOP, UPPER_CODE + 2 * AREA), UINT64_MAX);
+	ck_assert_uint_eq(first_of(USER_TOP, CODE), len);
+	ck_assert_uint_eq(first_of(USER_TOP, CODE + AREA), UINT64_MAX);
 }
 END_TEST
 
@@ -854,10 +881,10 @@ END_TEST
 TEST_SUITE("hardware", setup, teardown)
 {
 	TEST_ADD(tcase, sessions_of_a_guest, refused, a_full_region, a_loss, code, isolated_tables,
-		 isolated_tables_of_ring_3, isolated_tables_by_pip, code_within_a_session,
-		 too_much_code, a_host, a_host_that_stops, a_host_that_is_refused,
-		 code_that_is_written, data_that_is_written, code_that_is_new, no_log,
-		 a_log_that_fails);
+		 isolated_tables_of_ring_3, isolated_tables_by_pip, the_area_after_an_ip,
+		 code_within_a_session, too_much_code, a_host, a_host_that_stops,
+		 a_host_that_is_refused, code_that_is_written, data_that_is_written,
+		 code_that_is_new, no_log, a_log_that_fails);
 	TEST_ROWS(tcase, why_a_session_ended, ends);
 	tcase_add_loop_test(tcase, spaces_by_pip, 1, 40);
 }

@@ -39,11 +39,17 @@ struct code {
 	size_t most;  /* the largest number of pages of a space */
 };
 
+/*
+ * Direct branches and compressed RETs have no IPs. Linux has the thunks of its indirect branches in
+ * the area after its entry code, so that area of a kernel is code, too.
+ */
 static bool wants_block(void *opaque, uint64_t block)
 {
 	const struct code *c = opaque;
+	const struct tracer_seen *seen = &c->t->hardware.seen;
 
-	return c->how == TRACER_CODE_SWEEP_ALL || tracer_seen_near(&c->t->hardware.seen, block);
+	return c->how == TRACER_CODE_SWEEP_ALL || tracer_seen_near(seen, block) ||
+	       (block >> 63 && tracer_seen_near(seen, block - TRACER_SWEEP_BLOCK));
 }
 
 static void code_page(void *opaque, uint64_t vaddr, uint64_t gpa)
