@@ -33,12 +33,17 @@ static int vm_create(const struct engine_probe *probe, struct engine_vm **vm)
 static int owner(struct engine_vm *base, bool guest)
 {
 	struct engine_kvm_vm *vm = engine_kvm_vm(base);
-	struct kvm_x86_pt_usage usage = {.usage = KVM_X86_PT_OFF};
+	struct kvm_x86_pt_usage off = {.usage = KVM_X86_PT_OFF};
+	struct kvm_x86_pt_usage owned = {.usage = KVM_X86_PT_OWNED, .flags = KVM_X86_PT_NOTIFY_PMI};
 
 	vm->pt_owned = guest;
-	if (guest || ioctl(vm->dev, KVM_CHECK_EXTENSION, KVM_CAP_X86_PT) <= 0)
+	if (ioctl(vm->dev, KVM_CHECK_EXTENSION, KVM_CAP_X86_PT) <= 0)
 		return 0;
-	return ioctl(vm->fd, KVM_X86_PT_SET_USAGE, &usage) ? -errno : 0;
+	if (!guest)
+		return ioctl(vm->fd, KVM_X86_PT_SET_USAGE, &off) ? -errno : 0;
+	/* Without exits at PMIs, the reads of the buffer find them later. */
+	(void)ioctl(vm->fd, KVM_X86_PT_SET_USAGE, &owned);
+	return 0;
 }
 
 /* A guest that owns PT has its MSRs in the processor. Only writes to IA32_RTIT_CTL exit. */

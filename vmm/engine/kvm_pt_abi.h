@@ -21,6 +21,8 @@
 #define KVM_X86_PT_CONCEAL_EXEC	 (1 << 0)
 #define KVM_X86_PT_CONCEAL_EXIT	 (1 << 1)
 #define KVM_X86_PT_CONCEAL_ENTRY (1 << 2)
+/* OWNED: KVM_EXIT_X86_PT at each ToPA PMI. A KVM without it returns EINVAL. */
+#define KVM_X86_PT_NOTIFY_PMI (1 << 5)
 
 struct kvm_x86_pt_usage {
 	__u32 usage;

@@ -116,7 +116,7 @@ void engine_kvm_translate(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 		exit->kind = ENGINE_EXIT_SHUTDOWN;
 		break;
 	case KVM_EXIT_INTR:
-	case KVM_EXIT_X86_PT: /* a buffer is half full and must be read */
+	case KVM_EXIT_X86_PT: /* a buffer must be read: half of it is full, or a region of the guest's */
 		exit->kind = ENGINE_EXIT_KICK;
 		break;
 	case KVM_EXIT_INTERNAL_ERROR:

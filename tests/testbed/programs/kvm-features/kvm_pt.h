@@ -32,7 +32,8 @@
 #define KVM_X86_PT_CONCEAL_ENTRY (1 << 2) /* no packets for VM entries */
 #define KVM_X86_PT_TRAP_CR3	 (1 << 3) /* intercept MOV to CR3 */
 #define KVM_X86_PT_INSERT	 (1 << 4) /* OWNED: trace what KVM emulates */
-#define KVM_X86_PT_FLAGS	 ((1 << 5) - 1)
+#define KVM_X86_PT_NOTIFY_PMI	 (1 << 5) /* OWNED: KVM_EXIT_X86_PT at each ToPA PMI */
+#define KVM_X86_PT_FLAGS	 ((1 << 6) - 1)
 
 /*
  * kvm_x86_pt_usage.controls: VMX controls in use. A control that the processor

@@ -54,7 +54,7 @@ void test_usages(void)
 
 	CHECK(!vm_usage(&vm, KVM_X86_PT_OFF, 0), "off");
 	CHECK(vm_usage(&vm, 5, 0) == -EINVAL, "no such usage");
-	CHECK(vm_usage(&vm, KVM_X86_PT_OFF, 1u << 5) == -EINVAL, "no such flag");
+	CHECK(vm_usage(&vm, KVM_X86_PT_OFF, KVM_X86_PT_FLAGS + 1u) == -EINVAL, "no such flag");
 	CHECK(vm_get_usage(&vm).usage == KVM_X86_PT_OFF, "a refusal changed the usage");
 	vm_close(&vm);
 }
