@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzz target: plans and partial results of vpt shard. A file must be refused with one line, or its
- * calls can be joined and printed. If the first byte of the input is even, the rest is a plan.
- * Otherwise it is a partial result, whose checksums are corrected.
+ * calls and its listing can be joined and printed. If the first byte of the input is even, the rest is
+ * a plan. With bit 1 it is the text of a listing, which is compressed and read back. Otherwise it is a
+ * partial result, whose checksums are corrected.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,13 +14,14 @@
 #include "cli/cli.h"
 #include "cli/shard_plan.h"
 #include "decode/calls_piece.h"
+#include "decode/listing_join.h"
 #include "decode/partial_file.h"
 #include "decode/partial_spaces.h"
 #include "fuzz/bytes.h"
 #include "trace/crc32c.h"
 
 /* Of the header of a partial result (decode/partial_file.c). */
-#define HEADER	   (1312 + 8 * DECODE_FLOW_COUNT)
+#define HEADER	   (1344 + 8 * DECODE_FLOW_COUNT)
 #define HEADER_CRC 12
 #define TABLE_AT   40
 #define TABLE	   16
@@ -28,6 +31,7 @@ static const size_t entry_bytes[] = {
 	sizeof(struct decode_block_count),	sizeof(struct decode_calls_piece),
 	sizeof(struct decode_calls_piece_node), sizeof(struct decode_calls_piece_frame),
 	sizeof(struct decode_partial_space),	sizeof(struct decode_partial_edge),
+	sizeof(struct decode_text_chunk),	1,
 };
 
 static void put_crc(uint8_t *at, const uint8_t *bytes, size_t len)
@@ -41,7 +45,7 @@ static void put_crc(uint8_t *at, const uint8_t *bytes, size_t len)
 static void correct(uint8_t *bytes, size_t size)
 {
 	const uint64_t magic = 0x0a54524150545056ull;
-	const uint32_t version = 2;
+	const uint32_t version = 3;
 	uint8_t *at = bytes + HEADER;
 	size_t left = size - HEADER;
 	unsigned int i;
@@ -82,6 +86,36 @@ static void print(struct decode_calls *open)
 	decode_calls_free(calls);
 }
 
+/* Print a listing, if it is one. */
+static void list(const struct decode_text *text)
+{
+	struct decode_listing_join join = {.out = fopen("/dev/null", "w"), .left = 1000};
+	int err;
+
+	REQUIRE(join.out);
+	err = decode_text_read(text, decode_listing_join, &join);
+	REQUIRE(!err || err == -EINVAL);
+	fclose(join.out);
+}
+
+/* Compress a text that claims to be a listing, and list it twice. */
+static void take_text(const uint8_t *bytes, size_t len)
+{
+	struct decode_text text = {.chunks.n = 0}, again = {.chunks.n = 0};
+	struct decode_text_writer *w;
+	FILE *out;
+
+	w = decode_text_begin(&text, &out);
+	REQUIRE(w);
+	REQUIRE(!len || fwrite(bytes, len, 1, out) == 1);
+	REQUIRE(!decode_text_end(w));
+	REQUIRE(!decode_text_take(&again, text.chunks.at, text.chunks.n, text.bytes.at,
+				  text.bytes.n));
+	REQUIRE(decode_text_join(&text, &again));
+	list(&text);
+	decode_text_free(&text);
+}
+
 static void take_result(const char *path)
 {
 	struct decode_partial a, b;
@@ -98,6 +132,7 @@ static void take_result(const char *path)
 		print(a.calls);
 		for (i = 0; i < a.parts.spaces.n; i++)
 			print(a.parts.spaces.at[i].calls);
+		list(&a.text);
 	} else {
 		REQUIRE(*why);
 	}
@@ -122,6 +157,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size || size > sizeof(bytes) - HEADER)
 		return 0;
+	if ((*data & 3) == 3) {
+		take_text(data + 1, size - 1);
+		return 0;
+	}
 	fd = memfd_create("fuzz", 0);
 	REQUIRE(fd >= 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);

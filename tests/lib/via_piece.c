@@ -44,7 +44,7 @@ static int cut(const struct decode_shard_part *part)
 		.vcpu = part->vcpu,
 		.from = part->shard ? part->shard->from.psb : 0,
 		.to = part->shard ? part->shard->to.end : UINT64_MAX,
-		.images = decode_partial_has_trees(part->kind),
+		.images = decode_partial_has_names(part->kind),
 	};
 	struct decode_partial p;
 	const int fd = memfd_create("piece", 0);
@@ -79,6 +79,8 @@ static int decode(int piece, const struct decode_shard_part *part,
 	REQUIRE(trace_reader_stream_bytes(with.reader, vcpu) ==
 		trace_reader_stream_bytes(part->reader, vcpu));
 	REQUIRE(!debug_symbols_open(with.reader, &symbols));
+	if (decode_partial_is_listing(part->kind) && part->listing.lines)
+		REQUIRE(!debug_symbols_read_lines(symbols));
 	with.symbols = symbols;
 	REQUIRE(!decode_shard_part(&with, &p));
 	p.first = want->first;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Decodes a trace in shards, and joins the results in a random order. Compares counts, events,
- * each node of the trees of calls, and each change of flow with those of one decoder.
+ * trees of calls, changes of flow and listings with those of one decoder.
  *
  * usage: partials BYTES PLANS SEED DAMAGE FILE
  *
- * Each vCPU is decoded PLANS times as counts and as calls, and every fourth time by address spaces,
- * with other cuts each time. BYTES is the
- * minimum size of a shard. DAMAGE places of the stream get other bytes in each plan. Each result is
+ * Each vCPU is decoded PLANS times, with other cuts each time. The kinds are counts and calls, and
+ * every fourth time all others. BYTES is the minimum size of a shard. DAMAGE places of the stream get other bytes in each plan. Each result is
  * written to a file and read back. Two neighbours that do not fit are decoded again as one, and so
  * is one pair of eight that fits. Each shard is also decoded from a piece of the trace, and the file of
  * this result must have the same bytes.
  *
- * Prints "plans P, shards N, spaces S, edges E, pieces B% of the trace, joined J, repaired R".
+ * Prints "plans P, shards N, spaces S, edges E, listings L bytes, pieces B% of the trace, joined J, repaired R".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +20,7 @@
 #include <unistd.h>
 
 #include "decode/calls_piece.h"
+#include "decode/listing_join.h"
 #include "decode/partial_file.h"
 #include "decode/shard_part.h"
 #include "decode/shards.h"
@@ -31,6 +31,7 @@ static struct {
 	uint64_t plans, shards, joined, repaired;
 	uint64_t pieces, piece_bytes; /* the number of pieces, and their size */
 	uint64_t spaces, edges;	      /* that were compared */
+	uint64_t text;		      /* the number of bytes of listings that were compared */
 } sum;
 
 static uint32_t state;
@@ -48,6 +49,7 @@ struct work {
 	struct debug_symbols *symbols;
 	unsigned int vcpu;
 	enum decode_partial_kind kind;
+	struct decode_listing_how listing;
 	struct decode_shard_plan plan;
 	struct decode_partial *parts;
 	size_t n;
@@ -77,8 +79,11 @@ static int pass_file(struct decode_partial *p)
 static void decode(const struct work *w, uint32_t first, uint32_t end, struct decode_partial *to)
 {
 	struct decode_shard shard;
-	struct decode_shard_part part = {
-		.reader = w->reader, .symbols = w->symbols, .vcpu = w->vcpu, .kind = w->kind};
+	struct decode_shard_part part = {.reader = w->reader,
+					 .symbols = w->symbols,
+					 .vcpu = w->vcpu,
+					 .kind = w->kind,
+					 .listing = w->listing};
 	int fd;
 
 	if (end) {
@@ -216,11 +221,38 @@ static bool same_spaces(struct decode_space_parts *a, struct decode_space_parts 
 	return ok;
 }
 
+/* Print a listing to memory. */
+static char *listing(const struct decode_partial *p, size_t *len)
+{
+	struct decode_listing_join join = {.left = UINT64_MAX};
+	char *text;
+
+	join.out = open_memstream(&text, len);
+	if (!join.out || decode_text_read(&p->text, decode_listing_join, &join) ||
+	    !decode_listing_join_whole(&join) || fclose(join.out))
+		die("cannot read a listing");
+	return text;
+}
+
+static bool same_listings(const struct decode_partial *a, const struct decode_partial *b)
+{
+	size_t n, m;
+	char *x = listing(a, &n), *y = listing(b, &m);
+	const bool ok = n == m && !memcmp(x, y, n);
+
+	sum.text += n;
+	free(x);
+	free(y);
+	return ok;
+}
+
 static bool same(const struct work *w, struct decode_partial *whole, struct decode_partial *joined)
 {
 	struct decode_calls *a, *b;
 	bool ok = same_counts(whole, joined);
 
+	if (decode_partial_is_listing(w->kind))
+		return ok && same_listings(whole, joined);
 	if (w->kind != DECODE_PARTIAL_CALLS)
 		return ok && same_spaces(&whole->parts, &joined->parts);
 	a = plain_tree(w);
@@ -236,6 +268,7 @@ static bool run_plan(struct work *w)
 	struct decode_partial whole;
 	bool ok;
 
+	w->listing = (struct decode_listing_how){!below(4), !below(2), !below(2)};
 	w->n = w->plan.n;
 	w->parts = calloc(w->n, sizeof(*w->parts));
 	if (!w->parts)
@@ -307,15 +340,17 @@ int main(int argc, char **argv)
 	state = 2654435761u * (uint32_t)atoi(argv[3]) | 1;
 	if (trace_reader_open_as(argv[5], TRACE_READER_NO_ORACLE, &w.reader, why, sizeof(why)))
 		die(why);
-	if (debug_symbols_open(w.reader, &w.symbols))
+	if (debug_symbols_open_lines(w.reader, &w.symbols) || debug_symbols_read_lines(w.symbols))
 		die("no symbols");
 	for (; ok && w.vcpu < trace_reader_info(w.reader)->vcpus; w.vcpu++)
 		ok = run_vcpu(&w, (uint64_t)atoll(argv[1]), (unsigned int)atoi(argv[2]),
 			      (unsigned int)atoi(argv[4]));
-	printf("plans %llu, shards %llu, spaces %llu, edges %llu, pieces %llu%% of the trace, "
+	printf("plans %llu, shards %llu, spaces %llu, edges %llu, listings %llu bytes, "
+	       "pieces %llu%% of the trace, "
 	       "joined %llu, repaired %llu%s\n",
 	       (unsigned long long)sum.plans, (unsigned long long)sum.shards,
 	       (unsigned long long)sum.spaces, (unsigned long long)sum.edges,
+	       (unsigned long long)sum.text,
 	       (unsigned long long)(sum.pieces ? 100 * sum.piece_bytes / sum.pieces /
 							 trace_reader_extent(w.reader)->file_bytes
 					       : 0),

@@ -16,8 +16,9 @@ struct cli_shard_options {
 	uint64_t shards, bytes;
 	/* plan: for the tree of calls, one for each address space, or the changes of flow. */
 	bool calls, spaces, edges;
-	bool pti;	/* plan: of vpt decode */
-	const char *to; /* merge, sbatch: a format, or NULL */
+	bool insn, blocks, lines; /* plan: for a listing */
+	bool pti;		  /* plan: of vpt decode */
+	const char *to;		  /* merge, sbatch: a format, or NULL */
 	bool coverage, json, quiet;
 	uint64_t limit, jobs;
 	struct cli_symbols symbols;
@@ -46,6 +47,9 @@ int cli_shard_confine(const struct cli_shard_options *o);
 /* Open the trace and its symbols. Close both if they are not NULL, also after an error. */
 int cli_shard_open(const struct cli_shard_options *o, const struct cli_plan *plan,
 		   struct trace_reader **reader, struct debug_symbols **symbols);
+/* Open the symbols of a plan, with its source lines. */
+int cli_shard_symbols(const struct cli_plan *plan, const struct trace_reader *reader,
+		      struct debug_symbols **symbols);
 /*
  * shard_piece.c: open the piece of a range, like cli_shard_open(). Sets *@piece to its path, of PATH_MAX
  * bytes. The name in a folder is that of the range.
@@ -56,7 +60,7 @@ int cli_shard_open_piece(const struct cli_shard_options *o, const struct cli_pla
 bool cli_shard_piece_name(const char *dir, const struct cli_shard_range *range, char *text);
 /* Decode a range, and write its result. */
 int cli_shard_decode(const struct cli_shard_options *o, const struct cli_plan *plan,
-		     struct trace_reader *reader, const struct debug_symbols *symbols,
+		     struct trace_reader *reader, struct debug_symbols *symbols,
 		     const struct cli_shard_range *range);
 /*
  * Read the result of a range. Returns an exit status, and in @why a text if it is not CLI_EXIT_OK.

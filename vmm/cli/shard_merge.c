@@ -10,6 +10,7 @@
 #include "cli/open.h"
 #include "cli/shard_show.h"
 #include "decode/calls_piece.h"
+#include "trace/vec.h"
 
 struct merge {
 	const struct cli_shard_options *o;
@@ -100,9 +101,16 @@ static int repair(struct merge *m, struct decode_partial *last, uint32_t until, 
 	return status ? status : read_result(m, &range, last);
 }
 
-/* Append @last to @all, which is empty if @all->end is 0. */
-static int append(struct decode_partial *all, struct decode_partial *last)
+/* Append @last to @all, which is empty if @all->end is 0. Its listing is read again when it is printed. */
+static int append(struct merge *m, struct decode_partial *all, struct decode_partial *last)
 {
+	if (decode_partial_is_listing(m->plan.kind)) {
+		if (!trace_vec_room(&m->result.ranges))
+			return -ENOMEM;
+		m->result.ranges.at[m->result.ranges.n++] =
+			(struct cli_shard_range){last->first, last->end};
+		decode_text_free(&last->text);
+	}
 	if (all->end)
 		return decode_partial_join(all, last);
 	*all = *last;
@@ -135,14 +143,14 @@ static int join_shards(struct merge *m, uint32_t from, uint32_t to, struct decod
 			decode_partial_free(&next);
 			status = repair(m, last, range.end, to);
 		} else if (!status) {
-			if (append(all, last))
+			if (append(m, all, last))
 				status = cli_fail(CLI_EXIT_HOST, "shard: %s", strerror(ENOMEM));
 			*last = next;
 			memset(&next, 0, sizeof(next));
 		}
 	}
 	decode_partial_free(&next);
-	if (!status && append(all, last))
+	if (!status && append(m, all, last))
 		status = cli_fail(CLI_EXIT_HOST, "shard: %s", strerror(ENOMEM));
 	return status;
 }
@@ -236,6 +244,10 @@ static int merge(struct merge *m)
 	status = join_all(m);
 	if (status)
 		return status;
+	if (decode_partial_is_listing(m->plan.kind)) {
+		status = cli_shard_listing(o, &m->plan, &m->result);
+		return status ? status : judge(m, false);
+	}
 	err = cli_shard_show(o, &m->plan, &m->result, &no_lines);
 	return err ? cli_fail(CLI_EXIT_HOST, "shard: %s: %s", o->path, cli_reason(-err))
 		   : judge(m, no_lines);
@@ -262,6 +274,7 @@ int cli_shard_merge(const struct cli_shard_options *options)
 	for (i = 0; m.result.parts && i < m.plan.vcpus; i++)
 		decode_space_parts_free(&m.result.parts[i]);
 	free(m.result.parts);
+	free(m.result.ranges.at);
 	decode_tally_free(&m.result.tally);
 	free(m.ends);
 	cli_plan_free(&m.plan);

@@ -67,9 +67,8 @@ int cli_shard_open_piece(const struct cli_shard_options *o, const struct cli_pla
 	status = cli_open("shard", piece, TRACE_READER_NO_ORACLE | TRACE_READER_PIECE, reader);
 	if (!status)
 		status = check_piece(piece, plan, range, *reader);
-	/* Only trees of calls need symbols. */
-	if (!status && decode_partial_has_trees(plan->kind))
-		status = cli_symbols_open(&plan->symbols, "shard", *reader, symbols);
+	if (!status && decode_partial_has_names(plan->kind))
+		status = cli_shard_symbols(plan, *reader, symbols);
 	return status;
 }
 
@@ -121,7 +120,7 @@ static int cut_range(const struct cut *c, const struct cli_shard_range *range, c
 	want.to = part.shard ? shard.to.end : UINT64_MAX;
 	want.code = code.list;
 	want.ncode = code.n;
-	want.images = decode_partial_has_trees(c->plan->kind);
+	want.images = decode_partial_has_names(c->plan->kind);
 	want.piece = (struct trace_piece){
 		.plan = c->plan->id,
 		.first = range->first,

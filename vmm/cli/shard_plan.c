@@ -16,7 +16,8 @@
 #define LINE_MAX_BYTES (PATH_MAX * 2 + CLI_SYMBOLS_MAX * 1024)
 #define VERSION	       1
 
-static const char *const kinds[DECODE_PARTIAL_KINDS] = {"counts", "calls", "spaces", "edges"};
+static const char *const kinds[DECODE_PARTIAL_KINDS] = {"counts", "calls", "spaces",
+							"edges",  "insns", "blocks"};
 static const char *const counters[DECODE_SHARD_COUNTERS] = {"unused", "known", "free", "after",
 							    "exact"};
 
@@ -45,6 +46,12 @@ uint64_t cli_plan_id(const struct cli_plan *plan)
 	mix(&id, head, sizeof(head));
 	if (plan->pti)
 		mix(&id, "pti", 3);
+	if (plan->listing.json)
+		mix(&id, "json", 4);
+	if (plan->listing.lines)
+		mix(&id, "lines", 5);
+	if (plan->listing.spaces)
+		mix(&id, "spaces", 6);
 	mix(&id, plan->trace, strlen(plan->trace) + 1);
 	for (i = 0; i < plan->symbols.n; i++)
 		mix(&id, plan->symbols.word[i], strlen(plan->symbols.word[i]) + 1);
@@ -76,9 +83,10 @@ void cli_plan_write(const struct cli_plan *plan, FILE *out)
 		plan->id);
 	text_json_string(out, plan->trace);
 	fprintf(out,
-		",\"bytes\":%" PRIu64 ",\"kind\":\"%s\",\"pti\":%d,\"vcpus\":%u,\"shards\":%zu"
-		",\"symbols\":[",
-		plan->file_bytes, kinds[plan->kind], plan->pti, plan->vcpus, plan->shards.n);
+		",\"bytes\":%" PRIu64 ",\"kind\":\"%s\",\"pti\":%d,\"json\":%d,\"lines\":%d"
+		",\"by_space\":%d,\"vcpus\":%u,\"shards\":%zu,\"symbols\":[",
+		plan->file_bytes, kinds[plan->kind], plan->pti, plan->listing.json,
+		plan->listing.lines, plan->listing.spaces, plan->vcpus, plan->shards.n);
 	for (i = 0; i < plan->symbols.n; i++) {
 		fputs(i ? "," : "", out);
 		text_json_string(out, plan->symbols.word[i]);
@@ -178,6 +186,27 @@ static void read_symbols(struct json *j, struct cli_plan *plan)
 	}
 }
 
+/* Read a value that is 0 or 1, if @key is that of one. */
+static bool read_flag(struct json *j, struct cli_plan *plan, const char *key)
+{
+	const struct {
+		const char *key;
+		bool *value;
+	} flags[] = {{"pti", &plan->pti},
+		     {"json", &plan->listing.json},
+		     {"lines", &plan->listing.lines},
+		     {"by_space", &plan->listing.spaces}};
+	size_t i;
+
+	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		if (strcmp(key, flags[i].key))
+			continue;
+		*flags[i].value = json_number(j) != 0;
+		return true;
+	}
+	return false;
+}
+
 /* Read the first line. Sets *version and *shards. */
 static void read_head(struct json *j, struct cli_plan *plan, uint64_t *version, uint64_t *shards)
 {
@@ -197,15 +226,13 @@ static void read_head(struct json *j, struct cli_plan *plan, uint64_t *version, 
 		else if (!strcmp(key, "kind"))
 			plan->kind =
 				(enum decode_partial_kind)word_of(j, kinds, DECODE_PARTIAL_KINDS);
-		else if (!strcmp(key, "pti"))
-			plan->pti = json_number(j) != 0;
 		else if (!strcmp(key, "vcpus"))
 			plan->vcpus = (unsigned int)json_number(j);
 		else if (!strcmp(key, "shards"))
 			*shards = json_number(j);
 		else if (!strcmp(key, "symbols"))
 			read_symbols(j, plan);
-		else
+		else if (!read_flag(j, plan, key))
 			json_skip(j);
 	}
 }

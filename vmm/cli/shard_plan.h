@@ -11,6 +11,7 @@
 
 #include "cli/symbols.h"
 #include "decode/partial.h"
+#include "decode/shard_listing.h"
 #include "decode/shard_plan.h"
 
 /* More shards make the plan longer than a shard. */
@@ -28,7 +29,8 @@ struct cli_plan {
 	char trace[PATH_MAX]; /* the trace file */
 	uint64_t file_bytes;
 	enum decode_partial_kind kind;
-	bool pti; /* of decode_by_cr3_new() */
+	bool pti;			   /* of decode_by_cr3_new() */
+	struct decode_listing_how listing; /* of a kind that is one */
 	unsigned int vcpus;
 	struct cli_symbols symbols; /* its words are owned by the plan */
 	struct {

@@ -147,6 +147,17 @@ static int plan_vcpu(struct cli_plan *plan, struct trace_reader *reader, unsigne
 	return err;
 }
 
+static enum decode_partial_kind kind_of(const struct cli_shard_options *o)
+{
+	if (o->insn || o->blocks)
+		return o->insn ? DECODE_PARTIAL_INSNS : DECODE_PARTIAL_BLOCKS;
+	if (o->spaces)
+		return DECODE_PARTIAL_SPACES;
+	if (o->calls)
+		return DECODE_PARTIAL_CALLS;
+	return o->edges ? DECODE_PARTIAL_EDGES : DECODE_PARTIAL_COUNTS;
+}
+
 static int fill_plan(const struct cli_shard_options *o, struct trace_reader *reader,
 		     struct cli_plan *plan)
 {
@@ -156,11 +167,10 @@ static int fill_plan(const struct cli_shard_options *o, struct trace_reader *rea
 	int err = 0;
 
 	plan->file_bytes = trace_reader_extent(reader)->file_bytes;
-	plan->kind = o->spaces	? DECODE_PARTIAL_SPACES
-		     : o->calls ? DECODE_PARTIAL_CALLS
-		     : o->edges ? DECODE_PARTIAL_EDGES
-				: DECODE_PARTIAL_COUNTS;
+	plan->kind = kind_of(o);
 	plan->pti = o->pti;
+	if (decode_partial_is_listing(plan->kind))
+		plan->listing = (struct decode_listing_how){o->json, o->lines, o->spaces};
 	plan->vcpus = trace_reader_info(reader)->vcpus;
 	for (i = 0; i < plan->vcpus; i++)
 		total += trace_reader_stream_bytes(reader, i);
@@ -233,16 +243,37 @@ static int make_plan(const struct cli_shard_options *o, const char *out, struct 
 	return status ? status : write_plan(o, out, plan);
 }
 
+/* Check the options that select what a plan is for. */
+static int check_kind(const struct cli_shard_options *o)
+{
+	const bool listing = o->insn || o->blocks;
+
+	if (o->insn && o->blocks)
+		return cli_fail(CLI_EXIT_USAGE, "shard: --insn, --blocks: only one of them");
+	if (listing && (o->calls || o->edges))
+		return cli_fail(CLI_EXIT_USAGE,
+				"shard: --insn, --blocks: not with --calls and --edges");
+	if (o->edges && (o->calls || o->spaces))
+		return cli_fail(CLI_EXIT_USAGE, "shard: --edges: not with --calls and --spaces");
+	if (o->lines && !listing)
+		return cli_fail(CLI_EXIT_USAGE, "shard: --lines: only with --insn and --blocks");
+	if (o->json && !listing)
+		return cli_fail(CLI_EXIT_USAGE,
+				"shard: plan: --json: only with --insn and --blocks: give it to "
+				"merge");
+	if (o->pti && !o->edges && !o->spaces)
+		return cli_fail(CLI_EXIT_USAGE, "shard: --pti: only with --spaces and --edges");
+	return CLI_EXIT_OK;
+}
+
 int cli_shard_plan(struct cli_shard_options *o)
 {
 	struct cli_plan plan = {.id = 0};
 	char out[PATH_MAX];
-	int status;
+	int status = check_kind(o);
 
-	if (o->edges && (o->calls || o->spaces))
-		return cli_fail(CLI_EXIT_USAGE, "shard: --edges: not with --calls and --spaces");
-	if (o->pti && !o->edges && !o->spaces)
-		return cli_fail(CLI_EXIT_USAGE, "shard: --pti: only with --spaces and --edges");
+	if (status)
+		return status;
 	if (snprintf(out, sizeof(out), "%s%s", o->out ? o->out : o->path, o->out ? "" : ".plan") >=
 	    (int)sizeof(out))
 		return cli_fail(CLI_EXIT_USAGE, "shard: %s: the name is too long", o->path);
@@ -277,6 +308,7 @@ struct decode_shard_part cli_shard_part(const struct cli_plan *plan,
 		.vcpu = first->vcpu,
 		.kind = plan->kind,
 		.pti = plan->pti,
+		.listing = plan->listing,
 		.shard = first->whole ? NULL : shard,
 	};
 }
@@ -292,7 +324,7 @@ static bool has_all_code(const struct trace_reader *reader, const struct decode_
 
 /* Decode a range, with the reader of its trace. */
 static int decode_range(struct trace_reader *reader, const struct cli_plan *plan,
-			const struct debug_symbols *symbols, const struct cli_shard_range *range,
+			struct debug_symbols *symbols, const struct cli_shard_range *range,
 			struct decode_partial *to)
 {
 	struct decode_shard shard;
@@ -337,6 +369,19 @@ static int write_result(const struct cli_shard_options *o, const struct cli_shar
 	return status;
 }
 
+int cli_shard_symbols(const struct cli_plan *plan, const struct trace_reader *reader,
+		      struct debug_symbols **symbols)
+{
+	struct cli_symbols with = plan->symbols;
+	int status;
+
+	with.lines = plan->listing.lines;
+	status = cli_symbols_open(&with, "shard", reader, symbols);
+	if (!status && with.lines && debug_symbols_read_lines(*symbols))
+		status = cli_fail(CLI_EXIT_HOST, "shard: %s", cli_reason(ENOMEM));
+	return status;
+}
+
 int cli_shard_open(const struct cli_shard_options *o, const struct cli_plan *plan,
 		   struct trace_reader **reader, struct debug_symbols **symbols)
 {
@@ -352,7 +397,7 @@ int cli_shard_open(const struct cli_shard_options *o, const struct cli_plan *pla
 				" bytes",
 				path, plan->file_bytes);
 	status = cli_whole("shard", path, *reader);
-	return status ? status : cli_symbols_open(&plan->symbols, "shard", *reader, symbols);
+	return status ? status : cli_shard_symbols(plan, *reader, symbols);
 }
 
 int cli_shard_failed(const struct cli_shard_options *o, const struct cli_plan *plan,
@@ -372,7 +417,7 @@ int cli_shard_failed(const struct cli_shard_options *o, const struct cli_plan *p
 }
 
 int cli_shard_decode(const struct cli_shard_options *o, const struct cli_plan *plan,
-		     struct trace_reader *reader, const struct debug_symbols *symbols,
+		     struct trace_reader *reader, struct debug_symbols *symbols,
 		     const struct cli_shard_range *range)
 {
 	struct decode_partial p;

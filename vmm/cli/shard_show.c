@@ -22,6 +22,8 @@ int cli_shard_show_check(const struct cli_shard_options *o, const struct cli_pla
 	if (o->coverage && plan->kind != DECODE_PARTIAL_COUNTS)
 		return cli_fail(CLI_EXIT_USAGE, "shard: --coverage: %s is not a plan of counts",
 				o->path);
+	if (decode_partial_is_listing(plan->kind) && o->json && !plan->listing.json)
+		return cli_fail(CLI_EXIT_USAGE, "shard: --json: make the plan with --json");
 	if (edges && o->json)
 		return cli_fail(CLI_EXIT_USAGE,
 				"shard: --json: %s is a plan of edges: their output "

@@ -16,6 +16,10 @@ struct cli_shard_result {
 	struct decode_tally tally;	  /* of COUNTS */
 	struct decode_calls *calls;	  /* of CALLS */
 	struct decode_space_parts *parts; /* of SPACES and EDGES, by vCPU */
+	struct {
+		struct cli_shard_range *at;
+		size_t n, room;
+	} ranges; /* of listings: the results, in order */
 };
 
 /* Check that the plan has what the options want. Returns an exit status. */
@@ -27,5 +31,12 @@ int cli_shard_show_check(const struct cli_shard_options *o, const struct cli_pla
  */
 int cli_shard_show(const struct cli_shard_options *o, const struct cli_plan *plan,
 		   struct cli_shard_result *result, bool *no_lines);
+
+/*
+ * shard_listing.c: print the listings of the ranges on standard output, and set the number of errors
+ * to those that were printed. Returns an exit status.
+ */
+int cli_shard_listing(const struct cli_shard_options *o, const struct cli_plan *plan,
+		      struct cli_shard_result *result);
 
 #endif /* VMM_CLI_SHARD_SHOW_H */

@@ -7,11 +7,30 @@
 #include <string.h>
 
 #include "decode/cfe.h"
+#include "decode/listing_join.h"
 #include "decode/spaces.h"
 #include "text/text.h"
 #include "vpt/block.h"
 
 #define SYMBOL_WIDTH 28
+
+static void mark_item(struct decode_listing *l, enum decode_listing_mark mark)
+{
+	if (l->marks)
+		putc_unlocked(mark, l->out);
+}
+
+/* Mark a line that is omitted if the line before it of the same kind has the same key. */
+static void mark_key(struct decode_listing *l, enum decode_listing_mark mark, uint64_t key)
+{
+	char text[17];
+
+	if (!l->marks)
+		return;
+	text[0] = (char)mark;
+	text_hex(text + 1, key, 16);
+	fwrite_unlocked(text, sizeof(text), 1, l->out);
+}
 
 static void json_head(struct decode_listing *l)
 {
@@ -112,6 +131,17 @@ static const struct debug_line *source_line(struct decode_listing *l, uint64_t i
 	return line;
 }
 
+/* Return a number that identifies a source line: FNV-1a, 64 bits, of its file and its number. */
+static uint64_t line_key(const struct debug_line *line)
+{
+	uint64_t key = 0xcbf29ce484222325ull;
+	const char *at;
+
+	for (at = line->file; *at; at++)
+		key = (key ^ (unsigned char)*at) * 0x100000001b3ull;
+	return (key ^ line->line) * 0x100000001b3ull;
+}
+
 static void show_line(struct decode_listing *l, uint64_t ip)
 {
 	const struct debug_line *line = source_line(l, ip);
@@ -120,6 +150,8 @@ static void show_line(struct decode_listing *l, uint64_t ip)
 	if (!line)
 		return;
 	text_copy(file, sizeof(file), line->file, strlen(line->file));
+	if (l->marks)
+		mark_key(l, DECODE_MARK_LINE, line_key(line));
 	fprintf(l->out, "%s:%u:\n", file, line->line);
 }
 
@@ -227,6 +259,7 @@ static void show_space(struct decode_listing *l, const struct decode_item *item)
 	if (l->json)
 		return;
 	decode_space_format(item->space, text, sizeof(text));
+	mark_key(l, DECODE_MARK_SPACE, item->space->id);
 	fprintf(l->out, "-- in %s\n", text);
 }
 
@@ -270,6 +303,7 @@ static void insn(struct decode_listing *l, const struct decode_item *item)
 
 	if (!l->json) {
 		show_line(l, item->ip);
+		mark_item(l, DECODE_MARK_ITEM);
 		show_insn(l, item->ip, item->mode, item->raw, item->size, head,
 			  put_time(l, item, head));
 		putc_unlocked('\n', l->out);
@@ -277,6 +311,7 @@ static void insn(struct decode_listing *l, const struct decode_item *item)
 	}
 	decode_disasm_format(l->disasm, item->ip, item->mode, item->raw, item->size, text,
 			     sizeof(text));
+	mark_item(l, DECODE_MARK_ITEM);
 	json_head(l);
 	json_address(l, "ip", item->ip);
 	fprintf(l->out, ",\"size\":%u", item->size);
@@ -293,6 +328,7 @@ static void block(struct decode_listing *l, const struct decode_item *item)
 	char name[128] = "", head[HEAD_MAX], *to;
 
 	if (l->json) {
+		mark_item(l, DECODE_MARK_ITEM);
 		json_head(l);
 		json_address(l, "ip", item->ip);
 		json_address(l, "last", item->last);
@@ -305,6 +341,7 @@ static void block(struct decode_listing *l, const struct decode_item *item)
 		return;
 	}
 	show_line(l, item->ip);
+	mark_item(l, DECODE_MARK_ITEM);
 	if (debug_symbols_find(l->symbols, item->ip))
 		debug_symbols_format(l->symbols, item->ip, name, sizeof(name));
 	to = put_text(text_hex(put_time(l, item, head), item->ip, 16), "..");
@@ -572,11 +609,13 @@ static void text_event(struct decode_listing *l, const struct decode_item *item)
 
 static void event(struct decode_listing *l, const struct decode_item *item)
 {
+	mark_item(l, DECODE_MARK_ITEM);
 	(l->json ? json_event : text_event)(l, item);
 }
 
 static void error(struct decode_listing *l, const struct decode_item *item)
 {
+	mark_item(l, DECODE_MARK_ERROR);
 	if (l->json) {
 		json_head(l);
 		json_field(l, "error", item->text);
@@ -590,6 +629,7 @@ static void error(struct decode_listing *l, const struct decode_item *item)
 
 static void segment(struct decode_listing *l, const struct decode_item *item)
 {
+	mark_item(l, DECODE_MARK_SEGMENT);
 	if (l->json) {
 		json_head(l);
 		fprintf(l->out, ",\"session\":%u,\"offset\":%" PRIu64 ",\"skipped\":%" PRIu64 "}\n",

@@ -16,6 +16,7 @@ struct decode_listing {
 	FILE *out;
 	bool json;
 	bool lines;			/* print source file and line */
+	bool marks;			/* begin each line with a mark, see listing_join.h */
 	const struct decode_pace *pace; /* the time of each item, or NULL to print no time */
 	unsigned int vcpu;
 	struct debug_symbols *symbols;

@@ -14,12 +14,15 @@
 #include "decode/space_parts.h"
 #include "decode/summary.h"
 #include "decode/tally.h"
+#include "decode/text_chunks.h"
 
 enum decode_partial_kind {
 	DECODE_PARTIAL_COUNTS, /* how often each block ran */
 	DECODE_PARTIAL_CALLS,  /* the tree of calls */
 	DECODE_PARTIAL_SPACES, /* the tree of calls of each address space */
 	DECODE_PARTIAL_EDGES,  /* the changes of flow of each address space */
+	DECODE_PARTIAL_INSNS,  /* a listing of all instructions and events */
+	DECODE_PARTIAL_BLOCKS, /* a listing of all blocks and events */
 	DECODE_PARTIAL_KINDS
 };
 
@@ -27,6 +30,17 @@ enum decode_partial_kind {
 static inline bool decode_partial_has_trees(enum decode_partial_kind kind)
 {
 	return kind == DECODE_PARTIAL_CALLS || kind == DECODE_PARTIAL_SPACES;
+}
+
+static inline bool decode_partial_is_listing(enum decode_partial_kind kind)
+{
+	return kind == DECODE_PARTIAL_INSNS || kind == DECODE_PARTIAL_BLOCKS;
+}
+
+/* Returns true if the result has names or source lines. */
+static inline bool decode_partial_has_names(enum decode_partial_kind kind)
+{
+	return decode_partial_has_trees(kind) || decode_partial_is_listing(kind);
 }
 
 /* An end of a partial result: the words of decode_pt_state_words(). */
@@ -57,6 +71,7 @@ struct decode_partial {
 	struct decode_tally tally;	 /* COUNTS: all blocks */
 	struct decode_calls *calls;	 /* CALLS: open, and NULL in a result without items */
 	struct decode_space_parts parts; /* SPACES, EDGES */
+	struct decode_text text;	 /* INSNS, BLOCKS: lines with marks (listing_join.h) */
 };
 
 /* Why two partial results cannot be joined. */

@@ -15,14 +15,15 @@
 #include "trace/crc32c.h"
 
 #define MAGIC	0x0a54524150545056ull /* "VPTPART\n" */
-#define VERSION 2u
+#define VERSION 3u
 
-enum table { BLOCKS, PIECES, NODES, FRAMES, SPACES, EDGES, TABLES };
+enum table { BLOCKS, PIECES, NODES, FRAMES, SPACES, EDGES, CHUNKS, TEXT, TABLES };
 
 static const size_t entry_bytes[TABLES] = {
 	sizeof(struct decode_block_count),	sizeof(struct decode_calls_piece),
 	sizeof(struct decode_calls_piece_node), sizeof(struct decode_calls_piece_frame),
 	sizeof(struct decode_partial_space),	sizeof(struct decode_partial_edge),
+	sizeof(struct decode_text_chunk),	1,
 };
 
 /* The tables follow in their order. */
@@ -49,7 +50,7 @@ struct header {
 	char first_error[256];
 };
 
-VPT_STATIC_ASSERT(sizeof(struct header) == 1312 + 8 * DECODE_FLOW_COUNT,
+VPT_STATIC_ASSERT(sizeof(struct header) == 1344 + 8 * DECODE_FLOW_COUNT,
 		  "a file format: a change needs a new VERSION");
 
 VPT_STATIC_ASSERT(sizeof(struct decode_block_count) == 32 &&
@@ -57,7 +58,8 @@ VPT_STATIC_ASSERT(sizeof(struct decode_block_count) == 32 &&
 			  sizeof(struct decode_calls_piece_node) == 32 &&
 			  sizeof(struct decode_calls_piece_frame) == 24 &&
 			  sizeof(struct decode_partial_space) == 56 &&
-			  sizeof(struct decode_partial_edge) == 32,
+			  sizeof(struct decode_partial_edge) == 32 &&
+			  sizeof(struct decode_text_chunk) == 8,
 		  "docs/abi/vpt-part.md has these sizes");
 
 static int put(int fd, const void *bytes, size_t len)
@@ -123,9 +125,14 @@ static int put_tables(const struct decode_partial *p, const struct decode_calls_
 		const void *at;
 		size_t n;
 	} table[TABLES] = {
-		[BLOCKS] = {p->tally.slots, p->tally.used}, [PIECES] = {c->pieces.at, c->pieces.n},
-		[NODES] = {c->nodes.at, c->nodes.n},	    [FRAMES] = {c->frames.at, c->frames.n},
-		[SPACES] = {s->spaces.at, s->spaces.n},	    [EDGES] = {s->edges.at, s->edges.n},
+		[BLOCKS] = {p->tally.slots, p->tally.used},
+		[PIECES] = {c->pieces.at, c->pieces.n},
+		[NODES] = {c->nodes.at, c->nodes.n},
+		[FRAMES] = {c->frames.at, c->frames.n},
+		[SPACES] = {s->spaces.at, s->spaces.n},
+		[EDGES] = {s->edges.at, s->edges.n},
+		[CHUNKS] = {p->text.chunks.at, p->text.chunks.n},
+		[TEXT] = {p->text.bytes.at, p->text.bytes.n},
 	};
 	struct header h;
 	unsigned int i;
@@ -326,6 +333,15 @@ static int take_spaces(const struct image *m, struct decode_partial *p)
 	return decode_partial_spaces_take(&spaces, &p->parts);
 }
 
+static int take_text(const struct image *m, struct decode_partial *p)
+{
+	const size_t chunks = m->h.table[CHUNKS].entries, bytes = m->h.table[TEXT].entries;
+
+	if (!decode_partial_is_listing(p->kind) && (chunks || bytes))
+		return -EINVAL;
+	return decode_text_take(&p->text, m->at[CHUNKS], chunks, m->at[TEXT], bytes);
+}
+
 int decode_partial_read(const char *path, struct decode_partial *p, char *why, size_t size)
 {
 	struct image m = {.bytes = NULL};
@@ -341,6 +357,8 @@ int decode_partial_read(const char *path, struct decode_partial *p, char *why, s
 	}
 	if (!err)
 		err = m.h.has_calls ? take_calls(&m, p) : take_spaces(&m, p);
+	if (!err)
+		err = take_text(&m, p);
 	if (err)
 		snprintf(why, size, "%s", err == -EINVAL ? text : strerror(-err));
 	if (fd >= 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Partial results in files. A file has a header and four tables, each of which has a checksum. All
+ * Partial results in files. A file has a header and tables, each of which has a checksum. All
  * integers are little-endian. Files are not trusted.
  *
  * The format has a version, and no promise beyond it. The vpt that made a result joins it.

@@ -2,7 +2,7 @@
 /* Which flows can be cut into shards, and what a plan of the shards is made of. */
 #include "decode/shard_input.h"
 
-bool decode_shard_can_cut(const struct decode_pt_flow *f, enum decode_flow_unit unit)
+bool decode_shard_can_cut(const struct decode_pt_flow *f)
 {
 	const struct decode_code_store *code = f->ahead.store;
 	size_t vmcs;
@@ -11,8 +11,8 @@ bool decode_shard_can_cut(const struct decode_pt_flow *f, enum decode_flow_unit 
 	if (decode_code_by_offset(code) && decode_code_changes(code))
 		return false;
 	trace_reader_vmcs(f->reader, f->vcpu, &vmcs);
-	return unit != DECODE_FLOW_INSNS && !decode_pt_is_atom(f) && !f->spaces && !vmcs &&
-	       f->nsegments && !trace_reader_source(f->reader);
+	return !decode_pt_is_atom(f) && !f->spaces && !vmcs && f->nsegments &&
+	       !trace_reader_source(f->reader);
 }
 
 static bool resumes(const struct decode_pt_flow *f)

@@ -7,30 +7,39 @@
 #include "decode/by_cr3.h"
 #include "decode/shard_input.h"
 
-static bool is_right(const struct decode_pt_flow *f, const struct decode_shard *shard,
-		     enum decode_flow_unit unit)
+static bool is_right(const struct decode_pt_flow *f, const struct decode_shard *shard)
 {
 	const struct decode_shard_input in = decode_shard_input_of(f);
 
-	return decode_shard_can_cut(f, unit) && shard->counter < DECODE_SHARD_COUNTERS &&
+	return decode_shard_can_cut(f) && shard->counter < DECODE_SHARD_COUNTERS &&
 	       decode_cut_is_right(&in, &shard->from) && decode_cut_is_right(&in, &shard->to) &&
 	       shard->to.end > shard->from.end;
 }
 
-/* The results of address spaces, while their items are taken. */
-struct spaces {
-	struct decode_by_cr3 *by_cr3; /* NULL if they are not wanted */
+/* The consumers of items, besides the result. */
+struct taker {
+	struct decode_by_cr3 *by_cr3; /* NULL if spaces are not wanted */
 	const struct debug_symbols *symbols;
+	struct decode_shard_listing *listing; /* NULL if there is none */
 };
 
-static bool take_space(const struct spaces *spaces, struct decode_item *item,
+/* Take an item whose space is known. */
+static bool take_known(const struct taker *t, const struct decode_item *item,
 		       struct decode_partial *to)
 {
-	return !spaces->by_cr3 || (decode_by_cr3_item(spaces->by_cr3, item) &&
-				   decode_space_parts_item(&to->parts, spaces->symbols, item));
+	if (t->listing) {
+		decode_shard_listing_item(t->listing, item);
+		return true;
+	}
+	return !t->by_cr3 || decode_space_parts_item(&to->parts, t->symbols, item);
 }
 
-static int take_items(struct decode_flow *flow, const struct spaces *spaces,
+static bool take_item(const struct taker *t, struct decode_item *item, struct decode_partial *to)
+{
+	return (!t->by_cr3 || decode_by_cr3_item(t->by_cr3, item)) && take_known(t, item, to);
+}
+
+static int take_items(struct decode_flow *flow, const struct taker *taker,
 		      struct decode_partial *to)
 {
 	struct decode_item item;
@@ -43,7 +52,7 @@ static int take_items(struct decode_flow *flow, const struct spaces *spaces,
 		decode_summary_item(&to->sum, to->vcpu, &item);
 		if (to->calls && !decode_calls_item(to->calls, &item))
 			return -ENOMEM;
-		if (!take_space(spaces, &item, to))
+		if (!take_item(taker, &item, to))
 			return -ENOMEM;
 		/* A flow of RTIT does not count. */
 		if (to->kind == DECODE_PARTIAL_COUNTS && item.kind == DECODE_ITEM_BLOCK &&
@@ -62,21 +71,39 @@ static int take_counts(struct decode_flow *flow, struct decode_partial *to)
 	return err;
 }
 
+static bool wants_spaces(const struct decode_shard_part *part)
+{
+	return part->kind == DECODE_PARTIAL_SPACES || part->kind == DECODE_PARTIAL_EDGES ||
+	       (decode_partial_is_listing(part->kind) && part->listing.spaces);
+}
+
+static int begin_taker(const struct decode_shard_part *part, struct taker *t,
+		       struct decode_partial *to)
+{
+	if (wants_spaces(part)) {
+		t->by_cr3 = decode_by_cr3_new(part->pti);
+		if (!t->by_cr3)
+			return -ENOMEM;
+	}
+	if (!decode_partial_is_listing(part->kind))
+		return 0;
+	t->listing =
+		decode_shard_listing_begin(&part->listing, part->vcpu, part->symbols, &to->text);
+	return t->listing ? 0 : -ENOMEM;
+}
+
 static int take(struct decode_flow *flow, const struct decode_shard_part *part,
 		struct decode_partial *to)
 {
-	const bool wanted = !part->code && (part->kind == DECODE_PARTIAL_SPACES ||
-					    part->kind == DECODE_PARTIAL_EDGES);
-	struct spaces spaces = {.symbols = part->symbols};
-	int err;
+	struct taker taker = {.symbols = part->symbols};
+	int err = part->code ? 0 : begin_taker(part, &taker, to), end;
 
-	if (wanted) {
-		spaces.by_cr3 = decode_by_cr3_new(part->pti);
-		if (!spaces.by_cr3)
-			return -ENOMEM;
-	}
-	err = take_items(flow, &spaces, to);
-	decode_by_cr3_free(spaces.by_cr3);
+	if (!err)
+		err = take_items(flow, &taker, to);
+	decode_by_cr3_free(taker.by_cr3);
+	end = decode_shard_listing_end(taker.listing);
+	if (!err)
+		err = end;
 	return err || to->kind != DECODE_PARTIAL_COUNTS ? err : take_counts(flow, to);
 }
 
@@ -148,7 +175,7 @@ static int decode_shard(struct decode_pt_flow *f, const struct decode_shard_part
 
 /* Read the bytes of the shard, and decode them. */
 static int decode_part(const struct decode_shard_part *part, struct decode_flow *flow,
-		       enum decode_flow_unit unit, struct decode_partial *to)
+		       struct decode_partial *to)
 {
 	struct decode_pt_flow *f = (struct decode_pt_flow *)flow;
 	const struct decode_shard *shard = part->shard;
@@ -165,12 +192,12 @@ static int decode_part(const struct decode_shard_part *part, struct decode_flow 
 		to->ends[0].unfit = to->ends[1].unfit = true;
 		return take(flow, part, to);
 	}
-	return is_right(f, shard, unit) ? decode_shard(f, part, to) : -EPROTO;
+	return is_right(f, shard) ? decode_shard(f, part, to) : -EPROTO;
 }
 
 /* Decode like decode_part(), and list the code that was used. */
 static int decode_code(const struct decode_shard_part *part, struct decode_flow *flow,
-		       enum decode_flow_unit unit, struct decode_partial *to)
+		       struct decode_partial *to)
 {
 	struct decode_pt_flow *f = (struct decode_pt_flow *)flow;
 	struct decode_code_uses *uses = decode_code_uses_new();
@@ -182,7 +209,7 @@ static int decode_code(const struct decode_shard_part *part, struct decode_flow 
 	*code = (struct decode_shard_code){.n = 0};
 	decode_code_note_uses(f->ahead.store, uses);
 	decode_code_note_uses(f->store, uses);
-	err = decode_part(part, flow, unit, to);
+	err = decode_part(part, flow, to);
 	note_changes(f, code, 1);
 	if (!err)
 		err = decode_code_list_used(f->ahead.store, part->reader, part->vcpu, uses,
@@ -194,10 +221,21 @@ static int decode_code(const struct decode_shard_part *part, struct decode_flow 
 	return err;
 }
 
+static enum decode_flow_unit unit_of(enum decode_partial_kind kind)
+{
+	switch (kind) {
+	case DECODE_PARTIAL_COUNTS:
+		return DECODE_FLOW_COUNTS;
+	case DECODE_PARTIAL_INSNS:
+		return DECODE_FLOW_INSNS;
+	default:
+		return DECODE_FLOW_BLOCKS;
+	}
+}
+
 int decode_shard_part(const struct decode_shard_part *part, struct decode_partial *to)
 {
-	const bool counts = part->kind == DECODE_PARTIAL_COUNTS;
-	const enum decode_flow_unit unit = counts ? DECODE_FLOW_COUNTS : DECODE_FLOW_BLOCKS;
+	const enum decode_flow_unit unit = unit_of(part->kind);
 	struct decode_flow *flow;
 	int err = decode_flow_open(part->reader, part->vcpu, unit, &flow);
 
@@ -211,11 +249,9 @@ int decode_shard_part(const struct decode_shard_part *part, struct decode_partia
 		err = to->calls ? 0 : -ENOMEM;
 	}
 	if (!err && decode_partial_has_trees(part->kind))
-		err = decode_flow_merge(flow, decode_calls_function,
-					(void *)(uintptr_t)part->symbols);
+		err = decode_flow_merge(flow, decode_calls_function, part->symbols);
 	if (!err)
-		err = part->code ? decode_code(part, flow, unit, to)
-				 : decode_part(part, flow, unit, to);
+		err = part->code ? decode_code(part, flow, to) : decode_part(part, flow, to);
 	decode_flow_close(flow);
 	return err;
 }

@@ -4,6 +4,7 @@
 #define VMM_DECODE_SHARD_PART_H
 
 #include "decode/partial.h"
+#include "decode/shard_listing.h"
 #include "decode/shard_plan.h"
 
 /* The code that a shard uses. */
@@ -15,13 +16,14 @@ struct decode_shard_code {
 
 struct decode_shard_part {
 	struct trace_reader *reader;
-	const struct debug_symbols *symbols; /* for CALLS; may be NULL */
+	struct debug_symbols *symbols; /* for names; may be NULL */
 	unsigned int vcpu;
 	enum decode_partial_kind kind;
-	bool pti; /* SPACES, EDGES: of decode_by_cr3_new() */
+	bool pti; /* SPACES, EDGES, listings with spaces: of decode_by_cr3_new() */
+	struct decode_listing_how listing; /* INSNS, BLOCKS */
 	/* From the begin of the first shard to the end of the last; NULL: all of the vCPU. */
 	const struct decode_shard *shard;
-	/* If not NULL, it receives the code that the part uses, and the result has no tree of calls. */
+	/* If not NULL, it receives the code that the part uses, and the result has no trees and no listing. */
 	struct decode_shard_code *code;
 };
 

@@ -356,7 +356,8 @@ int decode_shards_open(struct trace_reader *reader, unsigned int vcpu, enum deco
 	if (err || how->jobs < 2)
 		return err;
 	f = (struct decode_pt_flow *)*flow;
-	if (!decode_shard_can_cut(f, unit))
+	/* Kept instructions need more memory than all else, and their listing takes longer. */
+	if (unit == DECODE_FLOW_INSNS || !decode_shard_can_cut(f))
 		return 0;
 	err = make_plan(f, how, &plan);
 	if (!err && plan.n > 1)
@@ -483,7 +484,7 @@ int decode_shards_plan(struct trace_reader *reader, unsigned int vcpu,
 	*plan = copy;
 	if (err)
 		return err;
-	if (decode_shard_can_cut((struct decode_pt_flow *)flow, DECODE_FLOW_COUNTS))
+	if (decode_shard_can_cut((struct decode_pt_flow *)flow))
 		err = make_plan((struct decode_pt_flow *)flow, how, plan);
 	if (err || !needs_counters(plan)) {
 		decode_pt_flow_close(flow);
