@@ -21,7 +21,7 @@
 #include "trace/crc32c.h"
 
 /* Of the header of a partial result (decode/partial_file.c). */
-#define HEADER	   (1344 + 8 * DECODE_FLOW_COUNT)
+#define HEADER	   (1544 + 8 * DECODE_FLOW_COUNT)
 #define HEADER_CRC 12
 #define TABLE_AT   40
 #define TABLE	   16
@@ -32,6 +32,7 @@ static const size_t entry_bytes[] = {
 	sizeof(struct decode_calls_piece_node), sizeof(struct decode_calls_piece_frame),
 	sizeof(struct decode_partial_space),	sizeof(struct decode_partial_edge),
 	sizeof(struct decode_text_chunk),	1,
+	sizeof(struct decode_partial_share),
 };
 
 static void put_crc(uint8_t *at, const uint8_t *bytes, size_t len)

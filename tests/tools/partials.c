@@ -11,7 +11,8 @@
  * is one pair of eight that fits. Each shard is also decoded from a piece of the trace, and the file of
  * this result must have the same bytes.
  *
- * Prints "plans P, shards N, spaces S, edges E, listings L bytes, pieces B% of the trace, joined J, repaired R".
+ * Prints "plans P, shards N, spaces S, edges E, shares H, listings L bytes, pieces B% of the trace, joined J,
+ * repaired R".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@
 #include "decode/partial_file.h"
 #include "decode/shard_part.h"
 #include "decode/shards.h"
+#include "decode/spaces.h"
 #include "lib/same_trees.h"
 #include "lib/via_piece.h"
 
@@ -31,6 +33,7 @@ static struct {
 	uint64_t plans, shards, joined, repaired;
 	uint64_t pieces, piece_bytes; /* the number of pieces, and their size */
 	uint64_t spaces, edges;	      /* that were compared */
+	uint64_t shares;	      /* of spaces that were compared */
 	uint64_t text;		      /* the number of bytes of listings that were compared */
 } sum;
 
@@ -50,6 +53,7 @@ struct work {
 	unsigned int vcpu;
 	enum decode_partial_kind kind;
 	struct decode_listing_how listing;
+	size_t described; /* the number of spaces that the file describes */
 	struct decode_shard_plan plan;
 	struct decode_partial *parts;
 	size_t n;
@@ -96,9 +100,10 @@ static void decode(const struct work *w, uint32_t first, uint32_t end, struct de
 	to->first = first;
 	to->end = end ? end : 1;
 	fd = pass_file(to);
-	if (!via_piece(&part, to, fd, &sum.piece_bytes))
+	/* A trace with described spaces has no pieces. */
+	if (!w->described && !via_piece(&part, to, fd, &sum.piece_bytes))
 		die("a piece has another result");
-	sum.pieces++;
+	sum.pieces += !w->described;
 	close(fd);
 }
 
@@ -126,14 +131,34 @@ static void join(struct work *w, size_t i)
 	memmove(b, b + 1, (w->n - i - 1) * sizeof(*b));
 }
 
+/* Compare the shares of spaces, sorted as they are printed. */
+static bool same_shares(struct decode_shares *a, struct decode_shares *b)
+{
+	bool ok;
+
+	decode_shares_sort(a);
+	decode_shares_sort(b);
+	ok = a->spaces.n == b->spaces.n && a->time == b->time;
+	for (size_t i = 0; ok && i < a->spaces.n; i++) {
+		const struct decode_space_share *x = &a->spaces.at[i], *y = &b->spaces.at[i];
+
+		ok = x->known == y->known && (!x->known || decode_space_is(&x->space, &y->space)) &&
+		     x->insns == y->insns && x->blocks == y->blocks && x->entries == y->entries &&
+		     x->exits == y->exits && x->time == y->time;
+	}
+	sum.shares += a->spaces.n;
+	return ok;
+}
+
 static bool same_counts(struct decode_partial *a, struct decode_partial *b)
 {
 	const struct decode_summary *x = &a->sum, *y = &b->sum;
 
 	decode_tally_sort(&a->tally);
 	decode_tally_sort(&b->tally);
-	return x->insns == y->insns && x->blocks == y->blocks && x->errors == y->errors &&
-	       x->skipped == y->skipped && !memcmp(x->events, y->events, sizeof(x->events)) &&
+	return same_shares(&a->shares, &b->shares) && x->insns == y->insns &&
+	       x->blocks == y->blocks && x->errors == y->errors && x->skipped == y->skipped &&
+	       !memcmp(x->events, y->events, sizeof(x->events)) &&
 	       !strcmp(x->first_error, y->first_error) && a->tally.used == b->tally.used &&
 	       (!a->tally.used ||
 		!memcmp(a->tally.slots, b->tally.slots, a->tally.used * sizeof(*a->tally.slots)));
@@ -340,17 +365,19 @@ int main(int argc, char **argv)
 	state = 2654435761u * (uint32_t)atoi(argv[3]) | 1;
 	if (trace_reader_open_as(argv[5], TRACE_READER_NO_ORACLE, &w.reader, why, sizeof(why)))
 		die(why);
+	(void)trace_reader_spaces(w.reader, &w.described);
 	if (debug_symbols_open_lines(w.reader, &w.symbols) || debug_symbols_read_lines(w.symbols))
 		die("no symbols");
 	for (; ok && w.vcpu < trace_reader_info(w.reader)->vcpus; w.vcpu++)
 		ok = run_vcpu(&w, (uint64_t)atoll(argv[1]), (unsigned int)atoi(argv[2]),
 			      (unsigned int)atoi(argv[4]));
-	printf("plans %llu, shards %llu, spaces %llu, edges %llu, listings %llu bytes, "
+	printf("plans %llu, shards %llu, spaces %llu, edges %llu, shares %llu, listings %llu "
+	       "bytes, "
 	       "pieces %llu%% of the trace, "
 	       "joined %llu, repaired %llu%s\n",
 	       (unsigned long long)sum.plans, (unsigned long long)sum.shards,
 	       (unsigned long long)sum.spaces, (unsigned long long)sum.edges,
-	       (unsigned long long)sum.text,
+	       (unsigned long long)sum.shares, (unsigned long long)sum.text,
 	       (unsigned long long)(sum.pieces ? 100 * sum.piece_bytes / sum.pieces /
 							 trace_reader_extent(w.reader)->file_bytes
 					       : 0),

@@ -163,6 +163,8 @@ static int add_vcpu(struct merge *m, struct decode_partial *p)
 	decode_summary_add(&m->result.sum, &p->sum);
 	if (decode_tally_join(&m->result.tally, &p->tally))
 		return -ENOMEM;
+	if (!decode_shares_join(&m->result.shares, &p->shares))
+		return -ENOMEM;
 	if (m->result.parts) {
 		m->result.parts[p->vcpu] = p->parts;
 		p->parts = (struct decode_space_parts){.now = 0};
@@ -275,6 +277,7 @@ int cli_shard_merge(const struct cli_shard_options *options)
 		decode_space_parts_free(&m.result.parts[i]);
 	free(m.result.parts);
 	free(m.result.ranges.at);
+	decode_shares_free(&m.result.shares);
 	decode_tally_free(&m.result.tally);
 	free(m.ends);
 	cli_plan_free(&m.plan);

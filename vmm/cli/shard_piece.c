@@ -138,14 +138,27 @@ static int cut_range(const struct cut *c, const struct cli_shard_range *range, c
 	return status;
 }
 
+/* A piece would lack the code by which spaces are told apart (decode/spaces.c). */
+static int check_spaces(const struct cut *c)
+{
+	size_t n;
+
+	(void)trace_reader_spaces(c->reader, &n);
+	return n ? cli_fail(CLI_EXIT_INPUT,
+			    "shard: %s: it has a host and its guests, and no pieces: run the "
+			    "shards where the trace is",
+			    cli_shard_trace(c->o, c->plan))
+		 : CLI_EXIT_OK;
+}
+
 /* Cut one piece, or those of all shards into a folder. */
 static int cut_ranges(const struct cut *c, const char *dir, const char *out)
 {
 	struct cli_shard_range range = {0, 1};
 	char path[PATH_MAX];
-	int status = CLI_EXIT_OK;
+	int status = check_spaces(c);
 
-	if (c->o->which)
+	if (!status && c->o->which)
 		status = cli_shard_parse(c->o, c->plan, &range);
 	while (!status && range.first < c->plan->shards.n) {
 		if (!out && !cli_shard_piece_name(dir, &range, path))

@@ -59,8 +59,11 @@ uint64_t cli_plan_id(const struct cli_plan *plan)
 		const struct cli_planned *p = &plan->shards.at[i];
 		const uint64_t words[] = {p->vcpu, p->whole, p->bytes, p->shard.counter,
 					  p->shard.insns};
+		const uint64_t cr3s[] = {p->shard.next_cr3, p->shard.next_resumed};
 
 		mix(&id, words, sizeof(words));
+		if (cr3s[0] || cr3s[1])
+			mix(&id, cr3s, sizeof(cr3s));
 		mix_cut(&id, &p->shard.from);
 		mix_cut(&id, &p->shard.to);
 	}
@@ -99,6 +102,8 @@ void cli_plan_write(const struct cli_plan *plan, FILE *out)
 			"{\"shard\":%zu,\"vcpu\":%u,\"bytes\":%" PRIu64 ",\"whole\":%d"
 			",\"counter\":\"%s\",\"insns\":%" PRIu64,
 			i, p->vcpu, p->bytes, p->whole, counters[p->shard.counter], p->shard.insns);
+		fprintf(out, ",\"next_cr3\":%zu,\"next_resumed\":%zu", p->shard.next_cr3,
+			p->shard.next_resumed);
 		write_cut("from", &p->shard.from, out);
 		write_cut("to", &p->shard.to, out);
 		fputs("}\n", out);
@@ -160,6 +165,10 @@ static void read_shard(struct json *j, struct cli_planned *p, uint64_t *number)
 				j, counters, DECODE_SHARD_COUNTERS);
 		else if (!strcmp(key, "insns"))
 			p->shard.insns = json_number(j);
+		else if (!strcmp(key, "next_cr3"))
+			p->shard.next_cr3 = json_number(j);
+		else if (!strcmp(key, "next_resumed"))
+			p->shard.next_resumed = json_number(j);
 		else if (!strcmp(key, "from"))
 			read_cut(j, &p->shard.from);
 		else if (!strcmp(key, "to"))

@@ -100,9 +100,21 @@ int cli_shard_parse(const struct cli_shard_options *o, const struct cli_plan *pl
 	return CLI_EXIT_OK;
 }
 
+static enum decode_partial_kind kind_of(const struct cli_shard_options *o)
+{
+	if (o->insn || o->blocks)
+		return o->insn ? DECODE_PARTIAL_INSNS : DECODE_PARTIAL_BLOCKS;
+	if (o->spaces)
+		return DECODE_PARTIAL_SPACES;
+	if (o->calls)
+		return DECODE_PARTIAL_CALLS;
+	return o->edges ? DECODE_PARTIAL_EDGES : DECODE_PARTIAL_COUNTS;
+}
+
 /* Check that the trace has all that a plan supports. */
 static int check_trace(const struct cli_shard_options *o, const struct trace_reader *reader)
 {
+	const enum decode_partial_kind kind = kind_of(o);
 	const char *path = o->path;
 	size_t spaces, names;
 
@@ -114,10 +126,13 @@ static int check_trace(const struct cli_shard_options *o, const struct trace_rea
 				path);
 
 	trace_reader_spaces(reader, &spaces);
-	if (spaces)
+	if (spaces && o->pti)
+		return cli_fail(CLI_EXIT_USAGE,
+				"shard: %s: the file has address spaces: omit --pti", path);
+	if (spaces && (kind == DECODE_PARTIAL_SPACES || kind == DECODE_PARTIAL_EDGES))
 		return cli_fail(CLI_EXIT_INPUT,
-				"shard: %s: it has a host and its guests, which have no shards: "
-				"use vpt decode",
+				"shard: %s: it has a host and its guests, whose --spaces and "
+				"--edges have no shards: use vpt decode and vpt export",
 				path);
 	return cli_whole("shard", path, reader);
 }
@@ -145,17 +160,6 @@ static int plan_vcpu(struct cli_plan *plan, struct trace_reader *reader, unsigne
 	}
 	free(part.at);
 	return err;
-}
-
-static enum decode_partial_kind kind_of(const struct cli_shard_options *o)
-{
-	if (o->insn || o->blocks)
-		return o->insn ? DECODE_PARTIAL_INSNS : DECODE_PARTIAL_BLOCKS;
-	if (o->spaces)
-		return DECODE_PARTIAL_SPACES;
-	if (o->calls)
-		return DECODE_PARTIAL_CALLS;
-	return o->edges ? DECODE_PARTIAL_EDGES : DECODE_PARTIAL_COUNTS;
 }
 
 static int fill_plan(const struct cli_shard_options *o, struct trace_reader *reader,

@@ -9,6 +9,7 @@
 #include "cli/decode_calls.h"
 #include "cli/decode_show.h"
 #include "decode/by_cr3.h"
+#include "decode/spaces.h"
 #include "formats/joined.h"
 
 const char *const cli_shard_formats[] = {"folded", "svg", "callgrind", "edges", NULL};
@@ -92,11 +93,30 @@ static int show_trees(const struct cli_shard_options *o, const struct cli_shard_
 	return ok ? 0 : -ENOMEM;
 }
 
+/* Add the names of the file's spaces to the shares, which have their keys only. */
+static void name_shares(struct cli_shard_result *r)
+{
+	size_t n, i, k;
+	const struct trace_space *spaces = trace_reader_spaces(r->reader, &n);
+
+	for (i = 0; i < r->shares.spaces.n; i++) {
+		struct decode_space_share *share = &r->shares.spaces.at[i];
+
+		for (k = 0; k < n && !(share->known && decode_space_is(&share->space, &spaces[k]));
+		     k++)
+			;
+		if (k < n)
+			share->space = spaces[k];
+	}
+}
+
 static int show_counts(const struct cli_shard_options *o, struct cli_shard_result *r,
 		       bool *no_lines)
 {
 	struct cli_names names = {.symbols = r->symbols};
 	struct cli_decode_stop stop = {.pm = trace_reader_stop(r->reader)};
+	size_t spaces;
+	const bool has_spaces = trace_reader_spaces(r->reader, &spaces) && spaces;
 	const struct cli_decode_show what = {
 		.reader = r->reader,
 		.symbols = r->symbols,
@@ -107,9 +127,12 @@ static int show_counts(const struct cli_shard_options *o, struct cli_shard_resul
 		.sum = &r->sum,
 		.tally = &r->tally,
 		.stop = &stop,
+		.shares = has_spaces ? &r->shares : NULL,
+		.told = true,
 	};
 	int err = 0;
 
+	name_shares(r);
 	if (o->coverage)
 		return cli_decode_show_coverage(&what, no_lines);
 	names.disasm = decode_disasm_new(r->symbols);

@@ -14,6 +14,7 @@ struct cli_shard_result {
 	struct debug_symbols *symbols;
 	struct decode_summary sum;
 	struct decode_tally tally;	  /* of COUNTS */
+	struct decode_shares shares;	  /* of COUNTS, if the file describes spaces */
 	struct decode_calls *calls;	  /* of CALLS */
 	struct decode_space_parts *parts; /* of SPACES and EDGES, by vCPU */
 	struct {

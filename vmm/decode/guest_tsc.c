@@ -89,9 +89,10 @@ static void tsc_packet(struct state *st, const struct vpt_packet *p, uint8_t *ou
 		memcpy(out, buf, p->size);
 }
 
+/* Rewrite the bytes of the part. */
 static void rewrite(struct state *st, uint8_t *bytes, size_t len)
 {
-	uint64_t begin = st->input->segment->begin;
+	uint64_t begin = st->input->from;
 	struct vpt_packet p;
 	size_t at = vpt_packet_find_psb(bytes, len);
 
@@ -119,15 +120,15 @@ int decode_guest_tsc(const struct decode_guest_tsc_input *input, uint8_t **bytes
 {
 	const struct decode_segment *s = input->segment;
 	struct state st = {.input = input, .key = {.vmcs = TRACE_SPACE_ANY_VMCS}};
-	size_t len = s->end - s->begin;
+	const size_t skipped = input->from - s->begin, len = input->to - input->from;
 
 	*bytes = NULL;
 	if (!input->nvmcs || !input->spaces)
 		return 0;
-	*bytes = malloc(len + 1);
+	*bytes = malloc(s->end - s->begin + 1);
 	if (!*bytes)
 		return -ENOMEM;
-	memcpy(*bytes, input->stream + s->begin, len);
-	rewrite(&st, *bytes, len);
+	memcpy(*bytes + skipped, input->stream + input->from, len);
+	rewrite(&st, *bytes + skipped, len);
 	return 0;
 }

@@ -12,6 +12,7 @@
 
 struct decode_guest_tsc_input {
 	const struct decode_segment *segment;
+	uint64_t from, to; /* the part of the segment; @from is its begin or a PSB */
 	const uint8_t *stream;
 	struct decode_spaces *spaces;
 	const struct trace_vmcs *vmcs; /* the VMCS blocks of the stream */
@@ -19,8 +20,8 @@ struct decode_guest_tsc_input {
 };
 
 /*
- * Copy the packets of a segment, with the host's TSC in place of the guests'. The copy has the size
- * of the segment, and the caller frees *bytes. Sets *bytes to NULL if no packet changes. Returns 0
+ * Copy the packets of a part of a segment, with the host's TSC in place of the guests'. The copy has the size
+ * of the segment, of which only the part is set, and the caller frees *bytes. Sets *bytes to NULL if no packet changes. Returns 0
  * or -ENOMEM.
  */
 int decode_guest_tsc(const struct decode_guest_tsc_input *input, uint8_t **bytes);

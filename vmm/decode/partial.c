@@ -97,6 +97,8 @@ int decode_partial_join(struct decode_partial *a, struct decode_partial *b)
 		err = join_calls(a, b);
 	if (!err && !decode_space_parts_join(&a->parts, &b->parts))
 		err = -ENOMEM;
+	if (!err && !decode_shares_join(&a->shares, &b->shares))
+		err = -ENOMEM;
 	if (!err && !decode_text_join(&a->text, &b->text))
 		err = -ENOMEM;
 	if (err)
@@ -114,6 +116,7 @@ void decode_partial_free(struct decode_partial *p)
 	decode_tally_free(&p->tally);
 	decode_calls_free(p->calls);
 	decode_space_parts_free(&p->parts);
+	decode_shares_free(&p->shares);
 	decode_text_free(&p->text);
 	memset(&p->tally, 0, sizeof(p->tally));
 	p->calls = NULL;

@@ -11,6 +11,7 @@
 
 #include "decode/calls.h"
 #include "decode/pt_shard.h"
+#include "decode/share.h"
 #include "decode/space_parts.h"
 #include "decode/summary.h"
 #include "decode/tally.h"
@@ -43,9 +44,13 @@ static inline bool decode_partial_has_names(enum decode_partial_kind kind)
 	return decode_partial_has_trees(kind) || decode_partial_is_listing(kind);
 }
 
-/* An end of a partial result: the words of decode_pt_state_words(). */
+/* The words of an end: those of decode_pt_state_words(), and those of the consumers of items. */
+#define DECODE_SHARES_AT     DECODE_STATE_WORDS
+#define DECODE_PARTIAL_WORDS (DECODE_STATE_WORDS + 10)
+
+/* An end of a partial result. */
 struct decode_partial_end {
-	uint64_t words[DECODE_STATE_WORDS];
+	uint64_t words[DECODE_PARTIAL_WORDS];
 	bool unfit; /* nothing can be joined here */
 };
 
@@ -71,6 +76,7 @@ struct decode_partial {
 	struct decode_tally tally;	 /* COUNTS: all blocks */
 	struct decode_calls *calls;	 /* CALLS: open, and NULL in a result without items */
 	struct decode_space_parts parts; /* SPACES, EDGES */
+	struct decode_shares shares;	 /* COUNTS of a trace with address spaces */
 	struct decode_text text;	 /* INSNS, BLOCKS: lines with marks (listing_join.h) */
 };
 

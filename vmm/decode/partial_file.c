@@ -17,13 +17,14 @@
 #define MAGIC	0x0a54524150545056ull /* "VPTPART\n" */
 #define VERSION 3u
 
-enum table { BLOCKS, PIECES, NODES, FRAMES, SPACES, EDGES, CHUNKS, TEXT, TABLES };
+enum table { BLOCKS, PIECES, NODES, FRAMES, SPACES, EDGES, CHUNKS, TEXT, SHARES, TABLES };
 
 static const size_t entry_bytes[TABLES] = {
 	sizeof(struct decode_block_count),	sizeof(struct decode_calls_piece),
 	sizeof(struct decode_calls_piece_node), sizeof(struct decode_calls_piece_frame),
 	sizeof(struct decode_partial_space),	sizeof(struct decode_partial_edge),
 	sizeof(struct decode_text_chunk),	1,
+	sizeof(struct decode_partial_share),
 };
 
 /* The tables follow in their order. */
@@ -39,18 +40,19 @@ struct header {
 		uint32_t crc;
 		uint32_t reserved;
 	} table[TABLES];
-	uint64_t words[2][DECODE_STATE_WORDS];
+	uint64_t words[2][DECODE_PARTIAL_WORDS];
 	uint8_t unfit[2];
 	uint8_t has_calls, begins, known, broken;
 	uint8_t reserved[2];
 	uint64_t least, most, counter;
 	uint64_t now; /* the index of the space that ran last */
 	uint64_t insns, blocks, errors, skipped;
+	uint64_t shares_time; /* of all spaces */
 	uint64_t events[DECODE_FLOW_COUNT];
 	char first_error[256];
 };
 
-VPT_STATIC_ASSERT(sizeof(struct header) == 1344 + 8 * DECODE_FLOW_COUNT,
+VPT_STATIC_ASSERT(sizeof(struct header) == 1544 + 8 * DECODE_FLOW_COUNT,
 		  "a file format: a change needs a new VERSION");
 
 VPT_STATIC_ASSERT(sizeof(struct decode_block_count) == 32 &&
@@ -59,7 +61,8 @@ VPT_STATIC_ASSERT(sizeof(struct decode_block_count) == 32 &&
 			  sizeof(struct decode_calls_piece_frame) == 24 &&
 			  sizeof(struct decode_partial_space) == 56 &&
 			  sizeof(struct decode_partial_edge) == 32 &&
-			  sizeof(struct decode_text_chunk) == 8,
+			  sizeof(struct decode_text_chunk) == 8 &&
+			  sizeof(struct decode_partial_share) == 80,
 		  "docs/abi/vpt-part.md has these sizes");
 
 static int put(int fd, const void *bytes, size_t len)
@@ -103,6 +106,7 @@ static void fill(struct header *h, const struct decode_partial *p)
 		.blocks = p->sum.blocks,
 		.errors = p->sum.errors,
 		.skipped = p->sum.skipped,
+		.shares_time = p->shares.time,
 	};
 	for (i = 0; i < 2; i++) {
 		memcpy(h->words[i], p->ends[i].words, sizeof(h->words[i]));
@@ -119,7 +123,8 @@ static void set_table(struct header *h, enum table i, const void *at, size_t n)
 }
 
 static int put_tables(const struct decode_partial *p, const struct decode_calls_pieces *c,
-		      const struct decode_partial_spaces *s, int fd)
+		      const struct decode_partial_spaces *s,
+		      const struct decode_partial_shares *shares, int fd)
 {
 	const struct {
 		const void *at;
@@ -133,6 +138,7 @@ static int put_tables(const struct decode_partial *p, const struct decode_calls_
 		[EDGES] = {s->edges.at, s->edges.n},
 		[CHUNKS] = {p->text.chunks.at, p->text.chunks.n},
 		[TEXT] = {p->text.bytes.at, p->text.bytes.n},
+		[SHARES] = {shares->at, shares->n},
 	};
 	struct header h;
 	unsigned int i;
@@ -152,15 +158,19 @@ int decode_partial_write(struct decode_partial *p, int fd)
 {
 	struct decode_partial_spaces spaces = {.spaces.n = 0};
 	const struct decode_calls_pieces *c = &spaces.calls;
+	struct decode_partial_shares shares = {.n = 0};
 	int err = decode_partial_spaces_make(&p->parts, &spaces);
 
+	if (!err)
+		err = decode_partial_shares_make(&p->shares, &shares);
 	if (!err && p->calls) {
 		c = decode_calls_close_open(p->calls);
 		err = c ? 0 : -ENOMEM;
 	}
 	decode_tally_sort(&p->tally);
 	if (!err)
-		err = put_tables(p, c, &spaces, fd);
+		err = put_tables(p, c, &spaces, &shares, fd);
+	free(shares.at);
 	decode_partial_spaces_free(&spaces);
 	return err;
 }
@@ -342,6 +352,14 @@ static int take_text(const struct image *m, struct decode_partial *p)
 	return decode_text_take(&p->text, m->at[CHUNKS], chunks, m->at[TEXT], bytes);
 }
 
+static int take_shares(const struct image *m, struct decode_partial *p)
+{
+	const struct decode_partial_shares shares = TABLE(m, SHARES);
+
+	p->shares.time = m->h.shares_time;
+	return decode_partial_shares_take(&shares, &p->shares);
+}
+
 int decode_partial_read(const char *path, struct decode_partial *p, char *why, size_t size)
 {
 	struct image m = {.bytes = NULL};
@@ -359,6 +377,8 @@ int decode_partial_read(const char *path, struct decode_partial *p, char *why, s
 		err = m.h.has_calls ? take_calls(&m, p) : take_spaces(&m, p);
 	if (!err)
 		err = take_text(&m, p);
+	if (!err)
+		err = take_shares(&m, p);
 	if (err)
 		snprintf(why, size, "%s", err == -EINVAL ? text : strerror(-err));
 	if (fd >= 0)

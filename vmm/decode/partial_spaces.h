@@ -4,6 +4,7 @@
 #define VMM_DECODE_PARTIAL_SPACES_H
 
 #include "decode/calls_piece.h"
+#include "decode/share.h"
 #include "decode/space_parts.h"
 
 struct decode_partial_space {
@@ -48,5 +49,25 @@ void decode_partial_spaces_free(struct decode_partial_spaces *s);
  */
 int decode_partial_spaces_take(const struct decode_partial_spaces *from,
 			       struct decode_space_parts *p);
+
+/* The share of a space (share.h). */
+struct decode_partial_share {
+	uint64_t id, cr3, vmcs; /* these and the flags identify the space */
+	uint64_t insns, blocks, entries, exits, time;
+	uint32_t flags;
+	uint8_t known, seen;
+	uint8_t reserved[10];
+};
+
+/* Zero-initialise. */
+struct decode_partial_shares {
+	struct decode_partial_share *at;
+	size_t n, room;
+};
+
+/* Make the table. Returns 0 or -ENOMEM. Free its entries in any case. */
+int decode_partial_shares_make(const struct decode_shares *s, struct decode_partial_shares *to);
+/* Take the table, which may be forged. Returns 0, -EINVAL or -ENOMEM. */
+int decode_partial_shares_take(const struct decode_partial_shares *from, struct decode_shares *s);
 
 #endif /* VMM_DECODE_PARTIAL_SPACES_H */

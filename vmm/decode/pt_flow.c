@@ -65,15 +65,20 @@ static int start_timeline(struct decode_pt_flow *f, const struct decode_segment 
 	return f->line ? 0 : -ENOMEM;
 }
 
-static int start_bytes(struct decode_pt_flow *f, const struct decode_segment *s)
+int decode_pt_start_bytes(struct decode_pt_flow *f, const struct decode_segment *s, uint64_t from)
 {
+	const bool stops = f->stop.segment == (size_t)(s - f->segments) && !f->stop.begins;
 	struct decode_guest_tsc_input input = {
 		.segment = s,
+		.from = from,
+		.to = stops ? f->stop.at : s->end,
 		.stream = f->stream,
 		.spaces = f->spaces,
 	};
-	int err;
+	int err = decode_pt_window_segment(f);
 
+	if (err)
+		return err;
 	input.vmcs = trace_reader_vmcs(f->reader, f->vcpu, &input.nvmcs);
 	free(f->own_bytes);
 	f->own_bytes = NULL;
@@ -101,7 +106,7 @@ static int start_segment(struct decode_pt_flow *f, struct decode_item *item)
 	int err;
 
 	end_timeline(f);
-	err = start_bytes(f, s);
+	err = decode_pt_start_bytes(f, s, s->begin);
 	if (!err)
 		err = start_timeline(f, s);
 	if (!err)
@@ -318,8 +323,11 @@ int decode_pt_drop_told(struct decode_pt_flow *f)
 	struct decode_item item;
 	int some = 0;
 
-	while (f->head < f->told.n && some >= 0)
+	while (f->head < f->told.n && some >= 0) {
 		some = take_told(f, &item);
+		if (some > 0 && f->dropped)
+			f->dropped(f->dropped_context, &item);
+	}
 	f->run = NULL;
 	return some < 0 ? some : 0;
 }

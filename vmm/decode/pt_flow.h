@@ -211,6 +211,9 @@ struct decode_pt_flow {
 		uint64_t loaded;
 	} window;
 	bool quiet; /* do not report the progress */
+	/* Receives the items of the PSB+ at the begin of a shard, which are not returned. Or NULL. */
+	void (*dropped)(void *context, const struct decode_item *item);
+	void *dropped_context;
 	struct decode_pt_live live;
 };
 
@@ -228,12 +231,14 @@ struct decode_ahead_system {
  * pt_window.c: read the stream in windows. All return 0 or -errno.
  *
  * The function ..._open() begins windows, before the stream is used, and ..._whole() ends them. The
+ * function ..._segment() reads all that a segment without windows needs. The
  * function ..._read() reads from the place of the decoder to @to. The last function finds the number of
  * bytes of a segment before its first PSB.
  */
 int decode_pt_window_open(struct decode_pt_flow *f);
 void decode_pt_window_close(struct decode_pt_flow *f);
 int decode_pt_window_whole(struct decode_pt_flow *f);
+int decode_pt_window_segment(struct decode_pt_flow *f);
 int decode_pt_window_read(struct decode_pt_flow *f, uint64_t to);
 int decode_pt_window_psb(struct decode_pt_flow *f, const struct decode_segment *s, uint64_t *psb);
 
@@ -278,8 +283,13 @@ int decode_pt_flow_counts(struct decode_flow *flow, struct decode_tally *tally,
 			  struct decode_flow_sum *sum);
 int decode_pt_flow_next(struct decode_flow *flow, struct decode_item *item);
 const struct decode_segment *decode_pt_flow_segment(const struct decode_flow *flow);
-/* pt_flow.c: process and drop the queue. Returns 0 or -ENOMEM. */
+/* pt_flow.c: process and drop the queue, but for `dropped`. Returns 0 or -ENOMEM. */
 int decode_pt_drop_told(struct decode_pt_flow *f);
+/*
+ * pt_flow.c: set f->bytes to the packets of a segment, from @from on, where a PSB is unless the segment
+ * begins there. Returns 0 or -ENOMEM.
+ */
+int decode_pt_start_bytes(struct decode_pt_flow *f, const struct decode_segment *s, uint64_t from);
 
 /* The number of stream bytes to decode before their items are returned, counted or merged. */
 #define DECODE_AHEAD_PIECE   256u

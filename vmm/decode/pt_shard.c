@@ -49,10 +49,12 @@ static void clear(struct decode_pt_flow *f)
 static int decode_psb_plus(struct decode_pt_flow *f, const struct decode_cut *cut)
 {
 	const struct decode_segment *s = &f->segments[cut->segment];
-	int some = 1;
+	int some = decode_pt_start_bytes(f, s, cut->psb);
 
+	if (some)
+		return some;
+	some = 1;
 	f->next = cut->segment + 1;
-	f->bytes = f->stream + s->begin;
 	f->told_bare = true;
 	f->cr3 = DECODE_CR3_UNKNOWN;
 	f->space = NULL;
@@ -76,6 +78,8 @@ static int decode_psb_plus(struct decode_pt_flow *f, const struct decode_cut *cu
 int decode_pt_shard_start(struct decode_pt_flow *f, const struct decode_shard *shard,
 			  const struct decode_pt_carry *carry, struct decode_pt_state *state)
 {
+	/* The times of a shard are converted first, which learns its spaces. */
+	const size_t learned = decode_spaces_count_learned(f->spaces);
 	int err = 0;
 
 	clear(f);
@@ -84,6 +88,8 @@ int decode_pt_shard_start(struct decode_pt_flow *f, const struct decode_shard *s
 	f->ahead.next_resumed = carry->next_resumed;
 	f->ahead.flow.mode = carry->mode;
 	set_counter(f, shard, carry->insns);
+	/* The bytes of the last segment are those up to here. */
+	set_stop(f, &shard->to);
 	if (shard->from.begins)
 		f->next = shard->from.segment;
 	else
@@ -91,6 +97,7 @@ int decode_pt_shard_start(struct decode_pt_flow *f, const struct decode_shard *s
 	if (err)
 		return err;
 	decode_pt_shard_state(f, state);
+	state->learned = learned;
 	set_stop(f, &shard->to);
 	return 0;
 }
@@ -129,6 +136,7 @@ void decode_pt_shard_state(const struct decode_pt_flow *f, struct decode_pt_stat
 		state->next_cr3 = a->next_cr3;
 	state->next_resumed = a->next_resumed;
 	state->mode = a->flow.mode;
+	state->learned = decode_spaces_count_learned(f->spaces);
 	state->between = !a->segment;
 	state->unfit = (f->cfe_items.n && !f->items_given) || (!state->between && is_unfit(f));
 	if (state->between || state->unfit)
@@ -153,10 +161,12 @@ void decode_pt_shard_state(const struct decode_pt_flow *f, struct decode_pt_stat
 	get_time(a->pt.timing, state);
 }
 
-VPT_STATIC_ASSERT(4 + 16 + 11 + 22 == DECODE_STATE_WORDS, "all words have a place");
-#define FLOW_WORDS   16
-#define ANCHOR_WORDS 22
-#define TIME_WORDS   11
+#define GENERAL_WORDS 5
+#define FLOW_WORDS    16
+#define ANCHOR_WORDS  22
+#define TIME_WORDS    11
+VPT_STATIC_ASSERT(GENERAL_WORDS + FLOW_WORDS + TIME_WORDS + ANCHOR_WORDS == DECODE_STATE_WORDS,
+		  "all words have a place");
 
 static void flow_words(const struct decode_pt_state *s, uint64_t *to)
 {
@@ -215,12 +225,13 @@ void decode_pt_state_words(const struct decode_pt_state *s, uint64_t *words)
 	words[1] = s->mode;
 	words[2] = s->next_cr3;
 	words[3] = s->next_resumed;
+	words[4] = s->learned;
 	if (s->between || s->unfit)
 		return;
-	flow_words(s, words + 4);
-	time_words(&s->time, words + 4 + FLOW_WORDS);
+	flow_words(s, words + GENERAL_WORDS);
+	time_words(&s->time, words + GENERAL_WORDS + FLOW_WORDS);
 	if (s->time.known)
-		anchor_words(&s->time, words + 4 + FLOW_WORDS + TIME_WORDS);
+		anchor_words(&s->time, words + GENERAL_WORDS + FLOW_WORDS + TIME_WORDS);
 }
 
 bool decode_pt_state_same(const struct decode_pt_state *a, const struct decode_pt_state *b)

@@ -11,7 +11,7 @@
  * equal code and equal bytes give equal items.
  */
 struct decode_pt_state {
-	bool between; /* between two segments: only `mode` and `next_*` are valid */
+	bool between; /* between two segments: only `mode`, `next_*` and `learned` are valid */
 	bool unfit;   /* packets, outcomes or items are pending: no shard can begin here */
 	bool enabled, blind, nr, pip;
 	uint8_t mode, mode_exec, block_type;
@@ -23,6 +23,7 @@ struct decode_pt_state {
 	size_t session, next_switch;
 	struct dec_time time; /* without the clocks of earlier CYCs */
 	size_t next_cr3, next_resumed;
+	size_t learned; /* the number of spaces that the file does not describe */
 };
 
 /* The values that pass from shard to shard besides the state at a PSB. */
@@ -44,7 +45,7 @@ int decode_pt_shard_start(struct decode_pt_flow *f, const struct decode_shard *s
 void decode_pt_shard_state(const struct decode_pt_flow *f, struct decode_pt_state *state);
 
 /* All that decode_pt_state_same() compares, but for `unfit`, for a file. */
-#define DECODE_STATE_WORDS 53
+#define DECODE_STATE_WORDS 54
 void decode_pt_state_words(const struct decode_pt_state *state, uint64_t *words);
 bool decode_pt_state_same(const struct decode_pt_state *a, const struct decode_pt_state *b);
 

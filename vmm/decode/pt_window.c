@@ -6,21 +6,30 @@
 #define SEARCH ((uint64_t)4096)
 #define PSB    16u
 
-/* A flow of RTIT, and one that changes times by VMCS blocks, read their streams in other orders. */
-static bool advances(const struct decode_pt_flow *f)
+/* Returns true if times change by VMCS blocks, which needs a whole segment, or that of a shard. */
+static bool has_guests(const struct decode_pt_flow *f)
 {
 	size_t vmcs;
 
 	trace_reader_vmcs(f->reader, f->vcpu, &vmcs);
-	return !decode_pt_is_atom(f) && !f->spaces && !vmcs && !trace_reader_source(f->reader);
+	return f->spaces || vmcs;
+}
+
+int decode_pt_window_segment(struct decode_pt_flow *f)
+{
+	/* The caller reads the bytes of a shard. */
+	return has_guests(f) && f->stop.segment == SIZE_MAX ? trace_reader_whole(f->reader, f->vcpu)
+							    : 0;
 }
 
 int decode_pt_window_open(struct decode_pt_flow *f)
 {
 	int err;
 
-	if (!advances(f))
+	if (decode_pt_is_atom(f) || trace_reader_source(f->reader))
 		return trace_reader_whole(f->reader, f->vcpu);
+	if (has_guests(f))
+		return 0;
 	err = trace_reader_window_begin(f->reader, f->vcpu, &f->window.held);
 	f->window.on = f->window.held;
 	return err;

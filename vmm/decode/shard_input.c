@@ -5,14 +5,18 @@
 bool decode_shard_can_cut(const struct decode_pt_flow *f)
 {
 	const struct decode_code_store *code = f->ahead.store;
-	size_t vmcs;
-
 	/* Code that changes at offsets depends on errors before, and a shard does not know them. */
 	if (decode_code_by_offset(code) && decode_code_changes(code))
 		return false;
+	return !decode_pt_is_atom(f) && f->nsegments && !trace_reader_source(f->reader);
+}
+
+bool decode_shard_has_guests(const struct decode_pt_flow *f)
+{
+	size_t vmcs;
+
 	trace_reader_vmcs(f->reader, f->vcpu, &vmcs);
-	return !decode_pt_is_atom(f) && !f->spaces && !vmcs && f->nsegments &&
-	       !trace_reader_source(f->reader);
+	return f->spaces || vmcs;
 }
 
 static bool resumes(const struct decode_pt_flow *f)
@@ -26,6 +30,9 @@ static bool resumes(const struct decode_pt_flow *f)
 
 struct decode_shard_input decode_shard_input_of(const struct decode_pt_flow *f)
 {
+	size_t vmcs;
+
+	trace_reader_vmcs(f->reader, f->vcpu, &vmcs);
 	return (struct decode_shard_input){
 		.reader = f->reader,
 		.vcpu = f->vcpu,
@@ -36,6 +43,7 @@ struct decode_shard_input decode_shard_input_of(const struct decode_pt_flow *f)
 		.code = f->ahead.store,
 		.switches = f->nswitches,
 		.cr3s = f->ncr3s,
+		.vmcs = vmcs,
 		.resumes = resumes(f),
 		.near = DECODE_SHARD_NEAR,
 	};

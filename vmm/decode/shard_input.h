@@ -16,6 +16,9 @@
 /* Returns true if shards of the flow do not depend on each other but by what a plan knows. */
 bool decode_shard_can_cut(const struct decode_pt_flow *f);
 
+/* Returns true if the trace has the spaces of a host and its guests. */
+bool decode_shard_has_guests(const struct decode_pt_flow *f);
+
 /* Return the input of a plan, without sizes. It is valid as long as the flow. */
 struct decode_shard_input decode_shard_input_of(const struct decode_pt_flow *f);
 

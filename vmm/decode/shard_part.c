@@ -12,6 +12,7 @@ static bool is_right(const struct decode_pt_flow *f, const struct decode_shard *
 	const struct decode_shard_input in = decode_shard_input_of(f);
 
 	return decode_shard_can_cut(f) && shard->counter < DECODE_SHARD_COUNTERS &&
+	       shard->next_cr3 <= f->ncr3s && shard->next_resumed <= f->ncr3s &&
 	       decode_cut_is_right(&in, &shard->from) && decode_cut_is_right(&in, &shard->to) &&
 	       shard->to.end > shard->from.end;
 }
@@ -21,7 +22,39 @@ struct taker {
 	struct decode_by_cr3 *by_cr3; /* NULL if spaces are not wanted */
 	const struct debug_symbols *symbols;
 	struct decode_shard_listing *listing; /* NULL if there is none */
+	bool shares;			      /* count the spaces that the file describes */
+	bool parts;			      /* trees or edges of each space */
 };
+
+static bool has_spaces(const struct decode_shard_part *part)
+{
+	size_t n;
+
+	trace_reader_spaces(part->reader, &n);
+	return n != 0;
+}
+
+/* Returns true if the summary of the trace has a table of spaces. */
+static bool wants_shares(const struct decode_shard_part *part)
+{
+	return part->kind == DECODE_PARTIAL_COUNTS && !part->code && has_spaces(part);
+}
+
+/* The items of the PSB+ at the begin of a shard. */
+struct dropped {
+	struct decode_shares *shares;
+	bool no_memory;
+};
+
+/* Follow an item without counting it, because it is one of the shard before. */
+static void take_dropped(void *context, const struct decode_item *item)
+{
+	struct dropped *d = context;
+
+	d->shares->paused = true;
+	d->no_memory |= !decode_shares_item(d->shares, item);
+	d->shares->paused = false;
+}
 
 /* Take an item whose space is known. */
 static bool take_known(const struct taker *t, const struct decode_item *item,
@@ -31,7 +64,7 @@ static bool take_known(const struct taker *t, const struct decode_item *item,
 		decode_shard_listing_item(t->listing, item);
 		return true;
 	}
-	return !t->by_cr3 || decode_space_parts_item(&to->parts, t->symbols, item);
+	return !t->parts || decode_space_parts_item(&to->parts, t->symbols, item);
 }
 
 static bool take_item(const struct taker *t, struct decode_item *item, struct decode_partial *to)
@@ -50,6 +83,8 @@ static int take_items(struct decode_flow *flow, const struct taker *taker,
 		if (err || item.kind == DECODE_ITEM_END)
 			return err;
 		decode_summary_item(&to->sum, to->vcpu, &item);
+		if (taker->shares && !decode_shares_item(&to->shares, &item))
+			return -ENOMEM;
 		if (to->calls && !decode_calls_item(to->calls, &item))
 			return -ENOMEM;
 		if (!take_item(taker, &item, to))
@@ -80,11 +115,13 @@ static bool wants_spaces(const struct decode_shard_part *part)
 static int begin_taker(const struct decode_shard_part *part, struct taker *t,
 		       struct decode_partial *to)
 {
-	if (wants_spaces(part)) {
+	t->shares = wants_shares(part);
+	if (wants_spaces(part) && !has_spaces(part)) {
 		t->by_cr3 = decode_by_cr3_new(part->pti);
 		if (!t->by_cr3)
 			return -ENOMEM;
 	}
+	t->parts = part->kind == DECODE_PARTIAL_SPACES || part->kind == DECODE_PARTIAL_EDGES;
 	if (!decode_partial_is_listing(part->kind))
 		return 0;
 	t->listing =
@@ -107,13 +144,15 @@ static int take(struct decode_flow *flow, const struct decode_shard_part *part,
 	return err || to->kind != DECODE_PARTIAL_COUNTS ? err : take_counts(flow, to);
 }
 
-static void set_end(const struct decode_pt_flow *f, struct decode_partial_end *end)
+/* Keep the state at an end. */
+static void set_end(const struct decode_pt_state *state, const struct decode_partial *p,
+		    struct decode_partial_end *end)
 {
-	struct decode_pt_state state;
-
-	decode_pt_shard_state(f, &state);
-	decode_pt_state_words(&state, end->words);
-	end->unfit = state.unfit;
+	decode_pt_state_words(state, end->words);
+	end->unfit = state->unfit;
+	/* Nothing runs between two segments. */
+	if (!state->between)
+		decode_shares_words(&p->shares, end->words + DECODE_SHARES_AT);
 }
 
 /* Keep which counters at the begin give the same versions of code. */
@@ -154,21 +193,30 @@ static int decode_shard(struct decode_pt_flow *f, const struct decode_shard_part
 			struct decode_partial *to)
 {
 	const struct decode_shard *shard = part->shard;
-	const struct decode_pt_carry carry = {.insns = shard->insns, .mode = f->ahead.flow.mode};
+	const struct decode_pt_carry carry = {.insns = shard->insns,
+					      .next_cr3 = shard->next_cr3,
+					      .next_resumed = shard->next_resumed,
+					      .mode = f->ahead.flow.mode};
 	uint64_t begun, last_change, next_change;
+	struct dropped dropped = {.shares = &to->shares};
 	struct decode_pt_state state;
-	int err = decode_pt_shard_start(f, shard, &carry, &state);
+	int err;
 
-	if (err)
-		return err;
-	decode_pt_state_words(&state, to->ends[0].words);
-	to->ends[0].unfit = state.unfit;
+	if (wants_shares(part))
+		f->dropped = take_dropped;
+	f->dropped_context = &dropped;
+	err = decode_pt_shard_start(f, shard, &carry, &state);
+	f->dropped = NULL;
+	if (err || dropped.no_memory)
+		return err ? err : -ENOMEM;
+	set_end(&state, to, &to->ends[0]);
 	begun = f->ahead.flow.insns;
 	last_change = decode_code_last_change(f->ahead.store);
 	next_change = decode_code_next_change(f->ahead.store);
 	note_changes(f, part->code, 0);
 	err = take(&f->base, part, to);
-	set_end(f, &to->ends[1]);
+	decode_pt_shard_state(f, &state);
+	set_end(&state, to, &to->ends[1]);
 	set_counter(shard, begun, f->ahead.flow.insns, last_change, next_change, &to->counter);
 	return err;
 }
@@ -221,11 +269,11 @@ static int decode_code(const struct decode_shard_part *part, struct decode_flow 
 	return err;
 }
 
-static enum decode_flow_unit unit_of(enum decode_partial_kind kind)
+static enum decode_flow_unit unit_of(const struct decode_shard_part *part)
 {
-	switch (kind) {
+	switch (part->kind) {
 	case DECODE_PARTIAL_COUNTS:
-		return DECODE_FLOW_COUNTS;
+		return has_spaces(part) ? DECODE_FLOW_BLOCKS : DECODE_FLOW_COUNTS;
 	case DECODE_PARTIAL_INSNS:
 		return DECODE_FLOW_INSNS;
 	default:
@@ -235,7 +283,7 @@ static enum decode_flow_unit unit_of(enum decode_partial_kind kind)
 
 int decode_shard_part(const struct decode_shard_part *part, struct decode_partial *to)
 {
-	const enum decode_flow_unit unit = unit_of(part->kind);
+	const enum decode_flow_unit unit = unit_of(part);
 	struct decode_flow *flow;
 	int err = decode_flow_open(part->reader, part->vcpu, unit, &flow);
 

@@ -19,18 +19,26 @@ struct shards {
 	size_t n, room;
 };
 
+/* The packets of a PSB+. */
+struct plus {
+	bool fup, mode, pip, vmcs;
+};
+
 /* Returns false if PSB+ cannot end here, or if the packet cannot be in it. */
-static bool note_packet(const struct vpt_packet *p, bool *fup, bool *mode, bool *pip)
+static bool note_packet(const struct vpt_packet *p, struct plus *plus)
 {
 	switch (p->kind) {
 	case VPT_PKT_FUP:
-		*fup = p->ip_bytes != VPT_IP_SUPPRESSED;
-		return *fup;
+		plus->fup = p->ip_bytes != VPT_IP_SUPPRESSED;
+		return plus->fup;
 	case VPT_PKT_MODE_EXEC:
-		*mode = true;
+		plus->mode = true;
 		return true;
 	case VPT_PKT_PIP:
-		*pip = true;
+		plus->pip = true;
+		return true;
+	case VPT_PKT_VMCS:
+		plus->vmcs = true;
 		return true;
 	case VPT_PKT_PAD:
 	case VPT_PKT_TSC:
@@ -38,7 +46,6 @@ static bool note_packet(const struct vpt_packet *p, bool *fup, bool *mode, bool 
 	case VPT_PKT_MTC:
 	case VPT_PKT_CYC:
 	case VPT_PKT_CBR:
-	case VPT_PKT_VMCS:
 	case VPT_PKT_MODE_TSX:
 		return true;
 	default:
@@ -47,10 +54,10 @@ static bool note_packet(const struct vpt_packet *p, bool *fup, bool *mode, bool 
 }
 
 /* Returns the size of a PSB+ with the whole state, or 0. */
-static size_t whole_psb_plus(const uint8_t *bytes, size_t len, bool switches)
+static size_t whole_psb_plus(const struct decode_shard_input *in, const uint8_t *bytes, size_t len)
 {
 	struct vpt_parser parser = {0};
-	bool fup = false, mode = false, pip = switches;
+	struct plus plus = {.pip = in->switches, .vmcs = !in->vmcs};
 	struct vpt_packet p;
 	size_t at = 0;
 
@@ -61,8 +68,8 @@ static size_t whole_psb_plus(const uint8_t *bytes, size_t len, bool switches)
 
 		at += p.size;
 		if (p.kind == VPT_PKT_PSBEND)
-			return fup && mode && pip ? at : 0;
-		if (first ? p.kind != VPT_PKT_PSB : !note_packet(&p, &fup, &mode, &pip))
+			return plus.fup && plus.mode && plus.pip && plus.vmcs ? at : 0;
+		if (first ? p.kind != VPT_PKT_PSB : !note_packet(&p, &plus))
 			return 0;
 	}
 	return 0;
@@ -92,7 +99,7 @@ static bool find_session(const struct decode_shard_input *in, struct decode_cut 
 static bool is_cut(const struct decode_shard_input *in, uint64_t psb, struct decode_cut *cut)
 {
 	const uint64_t end = in->segments[cut->segment].end;
-	const size_t plus = whole_psb_plus(in->stream + psb, (size_t)(end - psb), in->switches);
+	const size_t plus = whole_psb_plus(in, in->stream + psb, (size_t)(end - psb));
 
 	cut->begins = false;
 	cut->psb = psb;

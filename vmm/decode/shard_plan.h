@@ -3,7 +3,8 @@
  * A plan of shards: consecutive parts of a vCPU's stream that can be decoded apart from each other.
  *
  * A shard begins at the begin of a segment, or at a PSB whose PSB+ has the whole state of the decoder
- * (33.3.7). This is a FUP, MODE.Exec, and a PIP unless the file has the address spaces. A plan is
+ * (33.3.7). This is a FUP, MODE.Exec, and a PIP unless the file has the address spaces. In a trace of
+ * a host and its guests it has the VMCS, too. A plan is
  * only a proposal. The state at the end of each shard proves that the next shard began right.
  */
 #ifndef VMM_DECODE_SHARD_PLAN_H
@@ -36,6 +37,8 @@ struct decode_shard {
 	struct decode_cut from, to;
 	enum decode_shard_counter counter;
 	uint64_t insns; /* FREE: the counter of the last change before the shard, or 0 */
+	/* How many CR3 blocks were used before the shard, if the plan is right (pt_shard.h). */
+	size_t next_cr3, next_resumed;
 };
 
 struct decode_shard_plan {
@@ -53,6 +56,7 @@ struct decode_shard_input {
 	const struct decode_code_store *code;
 	bool switches;	 /* the file has SWITCH blocks */
 	bool cr3s;	 /* the file has CR3 blocks */
+	bool vmcs;	 /* the file has VMCS blocks: a PSB+ must have the VMCS, too */
 	bool resumes;	 /* a CR3 block gives the counter after an overflow */
 	uint64_t bytes;	 /* the minimum size of a shard */
 	uint64_t near;	 /* no code changes farther from a shard than these bytes */

@@ -357,7 +357,7 @@ int decode_shards_open(struct trace_reader *reader, unsigned int vcpu, enum deco
 		return err;
 	f = (struct decode_pt_flow *)*flow;
 	/* Kept instructions need more memory than all else, and their listing takes longer. */
-	if (unit == DECODE_FLOW_INSNS || !decode_shard_can_cut(f))
+	if (unit == DECODE_FLOW_INSNS || !decode_shard_can_cut(f) || decode_shard_has_guests(f))
 		return 0;
 	err = make_plan(f, how, &plan);
 	if (!err && plan.n > 1)
@@ -436,6 +436,10 @@ static void take_counters(const struct decode_shard_work *w, struct decode_shard
 	size_t i;
 
 	for (i = 1; i < plan->n; i++) {
+		if (i <= w->proved) {
+			plan->at[i].next_cr3 = w->runs[i - 1].carry.next_cr3;
+			plan->at[i].next_resumed = w->runs[i - 1].carry.next_resumed;
+		}
 		if (plan->at[i].counter != DECODE_SHARD_AFTER)
 			continue;
 		if (i > w->proved)

@@ -153,6 +153,47 @@ void decode_shares_sort(struct decode_shares *s)
 	s->in = false;
 }
 
+bool decode_shares_join(struct decode_shares *s, const struct decode_shares *from)
+{
+	const bool paused = s->paused;
+	size_t i;
+
+	/* Finding a share is not seeing it. */
+	s->paused = true;
+	s->in = false;
+	for (i = 0; i < from->spaces.n; i++) {
+		const struct decode_space_share *share = &from->spaces.at[i];
+		struct decode_space_share *to = find(s, share->known ? &share->space : NULL);
+
+		if (!to)
+			return false;
+		to->seen |= share->seen;
+		to->insns += share->insns;
+		to->blocks += share->blocks;
+		to->entries += share->entries;
+		to->exits += share->exits;
+		to->time += share->time;
+	}
+	s->time += from->time;
+	s->paused = paused;
+	return true;
+}
+
+void decode_shares_words(const struct decode_shares *s, uint64_t *words)
+{
+	const struct decode_space_share *now = s->in ? &s->spaces.at[s->now] : NULL;
+
+	memset(words, 0, DECODE_SHARES_WORDS * sizeof(*words));
+	words[0] = s->in;
+	words[1] = s->has_tsc;
+	words[2] = s->has_tsc ? s->tsc : 0;
+	if (!now)
+		return;
+	words[3] = now->known;
+	words[4] = now->space.id;
+	words[5] = now->space.vmcs;
+}
+
 void decode_shares_free(struct decode_shares *s)
 {
 	free(s->spaces.at);

@@ -44,6 +44,11 @@ bool decode_shares_item(struct decode_shares *s, const struct decode_item *item)
  * was set are removed.
  */
 void decode_shares_sort(struct decode_shares *s);
+/* Add the shares of @from, which follow. Only the counts are joined. Returns false if there is no memory. */
+bool decode_shares_join(struct decode_shares *s, const struct decode_shares *from);
+/* Get the state that later items depend on, as words. */
+#define DECODE_SHARES_WORDS 6
+void decode_shares_words(const struct decode_shares *s, uint64_t *words);
 void decode_shares_free(struct decode_shares *s);
 
 #endif /* VMM_DECODE_SHARE_H */

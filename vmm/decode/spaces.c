@@ -200,6 +200,11 @@ bool decode_spaces_learned(const struct decode_spaces *s, const struct trace_spa
 	return space >= s->learned && space < s->learned + LEARNED_MAX;
 }
 
+size_t decode_spaces_count_learned(const struct decode_spaces *s)
+{
+	return s ? s->nlearned : 0;
+}
+
 bool decode_space_is(const struct trace_space *a, const struct trace_space *b)
 {
 	return a->id == b->id && a->cr3 == b->cr3 && a->vmcs == b->vmcs && a->flags == b->flags;

@@ -42,6 +42,9 @@ const struct trace_space *decode_spaces_find(const struct decode_spaces *spaces,
 /* Returns true if no SPACE block describes the space. */
 bool decode_spaces_learned(const struct decode_spaces *spaces, const struct trace_space *space);
 
+/* Returns the number of spaces that no SPACE block describes. @spaces may be NULL. */
+size_t decode_spaces_count_learned(const struct decode_spaces *spaces);
+
 /*
  * A bit of flags that no file has: the space is neither a host's nor a guest's, because the trace
  * does not identify its side.
