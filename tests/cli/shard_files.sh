@@ -84,7 +84,7 @@ all() {
 	if [ "$1" -lt 64 ]; then
 		same "--calls --spaces" "$1" "" --json "--limit=9" || failed="$failed spaces:$bad"
 		exports --spaces "$1" folded svg callgrind || failed="$failed exports:$bad"
-		exports --edges "$1" edges || failed="$failed edges:$bad"
+		exports --edges "$1" edges lcov || failed="$failed edges:$bad"
 	fi
 	if [ -z "$failed" ] && [ $most -ge "$2" ]; then
 		tap_ok "$3: $most shards"

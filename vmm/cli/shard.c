@@ -68,7 +68,7 @@ static const struct cli_option rows[] = {
 	 AT(coverage)},
 	{0, "to", "=FORMAT",
 	 "merge, sbatch: a file of vpt export: folded, svg or callgrind of a plan with --spaces, "
-	 "edges of one with --edges",
+	 "edges or lcov of one with --edges",
 	 cli_take_name, AT(to), .words = cli_shard_formats},
 	{'l', "limit", "=N", "merge, sbatch: at most N lines, or functions", cli_take_number,
 	 AT(limit)},

@@ -9,10 +9,11 @@
 #include "cli/decode_calls.h"
 #include "cli/decode_show.h"
 #include "decode/by_cr3.h"
+#include "decode/coverage.h"
 #include "decode/spaces.h"
 #include "formats/joined.h"
 
-const char *const cli_shard_formats[] = {"folded", "svg", "callgrind", "edges", NULL};
+const char *const cli_shard_formats[] = {"folded", "svg", "callgrind", "edges", "lcov", NULL};
 
 int cli_shard_show_check(const struct cli_shard_options *o, const struct cli_plan *plan)
 {
@@ -30,13 +31,39 @@ int cli_shard_show_check(const struct cli_shard_options *o, const struct cli_pla
 				"shard: --json: %s is a plan of edges: their output "
 				"is CSV",
 				o->path);
-	if (!o->to || !format_can_join(format_find(o->to), &kind))
+	if (!o->to)
 		return CLI_EXIT_OK;
+	/* It is made of edges, and of the blocks that are counted with them. */
+	if (!format_can_join(format_find(o->to), &kind))
+		kind = DECODE_SPACE_EDGES;
 	if (plan->kind !=
 	    (kind == DECODE_SPACE_EDGES ? DECODE_PARTIAL_EDGES : DECODE_PARTIAL_SPACES))
 		return cli_fail(CLI_EXIT_USAGE, "shard: --to=%s: make the plan with --%s", o->to,
 				wanted[kind]);
 	return CLI_EXIT_OK;
+}
+
+/* Add the conditional branches of a space: (address, 1 if taken). */
+static int add_branches(struct trace_pairs *to, const struct decode_space_edges *edges)
+{
+	const struct {
+		enum decode_edge_kind kind;
+		bool taken;
+	} ways[] = {{DECODE_EDGE_TAKEN, true}, {DECODE_EDGE_NOT_TAKEN, false}};
+	size_t w, i;
+
+	for (w = 0; w < sizeof(ways) / sizeof(ways[0]); w++) {
+		const struct trace_pairs *from = &edges->kind[ways[w].kind];
+
+		for (i = 0; i < from->n; i++) {
+			struct trace_pair *pair = trace_pairs_add(to, from->at[i].a, ways[w].taken);
+
+			if (!pair)
+				return -ENOMEM;
+			pair->value += from->at[i].value;
+		}
+	}
+	return 0;
 }
 
 static int show_format(const char *name, const struct cli_shard_result *r)
@@ -52,6 +79,26 @@ static int show_format(const char *name, const struct cli_shard_result *r)
 	if (j.type->lines && debug_symbols_read_lines(r->symbols))
 		return -ENOMEM;
 	return format_joined_write(&j);
+}
+
+/* Write the coverage with both ways of branches, like vpt export. */
+static int show_lcov(struct cli_shard_result *r)
+{
+	const unsigned int vcpus = trace_reader_info(r->reader)->vcpus;
+	struct trace_pairs branches = {.n = 0};
+	struct decode_coverage sum;
+	unsigned int i;
+	int err = debug_symbols_read_lines(r->symbols);
+	size_t k;
+
+	for (i = 0; !err && i < vcpus; i++)
+		for (k = 0; !err && k < r->parts[i].spaces.n; k++)
+			err = add_branches(&branches, &r->parts[i].spaces.at[k].edges);
+	decode_tally_sort(&r->tally);
+	if (!err)
+		err = decode_coverage_write(r->symbols, &r->tally, &branches, stdout, &sum);
+	trace_pairs_free(&branches);
+	return err;
 }
 
 /* Join the results of a vCPU to the trees of all. */
@@ -159,7 +206,7 @@ int cli_shard_show(const struct cli_shard_options *o, const struct cli_plan *pla
 	case DECODE_PARTIAL_SPACES:
 		return o->to ? show_format(o->to, r) : show_trees(o, r);
 	case DECODE_PARTIAL_EDGES:
-		return show_format("edges", r);
+		return o->to && !strcmp(o->to, "lcov") ? show_lcov(r) : show_format("edges", r);
 	default:
 		return show_counts(o, r, no_lines);
 	}

@@ -73,7 +73,7 @@ struct decode_partial {
 	struct decode_partial_end ends[2];
 	struct decode_partial_counter counter;
 	struct decode_summary sum;
-	struct decode_tally tally;	 /* COUNTS: all blocks */
+	struct decode_tally tally;	 /* COUNTS, EDGES: all blocks */
 	struct decode_calls *calls;	 /* CALLS: open, and NULL in a result without items */
 	struct decode_space_parts parts; /* SPACES, EDGES */
 	struct decode_shares shares;	 /* COUNTS of a trace with address spaces */

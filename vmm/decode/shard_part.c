@@ -24,6 +24,7 @@ struct taker {
 	struct decode_shard_listing *listing; /* NULL if there is none */
 	bool shares;			      /* count the spaces that the file describes */
 	bool parts;			      /* trees or edges of each space */
+	bool tally;			      /* blocks */
 };
 
 static bool has_spaces(const struct decode_shard_part *part)
@@ -89,8 +90,8 @@ static int take_items(struct decode_flow *flow, const struct taker *taker,
 			return -ENOMEM;
 		if (!take_item(taker, &item, to))
 			return -ENOMEM;
-		/* A flow of RTIT does not count. */
-		if (to->kind == DECODE_PARTIAL_COUNTS && item.kind == DECODE_ITEM_BLOCK &&
+		/* A flow of RTIT does not count, nor does one of edges. */
+		if (taker->tally && item.kind == DECODE_ITEM_BLOCK &&
 		    !decode_tally_add(&to->tally, item.ip, item.last, item.insns))
 			return -ENOMEM;
 	}
@@ -132,7 +133,10 @@ static int begin_taker(const struct decode_shard_part *part, struct taker *t,
 static int take(struct decode_flow *flow, const struct decode_shard_part *part,
 		struct decode_partial *to)
 {
-	struct taker taker = {.symbols = part->symbols};
+	struct taker taker = {
+		.symbols = part->symbols,
+		.tally = part->kind == DECODE_PARTIAL_COUNTS || part->kind == DECODE_PARTIAL_EDGES,
+	};
 	int err = part->code ? 0 : begin_taker(part, &taker, to), end;
 
 	if (!err)
