@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "decode/guest_tsc.h"
+#include "decode/share.h"
 #include "vpt/msr.h"
 #include "vpt/packet.h"
 
@@ -325,8 +326,8 @@ int decode_pt_drop_told(struct decode_pt_flow *f)
 
 	while (f->head < f->told.n && some >= 0) {
 		some = take_told(f, &item);
-		if (some > 0 && f->dropped)
-			f->dropped(f->dropped_context, &item);
+		if (some > 0 && f->dropped && !decode_shares_item(f->dropped, &item))
+			some = -ENOMEM;
 	}
 	f->run = NULL;
 	return some < 0 ? some : 0;

@@ -211,9 +211,8 @@ struct decode_pt_flow {
 		uint64_t loaded;
 	} window;
 	bool quiet; /* do not report the progress */
-	/* Receives the items of the PSB+ at the begin of a shard, which are not returned. Or NULL. */
-	void (*dropped)(void *context, const struct decode_item *item);
-	void *dropped_context;
+	/* Follow the items of the PSB+ at the begin of a shard, which are not returned. Or NULL. */
+	struct decode_shares *dropped;
 	struct decode_pt_live live;
 };
 
@@ -283,7 +282,7 @@ int decode_pt_flow_counts(struct decode_flow *flow, struct decode_tally *tally,
 			  struct decode_flow_sum *sum);
 int decode_pt_flow_next(struct decode_flow *flow, struct decode_item *item);
 const struct decode_segment *decode_pt_flow_segment(const struct decode_flow *flow);
-/* pt_flow.c: process and drop the queue, but for `dropped`. Returns 0 or -ENOMEM. */
+/* pt_flow.c: process and drop the queue. `dropped` follows it. Returns 0 or -ENOMEM. */
 int decode_pt_drop_told(struct decode_pt_flow *f);
 /*
  * pt_flow.c: set f->bytes to the packets of a segment, from @from on, where a PSB is unless the segment

@@ -41,22 +41,6 @@ static bool wants_shares(const struct decode_shard_part *part)
 	return part->kind == DECODE_PARTIAL_COUNTS && !part->code && has_spaces(part);
 }
 
-/* The items of the PSB+ at the begin of a shard. */
-struct dropped {
-	struct decode_shares *shares;
-	bool no_memory;
-};
-
-/* Follow an item without counting it, because it is one of the shard before. */
-static void take_dropped(void *context, const struct decode_item *item)
-{
-	struct dropped *d = context;
-
-	d->shares->paused = true;
-	d->no_memory |= !decode_shares_item(d->shares, item);
-	d->shares->paused = false;
-}
-
 /* Take an item whose space is known. */
 static bool take_known(const struct taker *t, const struct decode_item *item,
 		       struct decode_partial *to)
@@ -202,17 +186,17 @@ static int decode_shard(struct decode_pt_flow *f, const struct decode_shard_part
 					      .next_resumed = shard->next_resumed,
 					      .mode = f->ahead.flow.mode};
 	uint64_t begun, last_change, next_change;
-	struct dropped dropped = {.shares = &to->shares};
 	struct decode_pt_state state;
 	int err;
 
-	if (wants_shares(part))
-		f->dropped = take_dropped;
-	f->dropped_context = &dropped;
+	/* The shard before counts the items of the PSB+. */
+	to->shares.paused = true;
+	f->dropped = wants_shares(part) ? &to->shares : NULL;
 	err = decode_pt_shard_start(f, shard, &carry, &state);
 	f->dropped = NULL;
-	if (err || dropped.no_memory)
-		return err ? err : -ENOMEM;
+	to->shares.paused = false;
+	if (err)
+		return err;
 	set_end(&state, to, &to->ends[0]);
 	begun = f->ahead.flow.insns;
 	last_change = decode_code_last_change(f->ahead.store);
