@@ -459,15 +459,20 @@ START_TEST(isolated_tables_of_ring_3)
 END_TEST
 
 /* Return the position from which on a page of CODE has the byte, or UINT64_MAX. */
-static uint64_t position_of(uint8_t byte)
+static uint64_t position_at(uint64_t vaddr, uint8_t byte)
 {
 	size_t n, i;
 	const struct trace_code *all = trace_reader_code(reader, 0, &n);
 
 	for (i = 0; i < n; i++)
-		if (all[i].page->vaddr == CODE && all[i].bytes[0] == byte)
+		if (all[i].page->vaddr == vaddr && all[i].bytes[0] == byte)
 			return all[i].page->insns;
 	return UINT64_MAX;
+}
+
+static uint64_t position_of(uint8_t byte)
+{
+	return position_at(CODE, byte);
 }
 
 /* Take the trace after the time in which the code is not recorded again. */
@@ -690,18 +695,23 @@ START_TEST(a_host_that_is_refused)
 }
 END_TEST
 
-/* The host's trace has PSB and FUP with the IP of CODE. Returns the number of bytes. */
-static size_t host_ip(void)
+/* The host's trace has PSB and FUP with the IP. Returns the number of bytes. */
+static size_t host_ip_at(uint64_t ip)
 {
 	static uint8_t bytes[2 * VPT_PKT_MAX];
 	const struct vpt_packet psb = {.kind = VPT_PKT_PSB};
-	const struct vpt_packet fup = {.kind = VPT_PKT_FUP, .ip_bytes = VPT_IP_FULL, .value = CODE};
+	const struct vpt_packet fup = {.kind = VPT_PKT_FUP, .ip_bytes = VPT_IP_FULL, .value = ip};
 	size_t len = append(bytes, &psb);
 
 	len += append(bytes + len, &fup);
 	host.piece[0].bytes = bytes;
 	host.piece[0].len = len;
 	return len;
+}
+
+static size_t host_ip(void)
+{
+	return host_ip_at(CODE);
 }
 
 static void host_bytes(size_t len)
@@ -763,6 +773,28 @@ START_TEST(code_that_is_written)
 	ck_assert_uint_eq(pages_at(CODE, &(uint64_t){0}, &(uint8_t){0}), 3);
 	/* The begin, the sweep, two changes, the end. */
 	ck_assert_uint_eq(reads(), 5);
+}
+END_TEST
+
+/* The page is mapped in the area of the IP and in the one after it, which is of the kernel. */
+START_TEST(code_that_is_written_after_the_area_of_an_ip)
+{
+	size_t len;
+
+	isolate();
+	sregs.cr3 = KERNEL_TOP;
+	start_host(true);
+	len = host_ip_at(UPPER_CODE);
+	tracer.hardware.code_at = 0;
+	tracer_take(&tracer);
+	tracer.hardware.code_at = UINT64_MAX;
+	guest_writes(CODE, 0x90, 3);
+	guest_writes(CODE, 0x91, 4);
+	tracer_close(&tracer, CODE);
+	(void)read_back(1);
+	ck_assert_uint_eq(position_at(UPPER_CODE, 0x90), len + 3);
+	ck_assert_uint_eq(position_at(UPPER_CODE + AREA, 0x90), len + 3);
+	ck_assert_uint_eq(position_at(UPPER_CODE + 2 * AREA, 0x90), UINT64_MAX);
 }
 END_TEST
 
@@ -883,7 +915,8 @@ TEST_SUITE("hardware", setup, teardown)
 	TEST_ADD(tcase, sessions_of_a_guest, refused, a_full_region, a_loss, code, isolated_tables,
 		 isolated_tables_of_ring_3, isolated_tables_by_pip, the_area_after_an_ip,
 		 code_within_a_session, too_much_code, a_host, a_host_that_stops,
-		 a_host_that_is_refused, code_that_is_written, data_that_is_written,
+		 a_host_that_is_refused, code_that_is_written,
+		 code_that_is_written_after_the_area_of_an_ip, data_that_is_written,
 		 code_that_is_new, no_log, a_log_that_fails);
 	TEST_ROWS(tcase, why_a_session_ended, ends);
 	tcase_add_loop_test(tcase, spaces_by_pip, 1, 40);

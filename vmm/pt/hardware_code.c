@@ -43,13 +43,19 @@ struct code {
  * Direct branches and compressed RETs have no IPs. Linux has the thunks of its indirect branches in
  * the area after its entry code, so that area of a kernel is code, too.
  */
+static bool is_near(const struct tracer *t, uint64_t vaddr)
+{
+	const struct tracer_seen *seen = &t->hardware.seen;
+
+	return tracer_seen_near(seen, vaddr) ||
+	       (vaddr >> 63 && tracer_seen_near(seen, vaddr - TRACER_SWEEP_BLOCK));
+}
+
 static bool wants_block(void *opaque, uint64_t block)
 {
 	const struct code *c = opaque;
-	const struct tracer_seen *seen = &c->t->hardware.seen;
 
-	return c->how == TRACER_CODE_SWEEP_ALL || tracer_seen_near(seen, block) ||
-	       (block >> 63 && tracer_seen_near(seen, block - TRACER_SWEEP_BLOCK));
+	return c->how == TRACER_CODE_SWEEP_ALL || is_near(c->t, block);
 }
 
 static void code_page(void *opaque, uint64_t vaddr, uint64_t gpa)
@@ -69,7 +75,7 @@ static void code_page(void *opaque, uint64_t vaddr, uint64_t gpa)
 		return;
 	tracer_recorder_page(&t->recorder, &page, 0, compared,
 			     x86_mem_at(t->config.mem, gpa, X86_PAGE_SIZE));
-	if (logs(t) && tracer_seen_near(&t->hardware.seen, vaddr))
+	if (logs(t) && is_near(t, vaddr))
 		pt_of(t)->watch_writes(t->config.ev, gpa, true);
 }
 
@@ -199,7 +205,7 @@ static void written_place(void *opaque, uint64_t cr3, uint64_t vaddr)
 		.insns = trace_writer_stream_bytes(t->recorder.writer, t->recorder.vcpu),
 	};
 
-	if (!tracer_seen_near(&t->hardware.seen, vaddr))
+	if (!is_near(t, vaddr))
 		return;
 	if (!tracer_recorder_page(&t->recorder, &page, 0, X86_PAGE_SIZE,
 				  x86_mem_at(t->config.mem, w->gpa, X86_PAGE_SIZE)))
