@@ -168,10 +168,10 @@ static const struct {
 	 "by-offset code0=ffe0 page begin@0 TIP:0 TIP:0 code0=90ffe0 page TIP:0 TIP:0 "
 	 "code0=9090ffe0 page TIP:0 finish@2",
 	 "S E0 0 0 0 1 0 1 0 1 2 0 1 A2", NULL},
-	/* An error shows that the code has changed already. Another page is changed to split the bytes. */
+	/* An error shows that the code has changed already. It is the new code from the next PSB on. */
 	{"found late",
-	 "by-offset page@1000/3000 code0=75fe page begin@0 TNT:1 read TNT:1 TIP:0 PSB+:0 "
-	 "page@1000/3000 TIP:0 TIP:0 code0=ffe0 page read TIP:0 finish@0",
+	 "by-offset code0=75fe page begin@0 TNT:1 read TNT:1 TIP:0 PSB+:0 TIP:0 TIP:0 code0=ffe0 "
+	 "page read TIP:0 finish@0",
 	 "S E0 0 0 0 !trace stream does not match query 0 !trace stream does not match query",
 	 "S E0 0 0 !a conditional branch has no outcome 0 0 0 A0"},
 	/* An error before the last read shows nothing about a change that was found later. */

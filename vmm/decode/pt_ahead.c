@@ -203,11 +203,23 @@ static uint64_t follow_offsets(struct decode_pt_flow *f)
 	return decode_code_change_behind(a->store, a->at);
 }
 
+/*
+ * Return the number of the next @len bytes up to a PSB behind the first one. An error can change the
+ * code, from the next PSB on. If that PSB were in the same piece, the result would depend on pieces.
+ */
+static uint64_t up_to_psb(const struct decode_pt_flow *f, uint64_t len)
+{
+	const struct decode_pt_ahead *a = &f->ahead;
+	const uint8_t *bytes = f->bytes + (a->at - a->segment->begin);
+
+	return len ? 1 + a->system->find_psb(bytes + 1, (size_t)len - 1) : 0;
+}
+
 static int push(struct decode_pt_flow *f)
 {
 	struct decode_pt_ahead *a = &f->ahead;
 	const struct decode_segment *s = a->segment;
-	uint64_t end = s->end, len, next;
+	uint64_t end = s->end, len, next, change;
 	int err = 0;
 
 	if (a->at == s->end) {
@@ -227,9 +239,9 @@ static int push(struct decode_pt_flow *f)
 	next = follow_switches(f);
 	if (next < end)
 		end = next;
-	next = follow_offsets(f);
-	if (next < end)
-		end = next;
+	change = follow_offsets(f);
+	if (change < end)
+		end = change;
 	if (decode_pt_stops_inside(f) && f->stop.at < end)
 		end = f->stop.at;
 	if (f->live.on && f->live.limit < end)
@@ -239,6 +251,8 @@ static int push(struct decode_pt_flow *f)
 		err = decode_pt_window_read(f, a->at + len);
 	if (err)
 		return err;
+	if (change != UINT64_MAX)
+		len = up_to_psb(f, len);
 	dec_pt_push(&a->pt, f->bytes + (a->at - s->begin), (size_t)len);
 	a->at += len;
 	return a->no_memory ? -ENOMEM : 1;
