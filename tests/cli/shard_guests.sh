@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/cli.sh
+. tests/lib/refuse.sh
 PARTIALS=${O:-build/${MODE:-rel}}/tests/partials
 
 t=$dir/t.vpt
@@ -98,21 +99,8 @@ else
 	tap_fail "results that did not fit: $repaired" "at least 50 are expected"
 fi
 
-# refused NAME STATUS TEXT ARGUMENT...: one line, and no output.
-refused() {
-	name=$1 status=$2 text=$3
-	shift 3
-	"$VPT" shard "$@" >"$dir/got" 2>"$dir/got.err"
-	if [ $? -eq "$status" ] && [ ! -s "$dir/got" ] && grep -q -e "$text" "$dir/got.err" &&
-		[ "$(wc -l <"$dir/got.err")" -eq 1 ]; then
-		tap_ok "refused: $name"
-	else
-		tap_fail "refused: $name" "$(cat "$dir/got.err")"
-	fi
-}
-
-refused "a piece" 3 "it has a host and its guests, and no pieces" cut "$plan" 0
-refused "trees by space" 3 "have no shards" plan --spaces "$t"
-refused "edges by space" 3 "have no shards" plan --edges "$t"
-refused "PTI" 2 "omit --pti" plan --insn --spaces --pti "$t"
+refuses "a piece" 3 "it has a host and its guests, and no pieces" shard cut "$plan" 0
+refuses "trees by space" 3 "have no shards" shard plan --spaces "$t"
+refuses "edges by space" 3 "have no shards" shard plan --edges "$t"
+refuses "PTI" 2 "omit --pti" shard plan --insn --spaces --pti "$t"
 tap_end

@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/cli.sh
+. tests/lib/refuse.sh
 
 t=$dir/t.vpt
 plan=$t.plan
@@ -108,28 +109,15 @@ fi
 "$VPT" shard run -q "$plan" 2-4 2>"$dir/err" && rm "$plan.d"/000003-000003.part
 if [ ! -s "$dir/err" ] && same "" --insn --lines; then tap_ok "a range"; else tap_fail "a range" "$(cat "$dir/got.err")"; fi
 
-# refused NAME STATUS TEXT ARGUMENT...: one line, and no output.
-refused() {
-	name=$1 status=$2 text=$3
-	shift 3
-	"$VPT" shard "$@" >"$dir/got" 2>"$dir/got.err"
-	if [ $? -eq "$status" ] && [ ! -s "$dir/got" ] && grep -q -e "$text" "$dir/got.err" &&
-		[ "$(wc -l <"$dir/got.err")" -eq 1 ]; then
-		tap_ok "refused: $name"
-	else
-		tap_fail "refused: $name" "$(cat "$dir/got.err")"
-	fi
-}
-
-refused "two listings" 2 "only one of them" plan --insn --blocks "$t"
-refused "a listing of calls" 2 "not with --calls" plan --insn --calls "$t"
-refused "lines of a summary" 2 "only with --insn" plan --lines "$t"
-refused "JSON of a summary's plan" 2 "give it to merge" plan --json "$t"
-refused "JSON of a text" 2 "make the plan with --json" merge --json "$plan"
-refused "coverage of a listing" 2 "not a plan of counts" merge --coverage "$plan"
-refused "stacks of a listing" 2 "make the plan with --spaces" merge --to=folded "$plan"
+refuses "two listings" 2 "only one of them" shard plan --insn --blocks "$t"
+refuses "a listing of calls" 2 "not with --calls" shard plan --insn --calls "$t"
+refuses "lines of a summary" 2 "only with --insn" shard plan --lines "$t"
+refuses "JSON of a summary's plan" 2 "give it to merge" shard plan --json "$t"
+refuses "JSON of a text" 2 "make the plan with --json" shard merge --json "$plan"
+refuses "coverage of a listing" 2 "not a plan of counts" shard merge --coverage "$plan"
+refuses "stacks of a listing" 2 "make the plan with --spaces" shard merge --to=folded "$plan"
 printf x | dd of="$plan.d/000005-000005.part" bs=1 seek=2000 conv=notrunc 2>/dev/null
-refused "a damaged listing" 3 "000005-000005.part: damaged" merge "$plan"
+refuses "a damaged listing" 3 "000005-000005.part: damaged" shard merge "$plan"
 
 # A guest that crashes: the last line says so. There is no IDT, so the exception is a triple fault.
 echo 'void _start(void) { for (volatile int i = 0; i < 999; i++) ; *(volatile int *)0x7fffffff0000 = 1; }' |
