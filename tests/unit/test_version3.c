@@ -68,6 +68,7 @@ START_TEST(layout)
 	ck_assert_int_eq(TRACE_BLOCK_CUT, 28);
 	ck_assert_int_eq(TRACE_BLOCK_OPTIONS, 29);
 	ck_assert_int_eq(TRACE_BLOCK_TASK, 30);
+	ck_assert_int_eq(TRACE_BLOCK_CHANGE, 31);
 	ck_assert_uint_eq(offsetof(struct trace_file_header, flags), 16);
 	ck_assert_uint_eq(offsetof(struct trace_origin, cpu), 8);
 	ck_assert_uint_eq(offsetof(struct trace_origin, time_zero), 16);
@@ -81,6 +82,7 @@ START_TEST(layout)
 	ck_assert_uint_eq(offsetof(struct trace_file_ref, hash), 48);
 	ck_assert_uint_eq(offsetof(struct trace_user_mark, len), 36);
 	ck_assert_uint_eq(offsetof(struct trace_cut, why), 24);
+	ck_assert_uint_eq(offsetof(struct trace_page_change, offset), 16);
 }
 END_TEST
 
@@ -342,6 +344,46 @@ START_TEST(epochs)
 }
 END_TEST
 
+/* Contents that differ in a few bytes, at both ends of a page. A large change is a page. */
+START_TEST(changes)
+{
+	static const struct {
+		size_t at, len;
+	} part[] = {{0, 1}, {4095, 1}, {100, 1024}, {100, 1025}};
+	uint8_t page[5][TRACE_CODE_BYTES];
+	const uint8_t *const *contents;
+	uint64_t id[5], bytes, more;
+	struct trace_reader *r;
+	struct file f;
+	unsigned int i;
+	size_t n;
+
+	begin(&f, 1);
+	memset(page[0], 0x90, sizeof(page[0]));
+	ck_assert_int_eq(trace_writer_page(f.w, page[0], &id[0]), 0);
+	for (i = 1; i < 5; i++) {
+		memcpy(page[i], page[i - 1], sizeof(page[i]));
+		memset(page[i] + part[i - 1].at, (int)i, part[i - 1].len);
+		bytes = trace_writer_file_bytes(f.w);
+		ck_assert_int_eq(trace_writer_change(f.w, id[i - 1], page[i], part[i - 1].at,
+						     part[i - 1].at + part[i - 1].len, &id[i]),
+				 0);
+		more = trace_writer_file_bytes(f.w) - bytes;
+		ck_assert_uint_eq(more, i < 4 ? 40 + ((part[i - 1].len + 7) & ~7u) : 32 + 4096);
+	}
+	ck_assert_int_eq(trace_writer_change(f.w, 6, page[1], 0, 1, &id[0]), -EINVAL);
+	ck_assert_int_eq(trace_writer_change(f.w, 0, page[1], 0, 1, &id[0]), -EINVAL);
+	ck_assert_int_eq(trace_writer_change(f.w, 1, page[1], 1, 1, &id[0]), -EINVAL);
+	ck_assert_int_eq(trace_writer_change(f.w, 1, page[1], 4096, 4097, &id[0]), -EINVAL);
+	r = finish(&f);
+	contents = trace_reader_contents(r, &n);
+	ck_assert_uint_eq(n, 5);
+	for (i = 0; i < 5; i++)
+		ck_assert_mem_eq(contents[i], page[i], sizeof(page[i]));
+	end(&f, r);
+}
+END_TEST
+
 /* A few blocks and a stream to be wrong about: 20 bytes of vCPU 1, a PAGE block with id 1. */
 static size_t sample(uint8_t *to)
 {
@@ -404,13 +446,15 @@ static struct trace_reader *read_bytes(const uint8_t *bytes, size_t len, int *er
 #define TASK	"a TASK block is not as it must be"
 #define OPTIONS "an OPTIONS block is not as it must be"
 #define PACKED	"a PACKED block's lengths are out of range"
+#define RISE	"the id of a content does not rise"
+#define CHANGE	"a CHANGE block is outside of its page"
 #define FULL	0x6161616161616161ull
 #define U(a, b) ((uint64_t)(b) << 32 | (a))
 
 static const struct {
 	const char *why;
 	unsigned int type, vcpu, len;
-	uint64_t words[16];
+	uint64_t words[2 + TRACE_CODE_BYTES / 8];
 } wrong[] = {
 	{LENGTH, TRACE_BLOCK_ORIGIN, 0, 120, {0}},
 	{ORIGIN, TRACE_BLOCK_ORIGIN, 0, 128, {TRACE_ORIGIN_KINDS}},
@@ -493,6 +537,14 @@ static const struct {
 	{TASK, TRACE_BLOCK_TASK, 1, 56, {0, 0, 0, 0, 1, FULL, FULL}},
 	{"a TASK block goes back", TRACE_BLOCK_TASK, 1, 112, {9, 0, 0, 0, 0, 0, 0, 8}},
 	{PLACE, TRACE_BLOCK_TASK, 2, 56, {0}},
+	{LENGTH, TRACE_BLOCK_CHANGE, 0, 16, {2, 1}},
+	{LENGTH, TRACE_BLOCK_CHANGE, 0, 24, {2, 1}},
+	{RISE, TRACE_BLOCK_CHANGE, 0, 32, {1, 1}},
+	{RISE, TRACE_BLOCK_PAGE, 0, 16 + TRACE_CODE_BYTES, {1}},
+	{"a CHANGE block names a content that is not there", TRACE_BLOCK_CHANGE, 0, 32, {3, 2}},
+	{CHANGE, TRACE_BLOCK_CHANGE, 0, 32, {2, 1, 4089}},
+	{CHANGE, TRACE_BLOCK_CHANGE, 0, 32, {2, 1, 0xffffffff}},
+	{CHANGE, TRACE_BLOCK_CHANGE, 0, 32, {2, 1, U(0, 1)}},
 	{LENGTH, TRACE_BLOCK_CUT, 0, 24, {0}},
 	{CUT, TRACE_BLOCK_CUT, 0, 32, {8}},
 	{CUT, TRACE_BLOCK_CUT, 0, 32, {8, 0, 0, TRACE_CUT_WHYS}},
@@ -625,6 +677,34 @@ static size_t append_packed(uint8_t *to, const uint8_t *inside, size_t len)
 	return append(to, TRACE_BLOCK_PACKED, 0, n, payload);
 }
 
+/* A small file with many CHANGE blocks, which could be compressed. */
+START_TEST(changes_are_bounded)
+{
+	static uint8_t bytes[ROOM], inside[ROOM];
+	const size_t n = sample(bytes);
+	struct trace_page_change change[2] = {{.id = 1, .base = 1}};
+	struct trace_reader *r;
+	size_t at = n, contents;
+	int err;
+
+	for (change->id = 2; change->id < 4000; change->id++)
+		at += append(bytes + at, TRACE_BLOCK_CHANGE, 0, sizeof(*change) + 1, change);
+	r = read_bytes(bytes, at, &err);
+	ck_assert_ptr_nonnull(r);
+	ck_assert_str_eq(trace_reader_extent(r)->why, "the file ends without an END block");
+	trace_reader_close(r);
+	memcpy(inside, bytes + n, at - n);
+	at = n + append_packed(bytes + n, inside, at - n);
+	r = read_bytes(bytes, at, &err);
+	ck_assert_ptr_nonnull(r);
+	ck_assert_str_eq(trace_reader_extent(r)->why,
+			 "the CHANGE blocks would take too much memory");
+	trace_reader_contents(r, &contents);
+	ck_assert_uint_eq(contents, 1 + 1024 + at / 16);
+	trace_reader_close(r);
+}
+END_TEST
+
 static size_t trace_block(uint8_t *to, uint64_t offset, char fill, size_t len)
 {
 	static uint8_t payload[ROOM];
@@ -754,6 +834,7 @@ Suite *test_suite(void)
 	tcase_add_test(tc, cut_stream);
 	tcase_add_loop_test(tc, point_has_psb_plus, 1, 130);
 	tcase_add_test(tc, epochs);
+	tcase_add_test(tc, changes);
 	suite_add_tcase(s, tc);
 
 	tc = tcase_create("wrong");
@@ -762,6 +843,7 @@ Suite *test_suite(void)
 	tcase_add_test(tc, unknown_header);
 	tcase_add_test(tc, unknown_flags);
 	tcase_add_test(tc, views_are_bounded);
+	tcase_add_test(tc, changes_are_bounded);
 	suite_add_tcase(s, tc);
 
 	tc = tcase_create("packed");

@@ -671,7 +671,7 @@ static const struct {
 	{"a block's length is wrong", TRACE_BLOCK_MAP, 1, 48, {0x1000, 0, 0, 0, 2}},
 	{"a block's length is wrong", TRACE_BLOCK_MAP, 1, 0, {0}},
 	{"a page of code is not aligned", TRACE_BLOCK_MAP, 1, 40, {0x1000, 1, 0, 0, 2}},
-	{"a PAGE block's id does not rise", TRACE_BLOCK_PAGE, 0, 16 + TRACE_CODE_BYTES, {2}},
+	{"the id of a content does not rise", TRACE_BLOCK_PAGE, 0, 16 + TRACE_CODE_BYTES, {2}},
 	{NO_PAGE, TRACE_BLOCK_MAP, 1, 40, {0x1000, 0x1000, 0, 0, 3}},
 	{NO_PAGE, TRACE_BLOCK_MAP, 1, 80, {0x1000, 0x1000, 0, 0, 2, 0x1000, 0x2000, 0, 0, 0}},
 };

@@ -65,6 +65,7 @@ enum trace_block_type {
 	TRACE_BLOCK_CUT,     /* struct trace_cut */
 	TRACE_BLOCK_OPTIONS, /* struct trace_run_options, then their text: of all vCPUs */
 	TRACE_BLOCK_TASK,    /* struct trace_task[] */
+	TRACE_BLOCK_CHANGE,  /* struct trace_page_change, then the changed bytes: of all vCPUs */
 	TRACE_BLOCK_TYPES,
 	/* Types that a reader must know have TRACE_BLOCK_NEEDED. */
 	TRACE_BLOCK_PIECE = 0x8001, /* struct trace_piece */
@@ -155,9 +156,20 @@ struct trace_page_content {
 	uint64_t reserved;
 };
 
+/*
+ * A content that differs from the content @base in the bytes from @offset on only. The block has
+ * their new values. Its id is one of the ids of PAGE blocks.
+ */
+struct trace_page_change {
+	uint64_t id;
+	uint64_t base;
+	uint32_t offset;
+	uint32_t reserved;
+};
+
 struct trace_page_map {
 	struct trace_code_page page;
-	uint64_t content; /* the id of a PAGE block */
+	uint64_t content; /* the id of a PAGE or CHANGE block */
 };
 
 /*

@@ -9,6 +9,10 @@
 
 #include "trace/reader_state.h"
 
+/* A file may have this many CHANGE blocks, and another one for each 16 of its bytes. */
+#define CHANGES_OF_SMALL_FILE 1024u
+#define BYTES_OF_CHANGE	      16u
+
 const char trace_reader_no_memory[] = "there is no memory to list a block";
 
 static const char *read_info(struct trace_reader *r, const struct trace_block *b, const void *p)
@@ -75,21 +79,66 @@ static const char *read_code(struct trace_reader *r, struct trace_reader_vcpu *v
 	return NULL;
 }
 
+static const char *add_content(struct trace_reader *r, uint64_t id, const uint8_t *bytes)
+{
+	if (id <= (r->contents.n ? r->ids.at[r->contents.n - 1] : 0))
+		return "the id of a content does not rise";
+	if (!trace_vec_room(&r->contents) || !trace_vec_room(&r->ids))
+		return trace_reader_no_memory;
+	r->contents.at[r->contents.n++] = bytes;
+	r->ids.at[r->ids.n++] = id;
+	return NULL;
+}
+
 static const char *read_page(struct trace_reader *r, const struct trace_block *b, const void *p)
 {
 	struct trace_page_content content;
-	uint64_t last = r->contents.n ? r->ids.at[r->contents.n - 1] : 0;
 
 	if (b->len != sizeof(content) + TRACE_CODE_BYTES)
 		return "a block's length is wrong";
 	memcpy(&content, p, sizeof(content));
-	if (content.id <= last)
-		return "a PAGE block's id does not rise";
-	if (!trace_vec_room(&r->contents) || !trace_vec_room(&r->ids))
+	return add_content(r, content.id, (const uint8_t *)p + sizeof(content));
+}
+
+/*
+ * A CHANGE block is small, and its content is a page. It has blocks MAP and EPOCH beside it, and
+ * their checksums cannot be compressed. So a file that a writer made has fewer.
+ */
+static bool too_many_changes(const struct trace_reader *r)
+{
+	return r->changes >= CHANGES_OF_SMALL_FILE + r->blocks.source.size / BYTES_OF_CHANGE;
+}
+
+static const char *read_change(struct trace_reader *r, const struct trace_block *b, const void *p)
+{
+	struct trace_page_change change;
+	const size_t len = b->len - sizeof(change);
+	const char *why;
+	uint8_t *page;
+	size_t base;
+
+	if (b->len <= sizeof(change))
+		return "a block's length is wrong";
+	memcpy(&change, p, sizeof(change));
+	base = trace_reader_find_content(r, change.base);
+	if (!base)
+		return "a CHANGE block names a content that is not there";
+	if (change.reserved || change.offset > TRACE_CODE_BYTES ||
+	    len > TRACE_CODE_BYTES - change.offset)
+		return "a CHANGE block is outside of its page";
+	if (too_many_changes(r))
+		return "the CHANGE blocks would take too much memory";
+	page = trace_arena_alloc(&r->blocks.arena, TRACE_CODE_BYTES);
+	if (!page)
 		return trace_reader_no_memory;
-	r->contents.at[r->contents.n++] = (const uint8_t *)p + sizeof(content);
-	r->ids.at[r->ids.n++] = content.id;
-	return NULL;
+	memcpy(page, r->contents.at[base - 1], TRACE_CODE_BYTES);
+	memcpy(page + change.offset, (const uint8_t *)p + sizeof(change), len);
+	why = add_content(r, change.id, page);
+	if (why)
+		trace_arena_undo(&r->blocks.arena, page, TRACE_CODE_BYTES);
+	else
+		r->changes++;
+	return why;
 }
 
 size_t trace_reader_find_content(const struct trace_reader *r, uint64_t id)
@@ -282,6 +331,8 @@ static const char *read_newer(struct trace_reader *r, struct trace_reader_vcpu *
 		return trace_reader_take_cut(v, p, b->len);
 	case TRACE_BLOCK_OPTIONS:
 		return trace_reader_take_options(r, p, b->len);
+	case TRACE_BLOCK_CHANGE:
+		return read_change(r, b, p);
 	case TRACE_BLOCK_PIECE:
 		return trace_reader_take_piece(r, b->vcpu, p, b->len);
 	default:
@@ -392,6 +443,7 @@ static enum trace_block_use use(struct trace_blocks *b, const struct trace_block
 	case TRACE_BLOCK_FRAME:
 	case TRACE_BLOCK_VIEW:
 	case TRACE_BLOCK_CUT:
+	case TRACE_BLOCK_CHANGE:
 		/* Their content is copied into other structures. */
 		return TRACE_USE_LOOK;
 	default:

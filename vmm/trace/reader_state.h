@@ -155,6 +155,7 @@ struct trace_reader {
 		uint64_t *at; /* ids of the contents, ascending */
 		size_t n, room;
 	} ids;
+	uint64_t changes; /* number of contents of CHANGE blocks */
 	struct trace_stretches stretches;
 	struct trace_reader_vcpu *vcpu; /* info->vcpus entries */
 };

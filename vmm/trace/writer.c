@@ -425,6 +425,27 @@ int trace_writer_page(struct trace_writer *w, const void *bytes, uint64_t *id)
 	return err;
 }
 
+/* A larger change is a page of its own. */
+#define CHANGE_MAX 1024u
+
+int trace_writer_change(struct trace_writer *w, uint64_t base, const void *bytes, size_t from,
+			size_t to, uint64_t *id)
+{
+	const struct trace_page_change change = {
+		.id = w->contents + 1, .base = base, .offset = (uint32_t)from};
+	int err;
+
+	if (w->sink.put || to - from > CHANGE_MAX)
+		return trace_writer_page(w, bytes, id);
+	if (!base || base > w->contents || from >= to || to > TRACE_CODE_BYTES)
+		return w->error ? w->error : -EINVAL;
+	err = trace_writer_block(w, TRACE_BLOCK_CHANGE, 0, &change, sizeof(change),
+				 (const uint8_t *)bytes + from, to - from);
+	if (!err)
+		*id = ++w->contents;
+	return err;
+}
+
 int trace_writer_map(struct trace_writer *w, unsigned int vcpu, const struct trace_page_map *maps,
 		     size_t count)
 {

@@ -57,6 +57,12 @@ int trace_writer_code(struct trace_writer *w, unsigned int vcpu, const struct tr
  * number; -EINVAL, which does not stick, if no content has it.
  */
 int trace_writer_page(struct trace_writer *w, const void *bytes, uint64_t *id);
+/*
+ * The same for a page that differs from the content @base in the bytes @from to @to - 1 only. The
+ * file gets no more than these bytes, if they are few.
+ */
+int trace_writer_change(struct trace_writer *w, uint64_t base, const void *bytes, size_t from,
+			size_t to, uint64_t *id);
 int trace_writer_map(struct trace_writer *w, unsigned int vcpu, const struct trace_page_map *maps,
 		     size_t count);
 /* Trace bytes in stream order; the writer keeps the offset and the PSB index. */

@@ -98,7 +98,7 @@ struct trace_writer {
 	uint8_t *stretches; /* GATHER_STRETCH bytes; NULL before the first stretch */
 	size_t stretch_bytes;
 	uint64_t nstretches; /* number of stretches */
-	uint64_t contents;   /* number of PAGE blocks, and the id of the last one */
+	uint64_t contents;   /* number of PAGE and CHANGE blocks, and the id of the last one */
 	uint64_t limit;	     /* limit of file_bytes */
 	bool full;	     /* the file is near the limit */
 	bool mute;	     /* the file gets no more bytes */
