@@ -111,7 +111,7 @@ CHECKS_SILICON := 'tests/run/silicon/silicon.sh 200000'
 CHECKS_LOCKSTEP := $(foreach part,0 1 2 3,'tests/run/lockstep.sh $(part) 4')
 # Unit tests that need a KVM.
 UNIT_KVM := test_kvm test_kvm_apic test_switch test_switch_guest test_switch_events test_switch_entry \
-	test_switch_cpus
+	test_switch_cpus test_kvm_guard
 # What needs a KVM, and says so where there is none: a part of what the software CPU runs.
 CHECKS_KVM := 'tests/run/matrix.sh guest skl kvm' 'tests/run/matrix.sh host spr kvm' \
 	'tests/run/matrix.sh guest airmont kvm' 'tests/run/matrix.sh host airmont kvm' \

@@ -62,7 +62,9 @@ static int get_sregs(struct engine_vcpu *vcpu, struct x86_sregs *s)
 static int log_writes(struct engine_vcpu *vcpu)
 {
 	(void)vcpu;
-	return hw.has_log ? 0 : -EOPNOTSUPP;
+	if (!hw.has_log)
+		return -EOPNOTSUPP;
+	return hw.log_stops ? ENGINE_WRITES_STOP : 0;
 }
 
 static void watch_writes(struct engine_vcpu *vcpu, uint64_t gpa, bool on)

@@ -32,7 +32,7 @@ extern struct hw {
 	bool host_on;
 
 	/* The engine's log: the watched pages, and those that are reported as written. */
-	bool has_log, watched[PAGES], wrote[PAGES];
+	bool has_log, log_stops, watched[PAGES], wrote[PAGES];
 	int log_error;
 } hw;
 

@@ -229,6 +229,33 @@ static int count_contents(void *opaque, const struct tracer_code_content *conten
 }
 
 /* Of one frame 8 versions are kept, and all together a number of contents. */
+/* The range in which a content differs from that before. */
+START_TEST(base_of_a_change)
+{
+	uint64_t base;
+	size_t from, to;
+
+	tracer_code_pages_keep(pages, 2);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 4096), TRACER_CODE_CHANGED);
+	ck_assert(!tracer_code_pages_base(pages, &base, &from, &to));
+	page[0] = 1;
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 4096), TRACER_CODE_CHANGED);
+	ck_assert(tracer_code_pages_base(pages, &base, &from, &to));
+	ck_assert_uint_eq(base, 1);
+	ck_assert_uint_eq(from, 0);
+	ck_assert_uint_eq(to, 1);
+	page[7] = page[4095] = 2;
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 4096), TRACER_CODE_CHANGED);
+	ck_assert(tracer_code_pages_base(pages, &base, &from, &to));
+	ck_assert_uint_eq(base, 2);
+	ck_assert_uint_eq(from, 7);
+	ck_assert_uint_eq(to, 4096);
+	/* Another frame has no content before. */
+	ck_assert_int_eq(note(0x1000, 0x401000, 0x401000, 0, 4096), TRACER_CODE_CHANGED);
+	ck_assert(!tracer_code_pages_base(pages, &base, &from, &to));
+}
+END_TEST
+
 START_TEST(contents_are_bounded)
 {
 	size_t count = 0;
@@ -259,5 +286,5 @@ TEST_SUITE("code_pages", setup, teardown)
 {
 	TEST_ADD(tcase, first_time_only, per_address_space_page_and_frame,
 		 changed_bytes_count_when_they_run, many_pages, versions, mappings_are_bounded,
-		 contents_are_bounded, places_of_a_frame, versions_to_keep);
+		 contents_are_bounded, places_of_a_frame, versions_to_keep, base_of_a_change);
 }

@@ -420,6 +420,134 @@ START_TEST(data_that_is_written)
 }
 END_TEST
 
+/* The guest stops before it writes to a page of code, and writes. */
+static void guest_stops(uint64_t gpa)
+{
+	hw.wrote[gpa / 4096] = true;
+	host_bytes(2);
+	tracer_exited(&hw.tracer);
+}
+
+static void guest_patches(uint64_t gpa, uint8_t byte)
+{
+	guest_stops(gpa);
+	guest_writes(gpa, byte, 1);
+}
+
+static void start_stops(void)
+{
+	hw.log_stops = true;
+	start_host(true);
+	hw.log_stops = false;
+	(void)host_ip();
+	hw.tracer.hardware.code_at = 0;
+	tracer_take(&hw.tracer);
+	ck_assert(hw.watched[CODE / 4096]);
+	hw.tracer.hardware.code_at = hw.tracer.hardware.new_at = UINT64_MAX;
+	hw.tracer.hardware.written_at = UINT64_MAX;
+}
+
+/* Each stop is a read, also without a change. So a decoder finds a change between two stops. */
+START_TEST(stops_before_writes)
+{
+	size_t before;
+	uint64_t file;
+
+	start_stops();
+	before = trace_writer_stream_bytes(hw.writer, 0);
+	guest_patches(CODE, 0x90);
+	/* A change takes less than a page of the file. */
+	file = trace_writer_file_bytes(hw.writer);
+	guest_patches(CODE + 0x200, 0x91);
+	ck_assert_uint_lt(trace_writer_file_bytes(hw.writer), file + 300);
+	tracer_close(&hw.tracer, CODE);
+	(void)hw_read_back(1);
+	ck_assert_uint_eq(position_of(0x90), before + 3);
+	ck_assert_uint_eq(pages_at(CODE, &(uint64_t){0}, &(uint8_t){0}), 3);
+	/* The begin, the sweep, two reads for each write, the end. */
+	ck_assert_uint_eq(reads(), 7);
+}
+END_TEST
+
+/* Patches here and there leave a page watched for long. */
+START_TEST(stops_at_patches)
+{
+	unsigned int i;
+
+	start_stops();
+	for (i = 0; i < 100; i++)
+		guest_patches(CODE + 64 * (i % 60), (uint8_t)(i + 1));
+	ck_assert(hw.watched[CODE / 4096]);
+	for (; i < 1000 && hw.watched[CODE / 4096]; i++)
+		guest_patches(CODE + 64 * (i % 60), (uint8_t)(i + 1));
+	ck_assert_uint_lt(i, 200);
+	tracer_close(&hw.tracer, CODE);
+}
+END_TEST
+
+/* Data is written at the same place. It is not watched again, also not after a sweep. */
+START_TEST(stops_at_data)
+{
+	unsigned int i;
+
+	start_stops();
+	for (i = 0; i < 100 && hw.watched[CODE / 4096]; i++)
+		guest_patches(CODE + 0x800, (uint8_t)(i + 1));
+	ck_assert_uint_ge(i, 16);
+	ck_assert_uint_lt(i, 20);
+	hw.tracer.hardware.code_at = 0;
+	tracer_take(&hw.tracer);
+	ck_assert(!hw.watched[CODE / 4096]);
+	tracer_close(&hw.tracer, CODE);
+}
+END_TEST
+
+/* The processor sets accessed bits in page tables, which is no change of them. */
+START_TEST(stops_without_a_change)
+{
+	unsigned int i;
+
+	start_stops();
+	for (i = 0; i < 31; i++)
+		guest_stops(CODE);
+	/* A change begins the count anew. */
+	guest_writes(CODE, 0x90, 1);
+	for (i = 0; i < 100 && hw.watched[CODE / 4096]; i++)
+		guest_stops(CODE);
+	ck_assert_uint_eq(i, 32);
+	tracer_close(&hw.tracer, CODE);
+}
+END_TEST
+
+/* An IP in a page of ring 3 that is not known has the exit record it, without waiting. */
+START_TEST(code_that_is_new_at_a_stop)
+{
+	const uint64_t ip = CODE + 0x3000;
+	uint64_t at = 0;
+	uint8_t byte;
+	size_t len;
+
+	start_stops();
+	len = trace_writer_stream_bytes(hw.writer, 0);
+	ck_assert(x86_mem_write(&hw.mem, ip, "\xcc", 1));
+	hw.tracer.hardware.seen.space = hw.sregs.cr3;
+	len += host_ip_at(ip);
+	tracer_exited(&hw.tracer);
+	ck_assert_uint_eq(hw.tracer.hardware.seen.places, 0);
+	ck_assert(hw.tracer.hardware.new_at != UINT64_MAX);
+	/* The same IP again is no reason to search. */
+	hw.tracer.hardware.new_at = UINT64_MAX;
+	(void)host_ip_at(ip);
+	tracer_exited(&hw.tracer);
+	ck_assert_uint_eq(hw.tracer.hardware.new_at, UINT64_MAX);
+	tracer_close(&hw.tracer, CODE);
+	(void)hw_read_back(1);
+	ck_assert_uint_eq(pages_at(ip, &at, &byte), 1);
+	ck_assert_uint_eq(at, len);
+	ck_assert_uint_eq(byte, 0xcc);
+}
+END_TEST
+
 /* Code of a new page is found at an exit. A known page is not compared. */
 START_TEST(code_that_is_new)
 {
@@ -512,6 +640,7 @@ TEST_SUITE("hardware code", hw_setup, hw_teardown)
 	TEST_ADD(tcase, code, isolated_tables, isolated_tables_of_ring_3, isolated_tables_by_pip,
 		 the_area_after_an_ip, code_within_a_session, too_much_code, code_that_is_written,
 		 code_that_is_written_after_the_area_of_an_ip, data_that_is_written,
-		 code_that_is_new, no_log, a_log_that_fails);
+		 stops_before_writes, stops_at_patches, stops_at_data, stops_without_a_change,
+		 code_that_is_new, code_that_is_new_at_a_stop, no_log, a_log_that_fails);
 	tcase_add_loop_test(tcase, spaces_by_pip, 1, 40);
 }

@@ -285,6 +285,12 @@ struct engine_trace {
 	uint64_t status; /* IA32_RTIT_STATUS */
 };
 
+/*
+ * A result of log_writes(): run() ends with KICK before an instruction writes to a watched page. Up to
+ * the next exit other writes to the page have no effect on run(). Call written() after each run().
+ */
+#define ENGINE_WRITES_STOP 1
+
 struct engine_writes_sink {
 	void (*page)(void *opaque, uint64_t gpa); /* may call watch_writes() */
 	void *opaque;
@@ -311,14 +317,15 @@ struct engine_pt {
 	int (*stop)(struct engine_vcpu *vcpu);
 	/*
 	 * Log the guest's writes to RAM, for this vCPU. Returns -errno if the host has no log, also
-	 * later. Call the functions below only after a success.
+	 * later. Call the functions below only after a success, which is 0 or ENGINE_WRITES_STOP.
 	 */
 	int (*log_writes)(struct engine_vcpu *vcpu);
 	/* Watch the writes to a page, or no longer, for all vCPUs. */
 	void (*watch_writes)(struct engine_vcpu *vcpu, uint64_t gpa, bool on);
 	/*
 	 * Report the watched pages that a vCPU has written since the last call with this vCPU, or
-	 * that are newly watched. Returns 0 or -errno.
+	 * that are newly watched. With ENGINE_WRITES_STOP report those that it is about to write,
+	 * and report them again at the next exit. Returns 0 or -errno.
 	 */
 	int (*written)(struct engine_vcpu *vcpu, const struct engine_writes_sink *sink);
 };

@@ -37,8 +37,11 @@ struct engine_kvm_vm {
 	struct engine_kvm_slot slot[ENGINE_KVM_SLOTS];
 	struct engine_kvm_replay *replay; /* NULL until the first fault needs it */
 	struct engine_kvm_writes *writes; /* kvm_writes.c: NULL until the first log_writes() */
-	uint32_t slot_flags;		  /* KVM_MEM_LOG_DIRTY_PAGES or 0 */
-	bool pt_owned;			  /* kvm_pt.c: the guest owns PT */
+	struct engine_kvm_guard *guard;	  /* kvm_guard.c: NULL while there is none */
+	int uffd;			  /* for the guard, or -1 */
+	unsigned int vcpus;
+	uint32_t slot_flags; /* KVM_MEM_LOG_DIRTY_PAGES or 0 */
+	bool pt_owned;	     /* kvm_pt.c: the guest owns PT */
 	unsigned int pins;   /* of the I/O APIC beside KVM's local APICs; 0: KVM has none */
 	unsigned int traced; /* vCPUs with a buffer for their host's trace */
 };

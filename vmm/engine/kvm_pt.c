@@ -11,6 +11,7 @@
 #include "engine/kvm_pt.h"
 
 #include "engine/kvm.h"
+#include "engine/kvm_guard.h"
 #include "engine/kvm_pt_abi.h"
 #include "vpt/rtit.h"
 
@@ -21,9 +22,11 @@ static int vm_create(const struct engine_probe *probe, struct engine_vm **vm)
 {
 	int error = engine_kvm_vm_create(probe, vm);
 
-	if (!error)
-		(*vm)->engine = &engine_kvm_pt_engine;
-	return error;
+	if (error)
+		return error;
+	(*vm)->engine = &engine_kvm_pt_engine;
+	engine_kvm_vm(*vm)->uffd = engine_kvm_guard_open();
+	return 0;
 }
 
 /*

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "engine/kvm.h"
+#include "engine/kvm_guard.h"
 #include "engine/kvm_pt_abi.h"
 #include "vpt/rtit.h"
 
@@ -92,6 +93,8 @@ int engine_kvm_pt_stop(struct engine_vcpu *vcpu)
 	/* The usage is that of the machine. A vCPU without a buffer is not traced. */
 	if (v->pt && !--v->vm->traced)
 		error = set_usage(v, KVM_X86_PT_OFF, 0);
+	if (!v->vm->traced)
+		engine_kvm_guard_free(v->vm);
 	engine_kvm_pt_free(v->pt);
 	v->pt = NULL;
 	if (ioctl(v->fd, KVM_X86_PT_SET_BUFFER, &none) && !error)

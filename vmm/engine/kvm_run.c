@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "engine/kvm_guard.h"
 #include "engine/kvm_pt_abi.h"
 
 #define VECTOR_DB 1
@@ -250,6 +251,13 @@ void engine_kvm_complete(struct engine_vcpu *vcpu, struct engine_exit *exit)
 	} while (engine_kvm_own_msr(v, exit));
 }
 
+/* In this order, a kick in between ends the next run(). */
+static void take_kick(struct engine_kvm_vcpu *v)
+{
+	__atomic_store_n(&v->kicked, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&v->run->immediate_exit, 0, __ATOMIC_RELEASE);
+}
+
 void engine_kvm_run(struct engine_vcpu *vcpu, bool want_irq, struct engine_exit *exit)
 {
 	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
@@ -261,15 +269,18 @@ void engine_kvm_run(struct engine_vcpu *vcpu, bool want_irq, struct engine_exit 
 	}
 	do {
 		if (v->kicked) {
-			/* In this order, a kick in between ends the next run(). */
-			__atomic_store_n(&v->kicked, 0, __ATOMIC_RELEASE);
-			__atomic_store_n(&v->run->immediate_exit, 0, __ATOMIC_RELEASE);
+			take_kick(v);
 			exit->kind = ENGINE_EXIT_KICK;
 			return;
 		}
 		v->run->request_interrupt_window = want_irq;
 		engine_kvm_put_extint(v);
+		if (v->vm->guard)
+			engine_kvm_guard_entered(v->vm->guard);
 		error = engine_kvm_enter(v);
+		/* The guard interrupts the vCPU before a write. */
+		if (v->vm->guard && error == -EINTR)
+			take_kick(v);
 		v->run->request_interrupt_window = 0;
 		finish(v, error, exit);
 		/* KVM returns EAGAIN after a wait for a start-up IPI. */

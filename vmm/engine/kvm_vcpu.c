@@ -184,6 +184,7 @@ int engine_kvm_vcpu_create(struct engine_vm *base, unsigned int index,
 	}
 	if (error)
 		goto fail;
+	vm->vcpus++;
 	*out = &v->base;
 	return 0;
 fail:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* KVM: the device, a VM, its memory, MSR filter and CPUID. */
 #include "engine/kvm.h"
+#include "engine/kvm_guard.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ int engine_kvm_vm_create(const struct engine_probe *probe, struct engine_vm **ou
 	if (!vm)
 		return -ENOMEM;
 	vm->fd = -1;
+	vm->uffd = -1;
 	vm->probe = *probe;
 	vm->dev = open("/dev/kvm", O_RDWR | O_CLOEXEC);
 	if (vm->dev < 0)
@@ -62,6 +64,9 @@ void engine_kvm_vm_destroy(struct engine_vm *base)
 		return;
 	engine_kvm_replay_free(vm);
 	engine_kvm_writes_free(vm);
+	engine_kvm_guard_free(vm);
+	if (vm->uffd >= 0)
+		close(vm->uffd);
 	if (vm->fd >= 0)
 		close(vm->fd);
 	if (vm->dev >= 0)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "engine/kvm.h"
+#include "engine/kvm_guard.h"
 
 #define PAGE	 4096u
 #define IN_WORD	 64u
@@ -100,6 +101,8 @@ int engine_kvm_pt_log_writes(struct engine_vcpu *vcpu)
 	struct engine_kvm_written *written;
 	int error = 0;
 
+	if (!engine_kvm_guard_start(v))
+		return ENGINE_WRITES_STOP;
 	if (v->written)
 		return 0;
 	if (!vm->writes)
@@ -124,6 +127,8 @@ void engine_kvm_pt_watch_writes(struct engine_vcpu *vcpu, uint64_t gpa, bool on)
 	const struct engine_kvm_writes *w = vm->writes;
 	uint32_t i;
 
+	if (vm->guard)
+		engine_kvm_guard_watch(vm->guard, gpa, on);
 	for (i = 0; w && i < ENGINE_KVM_SLOTS; i++) {
 		const struct engine_kvm_slot *slot = &vm->slot[i];
 		const uint64_t page = (gpa - slot->gpa) / PAGE, bit = 1ull << page % IN_WORD;
@@ -196,6 +201,8 @@ int engine_kvm_pt_written(struct engine_vcpu *vcpu, const struct engine_writes_s
 	const struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
 	uint32_t i;
 
+	if (v->vm->guard)
+		engine_kvm_guard_written(v->vm->guard, sink);
 	for (i = 0; v->written && i < ENGINE_KVM_SLOTS; i++) {
 		int error = v->vm->slot[i].bytes ? get_log(v->vm, i) : 0;
 

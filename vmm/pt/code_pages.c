@@ -300,6 +300,51 @@ void tracer_code_pages_number(struct tracer_code_pages *pages, uint64_t id)
 	pages->content[pages->latest - 1].id = id;
 }
 
+bool tracer_code_pages_frame(const struct tracer_code_pages *pages, uint64_t cr3, uint64_t vaddr,
+			     uint64_t *gpa)
+{
+	const struct map *map = find(pages->map, pages->slots, cr3, vaddr);
+
+	if (map->content)
+		*gpa = pages->content[map->content - 1].gpa;
+	return map->content;
+}
+
+static size_t first_difference(const uint8_t *a, const uint8_t *b)
+{
+	size_t i = 0, part;
+
+	if (!memcmp(a, b, PAGE))
+		return PAGE;
+	for (part = PAGE / 2; part; part /= 2)
+		if (!memcmp(a + i, b + i, part))
+			i += part;
+	return i;
+}
+
+bool tracer_code_pages_base(const struct tracer_code_pages *pages, uint64_t *id, size_t *from,
+			    size_t *to)
+{
+	const struct content *content = &pages->content[pages->latest - 1];
+	const uint8_t *now = copy_of(pages, pages->latest), *was;
+
+	if (!content->older)
+		return false;
+	was = copy_of(pages, content->older);
+	*id = pages->content[content->older - 1].id;
+	*from = first_difference(was, now);
+	for (*to = PAGE; *to > *from && was[*to - 1] == now[*to - 1];)
+		--*to;
+	return *id && *to > *from;
+}
+
+size_t tracer_code_pages_differs(struct tracer_code_pages *pages, uint64_t gpa, const uint8_t *now)
+{
+	const uint32_t content = *find_frame(pages, gpa);
+
+	return content ? first_difference(copy_of(pages, content), now) : PAGE;
+}
+
 uint32_t tracer_code_pages_emptied(const struct tracer_code_pages *pages)
 {
 	return pages->emptied;

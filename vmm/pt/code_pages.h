@@ -50,6 +50,18 @@ int tracer_code_pages_note(struct tracer_code_pages *pages, uint64_t cr3, uint64
 bool tracer_code_pages_forgot(struct tracer_code_pages *pages);
 /* Set the number of the content that the last call of tracer_code_pages_note() added. */
 void tracer_code_pages_number(struct tracer_code_pages *pages, uint64_t id);
+/* Find the frame that was recorded last for a place. Returns false if there is none. */
+bool tracer_code_pages_frame(const struct tracer_code_pages *pages, uint64_t cr3, uint64_t vaddr,
+			     uint64_t *gpa);
+/* Return the offset of the first byte that differs from the newest content of a frame, or 4096. */
+size_t tracer_code_pages_differs(struct tracer_code_pages *pages, uint64_t gpa, const uint8_t *now);
+/*
+ * Compare the content that the last call of tracer_code_pages_note() added with the content that its
+ * frame had before. Sets the number of the latter and the range of the bytes that differ. Returns
+ * false if there is no such content.
+ */
+bool tracer_code_pages_base(const struct tracer_code_pages *pages, uint64_t *id, size_t *from,
+			    size_t *to);
 /* Returns the number of times that all mappings were removed. */
 uint32_t tracer_code_pages_emptied(const struct tracer_code_pages *pages);
 /* Keep at most this many versions of a frame, in place of TRACER_CODE_VERSIONS. At least 2. */

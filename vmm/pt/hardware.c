@@ -126,9 +126,12 @@ static void begin(struct tracer *t, const struct vpt_rtit *rtit)
 	struct tracer_hardware *h = &t->hardware;
 
 	h->rtit = *rtit;
-	h->state = (h->state & ~(TRACER_HARDWARE_FULL | TRACER_HARDWARE_LOGS)) | TRACER_HARDWARE_ON;
+	h->state = (h->state &
+		    ~(TRACER_HARDWARE_FULL | TRACER_HARDWARE_LOGS | TRACER_HARDWARE_STOPS)) |
+		   TRACER_HARDWARE_ON;
 	h->sessions++;
 	tracer_seen_lost(&h->seen);
+	memset(h->page, 0, sizeof(h->page));
 	if (h->state & TRACER_HARDWARE_FOR_HOST)
 		tracer_code_log(t);
 	else
@@ -264,18 +267,22 @@ void tracer_hardware_take(struct tracer *t)
 void tracer_hardware_exited(struct tracer *t)
 {
 	struct tracer_hardware *h = &t->hardware;
+	const bool stops = h->state & TRACER_HARDWARE_STOPS;
 	uint64_t before = now_ns();
 
-	if (before >= h->written_at) {
+	if (before >= h->written_at || stops) {
 		find_host(t);
 		tracer_code_written(t);
 		h->written_at = after_pause(before);
 		before = now_ns();
 	}
-	if (before >= h->new_at && !(h->state & TRACER_HARDWARE_FULL)) {
+	if (h->state & TRACER_HARDWARE_FULL)
+		return;
+	/* A short process may be gone at the next exit. */
+	if (before >= h->new_at || (stops && tracer_code_is_new(t))) {
 		find_host(t);
 		(void)tracer_code_sweep(t, TRACER_CODE_SWEEP_NEW);
-		h->new_at = after_pause(before);
+		h->new_at = stops ? now_ns() + CODE_NS : after_pause(before);
 	}
 }
 

@@ -25,12 +25,20 @@ struct tracer;
 enum tracer_hardware_state {
 	TRACER_HARDWARE_ON = 1 << 0, /* a session is in progress */
 	TRACER_HARDWARE_FOR_HOST = 1 << 1,
-	TRACER_HARDWARE_FULL = 1 << 2, /* the session has too much code to record it again */
-	TRACER_HARDWARE_LOGS = 1 << 3, /* the engine logs writes to code */
+	TRACER_HARDWARE_FULL = 1 << 2,	/* the session has too much code to record it again */
+	TRACER_HARDWARE_LOGS = 1 << 3,	/* the engine logs writes to code */
+	TRACER_HARDWARE_STOPS = 1 << 4, /* the guest stops before it writes to a page of code */
 };
 
-#define TRACER_HARDWARE_SPACES	64u
-#define TRACER_HARDWARE_CHANGES 4096u
+#define TRACER_HARDWARE_SPACES 64u
+#define TRACER_HARDWARE_PAGES  65536u
+
+/* The changes of a page that is watched. */
+struct tracer_hardware_page {
+	uint16_t score;
+	uint16_t offset; /* of the last change */
+	uint8_t idle;	 /* reports without a change since the last change */
+};
 
 struct tracer_hardware {
 	uint32_t state; /* enum tracer_hardware_state */
@@ -46,7 +54,7 @@ struct tracer_hardware {
 	uint64_t space[TRACER_HARDWARE_SPACES];
 	size_t spaces;
 	uint32_t emptied; /* the result of tracer_code_pages_emptied() at the last sweep */
-	uint8_t changes[TRACER_HARDWARE_CHANGES]; /* of pages since the last sweep, by a hash */
+	struct tracer_hardware_page page[TRACER_HARDWARE_PAGES]; /* by a hash */
 };
 
 /* Handle a guest's WRMSR. Returns VPT_FAULT_GP if the processor or KVM refuses the write. */

@@ -8,14 +8,23 @@
 #include "pt/isolation.h"
 #include "pt/sweep.h"
 #include "pt/tracer.h"
+#include "x86/x86.h"
 
 #define PAGE_MASK (X86_PAGE_SIZE - 1)
 
 /*
- * Data can be near code. So the log no longer watches a page that has changed this many times since
- * the last sweep. Pages share counters, which only makes sweeps find their changes.
+ * Data can be near code. So the log no longer watches a page with too many changes. The same is true of
+ * reports without a change, such as those of a page table that the processor walks. Changes beside
+ * each other are those of data, and a patch is somewhere else than the one before. Pages share scores,
+ * which only makes sweeps find their changes.
+ *
+ * Without stops each change costs little, and the score is that since the last sweep.
  */
-#define MOST_CHANGES 16u
+#define MOST_SCORE  128u
+#define DATA_SCORE  8u
+#define PATCH_SCORE 1u
+#define NEAR_BYTES  16u
+#define MOST_IDLE   32u
 
 /* Versions of a frame that are kept. Code can change back. */
 #define VERSIONS 2u
@@ -28,6 +37,11 @@ static const struct engine_pt *pt_of(const struct tracer *t)
 static bool logs(const struct tracer *t)
 {
 	return t->hardware.state & TRACER_HARDWARE_LOGS;
+}
+
+static struct tracer_hardware_page *page_of(struct tracer *t, uint64_t gpa)
+{
+	return &t->hardware.page[gpa / X86_PAGE_SIZE % TRACER_HARDWARE_PAGES];
 }
 
 /* The argument of a sweep's callbacks. */
@@ -75,7 +89,7 @@ static void code_page(void *opaque, uint64_t vaddr, uint64_t gpa)
 		return;
 	tracer_recorder_page(&t->recorder, &page, 0, compared,
 			     x86_mem_at(t->config.mem, gpa, X86_PAGE_SIZE));
-	if (logs(t) && is_near(t, vaddr))
+	if (logs(t) && is_near(t, vaddr) && page_of(t, gpa)->score < MOST_SCORE)
 		pt_of(t)->watch_writes(t->config.ev, gpa, true);
 }
 
@@ -142,6 +156,44 @@ static void put_epoch(struct tracer *t)
 			     trace_writer_epoch(t->recorder.writer, t->recorder.vcpu, &read));
 }
 
+static struct x86_paging paging_of(const struct tracer *t, const struct x86_sregs *s)
+{
+	return (struct x86_paging){
+		.cr0 = s->cr0,
+		.cr4 = s->cr4,
+		.efer = s->efer,
+		.max_phy_addr = t->caps.max_phy_addr,
+	};
+}
+
+bool tracer_code_is_new(struct tracer *t)
+{
+	struct tracer_seen *seen = &t->hardware.seen;
+	struct x86_paging paging;
+	struct x86_sregs s;
+	bool is_new = seen->places == TRACER_SEEN_PLACES;
+	uint32_t error;
+	size_t i;
+
+	if (!seen->places || !t->recorder.pages || t->config.engine->get_sregs(t->config.ev, &s))
+		return false;
+	paging = paging_of(t, &s);
+	/* The code may be that of the kernel, such as of its first page tables. */
+	paging.cr4 &= ~(uint64_t)X86_CR4_SMEP;
+	for (i = 0; i < seen->places && !is_new; i++) {
+		const struct tracer_seen_place *p = &seen->place[i];
+		uint64_t was = UINT64_MAX, gpa;
+
+		paging.cr3 = p->cr3;
+		(void)tracer_code_pages_frame(t->recorder.pages, p->cr3, p->vaddr, &was);
+		is_new = x86_walk(t->config.mem, &paging, p->vaddr, X86_WALK_FETCH | X86_WALK_PEEK,
+				  &gpa, &error) &&
+			 gpa != was;
+	}
+	seen->places = 0;
+	return is_new;
+}
+
 size_t tracer_code_sweep(struct tracer *t, enum tracer_code_sweep how)
 {
 	struct code c = {.t = t, .how = how};
@@ -152,14 +204,9 @@ size_t tracer_code_sweep(struct tracer *t, enum tracer_code_sweep how)
 
 	if (!t->recorder.pages || t->config.engine->get_sregs(t->config.ev, &s))
 		return 0;
-	paging = (struct x86_paging){
-		.cr0 = s.cr0,
-		.cr4 = s.cr4,
-		.efer = s.efer,
-		.max_phy_addr = t->caps.max_phy_addr,
-	};
-	if (how != TRACER_CODE_SWEEP_NEW)
-		memset(t->hardware.changes, 0, sizeof(t->hardware.changes));
+	paging = paging_of(t, &s);
+	if (how != TRACER_CODE_SWEEP_NEW && !(t->hardware.state & TRACER_HARDWARE_STOPS))
+		memset(t->hardware.page, 0, sizeof(t->hardware.page));
 	/* If the tables were emptied, no kernel is known. */
 	if (t->hardware.emptied != tracer_code_pages_emptied(t->recorder.pages))
 		memset(t->hardware.space, 0, sizeof(t->hardware.space));
@@ -180,17 +227,25 @@ void tracer_code_log(struct tracer *t)
 {
 	const struct engine_pt *pt = pt_of(t);
 
-	if (!t->recorder.pages || !pt->log_writes || pt->log_writes(t->config.ev))
+	int how;
+
+	if (!t->recorder.pages || !pt->log_writes)
+		return;
+	how = pt->log_writes(t->config.ev);
+	if (how < 0)
 		return;
 	t->hardware.state |= TRACER_HARDWARE_LOGS;
+	if (how == ENGINE_WRITES_STOP)
+		t->hardware.state |= TRACER_HARDWARE_STOPS;
 	tracer_code_pages_keep(t->recorder.pages, VERSIONS);
+	tracer_recorder_set(&t->recorder, TRACER_RECORDER_CHANGES, true);
 }
 
 /* The argument of the callbacks for a written page. */
 struct written {
 	struct tracer *t;
 	uint64_t gpa;
-	bool changed;
+	bool changed, any;
 };
 
 /* Record the page at a place near which code was executed. */
@@ -213,21 +268,40 @@ static void written_place(void *opaque, uint64_t cr3, uint64_t vaddr)
 	w->changed = true;
 }
 
+/* Count a change at @offset, or a report without one. Returns true if there were too many. */
+static bool count_change(struct tracer *t, uint64_t gpa, size_t offset)
+{
+	const bool stops = t->hardware.state & TRACER_HARDWARE_STOPS;
+	struct tracer_hardware_page *p = page_of(t, gpa);
+	const size_t last = p->offset;
+
+	if (offset == X86_PAGE_SIZE) {
+		if (stops && ++p->idle == MOST_IDLE)
+			p->score = MOST_SCORE;
+		return p->score >= MOST_SCORE;
+	}
+	if (stops && (offset >= last + NEAR_BYTES || last >= offset + NEAR_BYTES))
+		p->score += PATCH_SCORE;
+	else
+		p->score += DATA_SCORE;
+	p->offset = (uint16_t)offset;
+	p->idle = 0;
+	return p->score >= MOST_SCORE;
+}
+
 static void written_page(void *opaque, uint64_t gpa)
 {
 	struct written *w = opaque;
 	struct tracer *t = w->t;
-	uint8_t *changes = &t->hardware.changes[gpa / X86_PAGE_SIZE % TRACER_HARDWARE_CHANGES];
+	const uint8_t *now = x86_mem_at(t->config.mem, gpa, X86_PAGE_SIZE);
+	const size_t offset = tracer_code_pages_differs(t->recorder.pages, gpa, now);
 	struct written page = {.t = t, .gpa = gpa};
 
+	w->any = true;
 	tracer_code_pages_places(t->recorder.pages, gpa, written_place, &page);
-	if (!page.changed)
-		return;
-	w->changed = true;
-	if (++*changes < MOST_CHANGES)
-		return;
-	*changes = 0;
-	pt_of(t)->watch_writes(t->config.ev, gpa, false);
+	w->changed |= page.changed;
+	if (count_change(t, gpa, offset))
+		pt_of(t)->watch_writes(t->config.ev, gpa, false);
 }
 
 void tracer_code_written(struct tracer *t)
@@ -238,6 +312,7 @@ void tracer_code_written(struct tracer *t)
 	if (!logs(t))
 		return;
 	tracer_recorder_note(&t->recorder, pt_of(t)->written(t->config.ev, &sink));
-	if (w->changed)
+	/* If the guest has stopped before it writes, the code was not changed up to here. */
+	if (w->changed || (w->any && t->hardware.state & TRACER_HARDWARE_STOPS))
 		put_epoch(t);
 }

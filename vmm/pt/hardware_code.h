@@ -35,6 +35,9 @@ enum tracer_code_sweep {
  */
 size_t tracer_code_sweep(struct tracer *t, enum tracer_code_sweep how);
 
+/* Returns true if the trace has IPs in pages of ring 3 that are not recorded, since the last call. */
+bool tracer_code_is_new(struct tracer *t);
+
 /* Have the engine log the writes to code, if it can. */
 void tracer_code_log(struct tracer *t);
 /* Record the code that was written since the last call. */

@@ -41,6 +41,8 @@ enum tracer_recorder_state {
 	TRACER_RECORDER_LOSES = 1 << 5, /* the last result of unit.ops->loses() */
 	/* No session begins, until tracer_drop_end(). LOST is set, too. */
 	TRACER_RECORDER_DROPS = 1 << 6,
+	/* The code changes often, so the file gets changed bytes in place of whole pages. */
+	TRACER_RECORDER_CHANGES = 1 << 7,
 };
 
 /* The receiver of a trace while it is made, besides the file or without one. */

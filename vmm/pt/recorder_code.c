@@ -8,6 +8,22 @@
 /* More than the blocks of one page take. */
 #define CODE_ROOM (2 * X86_PAGE_SIZE)
 
+/* Write a content that was noted, and set its number. Returns 0 or -errno. */
+static int put_content(struct tracer_recorder *rec, const uint8_t *now, uint64_t *id)
+{
+	size_t from, to;
+	uint64_t base;
+	int error;
+
+	if (rec->state & TRACER_RECORDER_CHANGES &&
+	    tracer_code_pages_base(rec->pages, &base, &from, &to))
+		error = trace_writer_change(rec->writer, base, now, from, to, id);
+	else
+		error = trace_writer_page(rec->writer, now, id);
+	tracer_code_pages_number(rec->pages, *id);
+	return error;
+}
+
 static void put_page(struct tracer_recorder *rec, const struct trace_code_page *page, int news,
 		     uint64_t id, const uint8_t *now)
 {
@@ -24,10 +40,8 @@ static void put_page(struct tracer_recorder *rec, const struct trace_code_page *
 	if (vpt_unlikely(tracer_recorder_at_limit(rec)) &&
 	    trace_writer_room(rec->writer) < CODE_ROOM)
 		return;
-	if (news == TRACER_CODE_CHANGED) {
-		error = trace_writer_page(rec->writer, now, &map.content);
-		tracer_code_pages_number(rec->pages, map.content);
-	}
+	if (news == TRACER_CODE_CHANGED)
+		error = put_content(rec, now, &map.content);
 	if (!error)
 		error = trace_writer_map(rec->writer, rec->vcpu, &map, 1);
 	tracer_recorder_note(rec, error);

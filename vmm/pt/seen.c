@@ -15,6 +15,21 @@ static void note_cr3(struct tracer_seen *s, uint64_t cr3)
 		s->cr3[s->spaces++] = cr3;
 }
 
+/* Note a page of the lower half of the address space, which is that of ring 3. */
+static void note_place(struct tracer_seen *s)
+{
+	const struct tracer_seen_place place = {s->space, s->ip & ~(uint64_t)0xfff};
+	size_t i;
+
+	if (!s->space || s->ip >> 63)
+		return;
+	for (i = s->places; i--;)
+		if (s->place[i].cr3 == place.cr3 && s->place[i].vaddr == place.vaddr)
+			return;
+	if (s->places < TRACER_SEEN_PLACES)
+		s->place[s->places++] = place;
+}
+
 static void note_ip(struct tracer_seen *s, const struct vpt_packet *packet)
 {
 	uint64_t area;
@@ -22,6 +37,7 @@ static void note_ip(struct tracer_seen *s, const struct vpt_packet *packet)
 
 	if (vpt_ip_expand(s->ip, packet->ip_bytes, packet->value, &s->ip))
 		return;
+	note_place(s);
 	area = s->ip >> TRACER_SEEN_SHIFT;
 	if (s->last < s->areas && s->area[s->last] == area)
 		return;
@@ -40,6 +56,7 @@ static void note(struct tracer_seen *s, const struct vpt_packet *packet)
 	switch (packet->kind) {
 	case VPT_PKT_PIP:
 		note_cr3(s, packet->value);
+		s->space = packet->value & ~(uint64_t)0xfff;
 		break;
 	case VPT_PKT_PSB:
 		s->ip = 0;
@@ -116,6 +133,7 @@ void tracer_seen_lost(struct tracer_seen *s)
 {
 	s->state = TRACER_SEEN_LOST;
 	s->rests = 0;
+	s->space = 0;
 }
 
 bool tracer_seen_near(const struct tracer_seen *s, uint64_t vaddr)

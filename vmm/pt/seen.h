@@ -8,8 +8,9 @@
 
 #include "vpt/packet.h"
 
-#define TRACER_SEEN_CR3S  64
-#define TRACER_SEEN_AREAS 256
+#define TRACER_SEEN_CR3S   64
+#define TRACER_SEEN_AREAS  256
+#define TRACER_SEEN_PLACES 64
 /* The size of an area is that of a large page. */
 #define TRACER_SEEN_SHIFT 21
 
@@ -22,6 +23,12 @@ struct tracer_seen {
 	/* The CR3s of PIPs since the caller last set @spaces to 0. Others than the first are left out. */
 	uint64_t cr3[TRACER_SEEN_CR3S];
 	size_t spaces;
+	uint64_t space; /* the CR3 of the last PIP, or 0 */
+	/* Pages of ring 3 with an IP since the caller last set @places to 0. Others are left out. */
+	struct tracer_seen_place {
+		uint64_t cr3, vaddr;
+	} place[TRACER_SEEN_PLACES];
+	size_t places;
 	/* The areas with an IP, and the one that was found last. With too many, all are near. */
 	uint64_t area[TRACER_SEEN_AREAS];
 	size_t areas, last;

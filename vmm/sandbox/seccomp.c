@@ -24,8 +24,9 @@
 #define IS_ASAN 0
 #endif
 
-#define X32	 0x40000000u
-#define KVM_TYPE 0xaeu
+#define X32	  0x40000000u
+#define KVM_TYPE  0xaeu
+#define UFFD_TYPE 0xaau
 #define NAMESPACES \
 	0x7e020000u		/* CLONE_NEWNS and the others; clone() does not support
                                  * CLONE_NEWTIME */
@@ -238,18 +239,19 @@ static void without(struct program *p, int call, unsigned int arg, uint32_t bits
 }
 
 /*
- * Allow KVM's ioctls, the ioctl of isatty(), and FIONREAD with a network, and no others: TIOCSTI
- * types into the terminal.
+ * Allow KVM's ioctls, the ioctl of isatty(), and FIONREAD with a network. The engine kvm-pt also
+ * needs those of an open userfaultfd. Refuse all others, because TIOCSTI types into the terminal.
  * Test them first, because every guest entry is one.
  */
-static void ioctls(struct program *p, bool network)
+static void ioctls(struct program *p, const struct sandbox_want *want)
 {
-	put(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 8);
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 9);
 	load_arg(p, 1);
-	put(p, BPF_JMP | BPF_JEQ | BPF_K, TCGETS, 4, 0);
-	put(p, BPF_JMP | BPF_JEQ | BPF_K, network ? FIONREAD : TCGETS, 3, 0);
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, TCGETS, 5, 0);
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, want->network ? FIONREAD : TCGETS, 4, 0);
 	put(p, BPF_ALU | BPF_RSH | BPF_K, _IOC_TYPESHIFT, 0, 0);
 	put(p, BPF_ALU | BPF_AND | BPF_K, _IOC_TYPEMASK, 0, 0);
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, want->caps ? UFFD_TYPE : KVM_TYPE, 1, 0);
 	put(p, BPF_JMP | BPF_JEQ | BPF_K, KVM_TYPE, 0, 1);
 	ret(p, SECCOMP_RET_ALLOW);
 	ret(p, REFUSE);
@@ -367,7 +369,7 @@ int sandbox_seccomp(const struct sandbox_want *want)
 	put(&p, BPF_JMP | BPF_JGE | BPF_K, X32, 0, 1);
 	ret(&p, SECCOMP_RET_KILL_PROCESS);
 	if (!want->watch) {
-		ioctls(&p, want->network);
+		ioctls(&p, want);
 		arguments(&p, want);
 	}
 	search(&p, ranges, find_ranges(want, ranges));
