@@ -131,7 +131,6 @@ static void begin(struct tracer *t, const struct vpt_rtit *rtit)
 		   TRACER_HARDWARE_ON;
 	h->sessions++;
 	tracer_seen_lost(&h->seen);
-	memset(h->page, 0, sizeof(h->page));
 	if (h->state & TRACER_HARDWARE_FOR_HOST)
 		tracer_code_log(t);
 	else

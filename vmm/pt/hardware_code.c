@@ -205,7 +205,7 @@ size_t tracer_code_sweep(struct tracer *t, enum tracer_code_sweep how)
 	if (!t->recorder.pages || t->config.engine->get_sregs(t->config.ev, &s))
 		return 0;
 	paging = paging_of(t, &s);
-	if (how != TRACER_CODE_SWEEP_NEW && !(t->hardware.state & TRACER_HARDWARE_STOPS))
+	if (logs(t) && how != TRACER_CODE_SWEEP_NEW && !(t->hardware.state & TRACER_HARDWARE_STOPS))
 		memset(t->hardware.page, 0, sizeof(t->hardware.page));
 	/* If the tables were emptied, no kernel is known. */
 	if (t->hardware.emptied != tracer_code_pages_emptied(t->recorder.pages))
@@ -226,7 +226,6 @@ size_t tracer_code_sweep(struct tracer *t, enum tracer_code_sweep how)
 void tracer_code_log(struct tracer *t)
 {
 	const struct engine_pt *pt = pt_of(t);
-
 	int how;
 
 	if (!t->recorder.pages || !pt->log_writes)
@@ -234,6 +233,7 @@ void tracer_code_log(struct tracer *t)
 	how = pt->log_writes(t->config.ev);
 	if (how < 0)
 		return;
+	memset(t->hardware.page, 0, sizeof(t->hardware.page));
 	t->hardware.state |= TRACER_HARDWARE_LOGS;
 	if (how == ENGINE_WRITES_STOP)
 		t->hardware.state |= TRACER_HARDWARE_STOPS;
