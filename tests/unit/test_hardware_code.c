@@ -144,7 +144,7 @@ static uint64_t position_of(uint8_t byte)
 /* Take the trace after the time in which the code is not recorded again. */
 static void take_later(void)
 {
-	usleep(20000);
+	hw.tracer.hardware.code_at = 0;
 	tracer_take(&hw.tracer);
 }
 
