@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The memory layout; plain_pages() maps the pages. */
+/* The memory layout; plain_machine.c maps the pages. */
 enum plain_layout {
 	PLAIN_CODE = 0x10000,
 	PLAIN_CODE_BYTES = 0x2000,

@@ -14,137 +14,26 @@
 
 #include "core/bit.h"
 #include "engine/engine.h"
-#include "lib/plain.h"
+#include "lib/plain_machine.h"
 #include "soft/compile.h"
 #include "soft/engine.h"
 #include "soft/soft.h"
 #include "x86/insn.h"
-#include "x86/mem.h"
 #include "x86/x86.h"
 
-enum {
-	RAM = 0x60000,
-	PML4 = 0x1000,
-	PDPT = 0x2000,
-	PD = 0x3000,
-	PT_LOW = 0x4000,
-	PT_HIGH = 0x5000,
-	PROGRAMS = 8000,
-	CHUNKS = 6
-};
-
-struct machine {
-	struct x86_mem mem;
-	struct engine_vm *vm;
-	struct engine_vcpu *vcpu;
-};
+enum { PROGRAMS = 8000, CHUNKS = 6 };
 
 /* `fast` executes in run(), `slow` in step(). */
-static struct machine fast, slow;
+static struct plain_machine fast, slow;
 static struct plain_program program;
 static uint64_t made, executed, compiled_blocks, faults, branches;
 static ZydisDecoder decoder;
 
-static void put64(struct machine *m, uint64_t gpa, uint64_t value)
-{
-	ck_assert(x86_mem_write(&m->mem, gpa, &value, sizeof(value)));
-}
-
-static void map(struct machine *m, uint64_t va, uint64_t gpa, unsigned int pages, uint64_t bits)
-{
-	uint64_t table = va < 1u << 21 ? PT_LOW : PT_HIGH;
-
-	for (; pages--; va += X86_PAGE_SIZE, gpa += X86_PAGE_SIZE)
-		put64(m, table + 8 * (va >> 12 & 511), gpa | bits);
-}
-
-static void fill_tables(struct machine *m)
-{
-	const uint64_t present = 1, write = 3, accessed = 0x20;
-
-	put64(m, PML4, PDPT | write);
-	put64(m, PDPT, PD | write);
-	put64(m, PD, PT_LOW | write);
-	put64(m, PD + 8, PT_HIGH | write);
-	/* The code is already accessed, because count_compiled() fetches on one machine only. */
-	map(m, PLAIN_CODE, PLAIN_CODE, PLAIN_CODE_BYTES / X86_PAGE_SIZE, write | accessed);
-	map(m, PLAIN_STACK - 0x4000, PLAIN_STACK - 0x4000, 8, write);
-	map(m, PLAIN_DATA, PLAIN_DATA, PLAIN_DATA_PAGES, write);
-	map(m, PLAIN_READ_ONLY, PLAIN_READ_ONLY, 1, present);
-	map(m, PLAIN_NOTHING, 0, 1, 0);
-	/* Pages that are neighbours here are not neighbours in RAM. */
-	map(m, PLAIN_AGAIN, PLAIN_DATA + 0x10000, PLAIN_DATA_PAGES, write);
-	map(m, PLAIN_AGAIN + 0x2000, PLAIN_DATA + 0x3000, 1, write);
-}
-
-static void create(struct machine *m)
-{
-	struct engine_cpuid_entry cpuid[256];
-	size_t count = sizeof(cpuid) / sizeof(cpuid[0]);
-	struct engine_probe found;
-
-	soft_engine.probe(&found, false);
-	ck_assert_int_eq(x86_mem_create(&m->mem, RAM), 0);
-	ck_assert_int_eq(soft_engine.vm_create(&found, &m->vm), 0);
-	ck_assert_int_eq(soft_engine.vm_map(m->vm, 0, 0, m->mem.host, m->mem.bytes), 0);
-	ck_assert_int_eq(soft_engine.supported_cpuid(m->vm, cpuid, &count), 0);
-	ck_assert_int_eq(soft_engine.vcpu_create(m->vm, 0, cpuid, count, &m->vcpu), 0);
-	fill_tables(m);
-}
-
-static void destroy(struct machine *m)
-{
-	soft_engine.vcpu_destroy(m->vcpu);
-	soft_engine.vm_destroy(m->vm);
-	x86_mem_destroy(&m->mem);
-}
-
-static void set_mode(struct machine *m, unsigned int bits)
-{
-	const struct x86_segment data = {
-		.limit = 0xffffffff, .selector = 0x10, .ar = X86_AR_DATA | X86_AR_DB | X86_AR_G};
-	struct x86_sregs s;
-
-	ck_assert_int_eq(soft_engine.get_sregs(m->vcpu, &s), 0);
-	s.ds = s.es = s.fs = s.gs = s.ss = s.cs = data;
-	s.cs.ar = X86_AR_CODE | X86_AR_G;
-	x86_segment_set(&s.cs, X86_AR_L, bits == 64);
-	x86_segment_set(&s.cs, X86_AR_DB, bits == 32);
-	s.cr0 = X86_CR0_PE | X86_CR0_ET | X86_CR0_NE | X86_CR0_WP | X86_CR0_PG;
-	s.cr2 = 0;
-	s.cr3 = PML4;
-	s.cr4 = X86_CR4_PAE;
-	s.efer = X86_EFER_LME | X86_EFER_LMA;
-	ck_assert_int_eq(soft_engine.set_sregs(m->vcpu, &s), 0);
-}
-
-static const uint8_t slot_of[16] = {SOFT_R_RAX, SOFT_R_RCX, SOFT_R_RDX, SOFT_R_RBX,
-				    SOFT_R_RSP, SOFT_R_RBP, SOFT_R_RSI, SOFT_R_RDI,
-				    8,		9,	    10,		11,
-				    12,		13,	    14,		15};
-
-/* Set the same random registers on both machines, with RIP at the start of a random block. */
+/* Set the same random registers on both machines. */
 static void set_registers(uint64_t *state, unsigned int bits)
 {
-	uint64_t x = plain_next(state);
-	unsigned int i;
-
-	for (i = 0; i < 16; i++) {
-		uint64_t value = plain_value(state, i);
-
-		((uint64_t *)fast.vcpu->regs)[slot_of[i]] = bits == 64 ? value : (uint32_t)value;
-	}
-	fast.vcpu->regs->rip = PLAIN_CODE + program.block[(x >> 32) % program.blocks];
-	fast.vcpu->regs->rflags = X86_FL_FIXED | (x & 0x8d5);
-	*slow.vcpu->regs = *fast.vcpu->regs;
-	fast.vcpu->state |= ENGINE_REGS_DIRTY;
-	slow.vcpu->state |= ENGINE_REGS_DIRTY;
-}
-
-static void load_program(struct machine *m)
-{
-	ck_assert(x86_mem_write(&m->mem, PLAIN_CODE, program.code, sizeof(program.code)));
-	soft_engine.vm_wrote(m->vm, PLAIN_CODE, sizeof(program.code));
+	plain_set_registers(&fast, &program, state, bits);
+	plain_copy_registers(&slow, &fast);
 }
 
 static void show(uint64_t seed, unsigned int bits, uint64_t from)
@@ -187,7 +76,7 @@ static const char *memory_difference(void)
 	static char text[64];
 	uint64_t i;
 
-	if (!memcmp(fast.mem.host, slow.mem.host, RAM))
+	if (!memcmp(fast.mem.host, slow.mem.host, PLAIN_RAM))
 		return NULL;
 	for (i = 0; fast.mem.host[i] == slow.mem.host[i]; i++)
 		;
@@ -220,12 +109,12 @@ static const char *exit_difference(const struct engine_exit *a, const struct eng
 }
 
 /* Returns true if the next instruction is a near branch. */
-static bool is_branch(const struct machine *m)
+static bool is_branch(const struct plain_machine *m)
 {
 	const uint8_t *code = m->mem.host + m->vcpu->regs->rip;
 	ZydisDecodedInstruction insn;
 
-	if (m->vcpu->regs->rip > RAM - 15 ||
+	if (m->vcpu->regs->rip > PLAIN_RAM - 15 ||
 	    !ZYAN_SUCCESS(x86_decode_insn(&decoder, code, 15, &insn)))
 		return false;
 	switch (insn.meta.category) {
@@ -304,8 +193,8 @@ static const char *compare_program(uint64_t *state, unsigned int bits, uint64_t 
 		soft_compile_after(soft(fast.vcpu), plain_next(state) & 3);
 	plain_program(state, bits, &program);
 	made += program.insns;
-	load_program(&fast);
-	load_program(&slow);
+	plain_load(&fast, &program);
+	plain_load(&slow, &program);
 	set_registers(state, bits);
 	for (i = 0; i < CHUNKS; i++) {
 		*from = fast.vcpu->regs->rip;
@@ -328,15 +217,15 @@ static uint64_t number_from(const char *name, uint64_t otherwise)
 
 static void begin(void)
 {
-	create(&fast);
-	create(&slow);
+	plain_create(&fast);
+	plain_create(&slow);
 	made = executed = compiled_blocks = faults = branches = 0;
 }
 
 static void end(void)
 {
-	destroy(&fast);
-	destroy(&slow);
+	plain_destroy(&fast);
+	plain_destroy(&slow);
 }
 
 static void count_branches(bool on)
@@ -351,8 +240,8 @@ static void compare_programs(unsigned int bits)
 	uint64_t programs = number_from("TEST_COMPILE_PROGRAMS", PROGRAMS);
 	bool has_compiler = soft(fast.vcpu)->compiler;
 
-	set_mode(&fast, bits);
-	set_mode(&slow, bits);
+	plain_set_mode(&fast, bits);
+	plain_set_mode(&slow, bits);
 	ck_assert(ZYAN_SUCCESS(ZydisDecoderInit(
 		&decoder,
 		bits == 64 ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LONG_COMPAT_32,
@@ -433,10 +322,10 @@ static const struct {
 	{"RET, no canonical stack", {0xc2, 8, 0}, 0, 1ull << 62, 0, ENGINE_EXIT_FAULT},
 };
 
-static void load_counted(struct machine *m, int row)
+static void load_counted(struct plain_machine *m, int row)
 {
-	set_mode(m, 64);
-	load_program(m);
+	plain_set_mode(m, 64);
+	plain_load(m, &program);
 	*m->vcpu->regs = (struct x86_regs){.rip = PLAIN_CODE,
 					   .rax = counted[row].rax,
 					   .rbx = counted[row].rax,
@@ -487,10 +376,10 @@ START_TEST(test_host_code_runs)
 
 	if (!c->compiler)
 		return;
-	set_mode(&fast, 64);
+	plain_set_mode(&fast, 64);
 	memset(&program, 0, sizeof(program));
 	memcpy(program.code, loop, sizeof(loop));
-	load_program(&fast);
+	plain_load(&fast, &program);
 	*fast.vcpu->regs = (struct x86_regs){
 		.rip = PLAIN_CODE, .rbx = 3, .rcx = 1000000, .rflags = X86_FL_FIXED};
 	fast.vcpu->state |= ENGINE_REGS_DIRTY;
