@@ -196,6 +196,21 @@ static int find_atom_psbs(struct trace_writer *w, struct trace_stream *s, const 
 	return 0;
 }
 
+/*
+ * Return the first place from @i on where a PSB may begin. Of the places i, i + 13 and so on, a PSB has
+ * one with the three bytes behind it. A search for a byte 02 would find too many, because IPs have them.
+ */
+static size_t skip_to_psb(const uint8_t *bytes, size_t i, size_t len)
+{
+	enum { WINDOW = 4, STEP = PSB_BYTES - WINDOW + 1 };
+	size_t at = i;
+
+	while (at + WINDOW <= len && memcmp(bytes + at, "\x02\x82\x02\x82", WINDOW) &&
+	       memcmp(bytes + at, "\x82\x02\x82\x02", WINDOW))
+		at += STEP;
+	return at == i ? i : at - STEP + 1;
+}
+
 int trace_writer_find_psbs(struct trace_writer *w, struct trace_stream *s, const uint8_t *bytes,
 			   size_t len)
 {
@@ -205,13 +220,8 @@ int trace_writer_find_psbs(struct trace_writer *w, struct trace_stream *s, const
 		return find_atom_psbs(w, s, bytes, len);
 	for (i = 0; i < len; i++) {
 		/* Most bytes contain no PSB. */
-		if (!s->run) {
-			const uint8_t *next = memchr(bytes + i, 0x02, len - i);
-
-			if (!next)
-				break;
-			i = (size_t)(next - bytes);
-		}
+		if (!s->run)
+			i = skip_to_psb(bytes, i, len);
 		if (bytes[i] == (s->run & 1 ? 0x82 : 0x02))
 			s->run++;
 		else
