@@ -11,7 +11,7 @@
 void vpti_gen_update(struct vpt_pt *pt)
 {
 	uint32_t timed;
-	bool branch, open;
+	bool branch, open, tip;
 
 	/* [GEN-BRANCHEN] */
 	pt->packet_en = pt->trigger_en && pt->context_en && pt->filter_en && pt->branch_en;
@@ -27,8 +27,9 @@ void vpti_gen_update(struct vpt_pt *pt)
 	open = branch && pt->packet_en && !pt->has_ranges;
 	/* [DEFER-TIP] A deferred TIP is no quick one. */
 	branch = branch && !pt->options.defer_tips;
+	tip = open && branch && !pt->time.cyc_en && !pt->dis_tnt;
 	pt->gate.state = (open ? VPT_GATE_OPEN : 0) | (branch ? VPT_GATE_BRANCH : 0) | timed |
-			 (pt->packet_en ? VPT_GATE_PACKET_EN : 0) |
+			 (tip ? VPT_GATE_TIP : 0) | (pt->packet_en ? VPT_GATE_PACKET_EN : 0) |
 			 (pt->trigger_en ? VPT_GATE_ARMED | VPT_GATE_TRIGGER_EN : 0) |
 			 (VPT_CTL_GET(pt->rtit.ctl, EVENT_EN) ? VPT_GATE_INTR_FLAG : 0) |
 			 (pt->options.buffer_bytes ? VPT_GATE_MAY_LOSE : 0);

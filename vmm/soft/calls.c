@@ -131,39 +131,62 @@ static void go(struct soft_compiler *g)
 	soft_emit_jump(g, (const void *)(uintptr_t)soft_miss);
 }
 
-/*
- * RET to the address in R11: vpt_pt_quick_ret(). All registers are stored, so that RCX is free. R10
- * and R11 are kept.
- */
-static void record_ret(struct soft_compiler *g, const struct soft_uop *u)
+static void aim_all(struct soft_compiler *g, const struct soft_slow *s)
 {
-	struct soft_emit *e = &g->e;
-	uint8_t *slow[5], *done;
 	unsigned int i;
 
-	slow[0] = soft_emit_gate(g);
-	slow[1] = if_no_compression(g);
+	for (i = 0; i < s->count; i++)
+		e_aim(&g->e, s->from[i]);
+}
+
+/* RET that is an outcome: vpt_pt_quick_ret(). Returns in `tip` the jumps of a RET that sends a TIP. */
+static void record_outcome(struct soft_compiler *g, struct soft_slow *slow, struct soft_slow *tip)
+{
+	struct soft_emit *e = &g->e;
+
+	slow->from[slow->count++] = soft_emit_gate(g);
+	tip->from[tip->count++] = if_no_compression(g);
 	e_rm(e, 2, 0x81, 7, H_RAX, PT(retstack.depth));
 	e32(e, 0);
-	slow[2] = e_jump(e, SOFT_JE);
+	tip->from[tip->count++] = e_jump(e, SOFT_JE);
 	e_rm(e, 2, 0x8b, H_RCX, H_RAX, PT(retstack.top));
 	e_rr(e, 2, 0xff, 1, H_RCX); /* dec */
 	e_rr(e, 2, 0x81, 4, H_RCX);
 	e32(e, VPT_RETSTACK_SIZE - 1);
 	e_sib(e, SOFT_SIZE64, 0x3b, H_R11, H_RAX, H_RCX, 3, PT(retstack.ip));
-	slow[3] = e_jump(e, SOFT_JNE);
+	tip->from[tip->count++] = e_jump(e, SOFT_JNE);
 	e_rm(e, SOFT_SIZE64, 0x8b, H_RCX, H_RAX, SOFT_AT_GATE(tnt));
 	e_sib(e, SOFT_SIZE64, 0x8d, H_RCX, H_RCX, H_RCX, 0, 1);
 	e_rm(e, SOFT_SIZE64, 0x3b, H_RCX, H_RAX, SOFT_AT_GATE(tnt_full));
-	slow[4] = e_jump(e, SOFT_JAE);
+	slow->from[slow->count++] = e_jump(e, SOFT_JAE);
 	e_rm(e, SOFT_SIZE64, 0x89, H_RCX, H_RAX, SOFT_AT_GATE(tnt));
 	e_rm(e, 2, 0xff, 1, H_RAX, PT(retstack.top));
 	e_rm(e, 2, 0xff, 1, H_RAX, PT(retstack.depth));
-	done = e_jump(e, SOFT_ALWAYS);
-	for (i = 0; i < 5; i++)
-		e_aim(e, slow[i]);
+}
+
+/*
+ * RET to the address in R11. All registers are stored, so that those of soft_emit_tip() are free. R10
+ * and R11 are kept.
+ */
+static void record_ret(struct soft_compiler *g, const struct soft_uop *u)
+{
+	struct soft_slow slow = {.count = 0}, tip = {.count = 0};
+	struct soft_emit *e = &g->e;
+	uint8_t *done[3];
+
+	record_outcome(g, &slow, &tip);
+	done[0] = e_jump(e, SOFT_ALWAYS);
+	aim_all(g, &tip);
+	soft_emit_tip(g, &slow);
+	done[1] = if_no_compression(g);
+	e_rm(e, 2, 0xc7, 0, H_RAX, PT(retstack.depth));
+	e32(e, 0);
+	done[2] = e_jump(e, SOFT_ALWAYS);
+	aim_all(g, &slow);
 	leave_to(g, u, (const void *)(uintptr_t)soft_ret_to);
-	e_aim(e, done);
+	e_aim(e, done[0]);
+	e_aim(e, done[1]);
+	e_aim(e, done[2]);
 }
 
 static void ret(struct soft_compiler *g, const struct soft_uop *u)
@@ -196,30 +219,48 @@ static void target(struct soft_compiler *g, const struct soft_uop *u)
 	find_target(g, u);
 }
 
+/* Send a TIP to the address in R11, or leave for `fn`, which does so. RAX := the gate. */
+static void record_tip(struct soft_compiler *g, const struct soft_uop *u, const void *fn)
+{
+	struct soft_slow slow = {.count = 0};
+	uint8_t *done;
+
+	e_rm(&g->e, SOFT_SIZE64, 0x8b, H_RAX, H_RDI, SOFT_AT(open));
+	soft_emit_tip(g, &slow);
+	done = e_jump(&g->e, SOFT_ALWAYS);
+	aim_all(g, &slow);
+	leave_to(g, u, fn);
+	e_aim(&g->e, done);
+}
+
 static void jump_to(struct soft_compiler *g, const struct soft_uop *u)
 {
 	target(g, u);
 	soft_hold_flush(g);
 	if (g->traced)
-		leave_to(g, u, (const void *)(uintptr_t)soft_jump_to);
-	else
-		go(g);
+		record_tip(g, u, (const void *)(uintptr_t)soft_jump_to);
+	go(g);
 }
 
 static void call_to(struct soft_compiler *g, const struct soft_uop *u)
 {
 	struct soft_emit *e = &g->e;
+	uint8_t *plain;
 
 	target(g, u);
 	e_rm(e, SOFT_SIZE64, 0x89, H_R11, H_RDI, SOFT_AT_SLOT(SOFT_R_T0));
 	e_rm(e, SOFT_SIZE64, 0x89, H_R10, H_RDI, SOFT_AT_SLOT(SOFT_R_T0 + 1));
 	push(g, u);
 	e_rm(e, SOFT_SIZE64, 0x8b, H_R11, H_RDI, SOFT_AT_SLOT(SOFT_R_T0));
+	if (g->traced) {
+		record_tip(g, u, (const void *)(uintptr_t)soft_call_to);
+		plain = if_no_compression(g);
+		remember(g, u->ip + u->len);
+		e_aim(e, plain);
+		e_rm(e, SOFT_SIZE64, 0x8b, H_R11, H_RDI, SOFT_AT_SLOT(SOFT_R_T0));
+	}
 	e_rm(e, SOFT_SIZE64, 0x8b, H_R10, H_RDI, SOFT_AT_SLOT(SOFT_R_T0 + 1));
-	if (g->traced)
-		leave_to(g, u, (const void *)(uintptr_t)soft_call_to);
-	else
-		go(g);
+	go(g);
 }
 
 void soft_emit_far_end(struct soft_compiler *g, const struct soft_uop *u)

@@ -76,6 +76,12 @@ struct soft_reach {
 	bool write;
 };
 
+/* Jumps to code that gives up what the code before them began: see e_aim(). */
+struct soft_slow {
+	uint8_t *from[12];
+	unsigned int count;
+};
+
 struct soft_compiler {
 	struct soft_region region;
 	struct soft_emit e;
@@ -159,6 +165,14 @@ uint8_t *soft_emit_gate(struct soft_compiler *g);
 void soft_emit_stale(struct soft_compiler *g);
 /* Jump to a function, with RDI and RSI as its arguments. */
 void soft_emit_jump(struct soft_compiler *g, const void *fn);
+
+/* tip.c */
+/*
+ * Put a TIP to the address in R11 into the output of the gate in RAX. Changes RCX, RDX, RSI, R8 and R9,
+ * and keeps the others. If the code does not do it, it takes one of the jumps and has changed nothing
+ * else.
+ */
+void soft_emit_tip(struct soft_compiler *g, struct soft_slow *slow);
 
 /* calls.c */
 /* Emit the end of a block: K_CALL, K_RET, K_JUMP_TO, K_CALL_TO. */

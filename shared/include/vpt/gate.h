@@ -30,6 +30,7 @@ enum vpt_gate_state {
 	VPT_GATE_MAY_LOSE = 1 << 6,   /* the internal buffer may overflow */
 	VPT_GATE_TIMED = 1 << 7,      /* @due_cycles and @due_tsc are valid */
 	VPT_GATE_BRANCH = 1 << 8,     /* near branches may use vpt_gate_branch() (pt.h) */
+	VPT_GATE_TIP = 1 << 9,	      /* open, and a TIP needs no CYC and may be sent at once */
 };
 
 struct vpt_gate {
@@ -46,7 +47,8 @@ struct vpt_gate {
 static inline void vpt_gate_expire(struct vpt_gate *gate)
 {
 	if (gate->state & VPT_GATE_TIMED)
-		gate->state &= ~(uint32_t)(VPT_GATE_TIMED | VPT_GATE_OPEN | VPT_GATE_BRANCH);
+		gate->state &= ~(uint32_t)(VPT_GATE_TIMED | VPT_GATE_OPEN | VPT_GATE_BRANCH |
+					   VPT_GATE_TIP);
 }
 
 static inline bool vpt_gate_is_open(const struct vpt_gate *gate)

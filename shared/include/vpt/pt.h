@@ -270,6 +270,10 @@ static inline bool vpt_pt_quick_ret(struct vpt_pt *pt, uint64_t to)
 /*
  * Branches that send a TIP. They also return false if the output has no room for it, or if a PSB
  * is due. Call the last one for a RET for which vpt_pt_quick_ret() returned false.
+ *
+ * While VPT_GATE_TIP is set, generated code of an engine may do the same for n bytes of packets, a
+ * short TNT and a TIP. @last_ip_valid must be set. More than n bytes must be left up to @out.end, and
+ * @psb_bytes plus n must be below @psb_period.
  */
 bool vpt_pt_quick_jmp_indirect(struct vpt_pt *pt, uint64_t to);
 bool vpt_pt_quick_call_indirect(struct vpt_pt *pt, uint64_t to, uint64_t next);

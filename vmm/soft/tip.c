@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Compile a TIP packet. The code does what vpt_pt_quick_jmp_indirect() does with up to six outcomes.
+ * All other cases leave for C code before the code changes anything.
+ */
+#include "soft/compiler.h"
+#include "vpt/encode.h"
+
+#define PT(member) ((int32_t)offsetof(struct vpt_pt, member))
+
+/* The most bytes: a short TNT, and a TIP with IPBytes 2. */
+#define MOST 6u
+
+enum { SIZE8 = 0, SIZE16 = 1, SIZE32 = 2 };
+
+static void slow_if(struct soft_compiler *g, struct soft_slow *s, unsigned int cc)
+{
+	s->from[s->count++] = e_jump(&g->e, cc);
+}
+
+/* Check that the unit takes a TIP, and that its bytes have room. RCX := the place of the next byte. */
+static void check_room(struct soft_compiler *g, struct soft_slow *s)
+{
+	struct soft_emit *e = &g->e;
+
+	VPT_STATIC_ASSERT(!(VPT_GATE_TIP & ~0xff00), "the second byte of the state");
+	e_rm(e, SIZE8, 0xf6, 0, H_RAX, SOFT_AT_GATE(state) + 1); /* test */
+	e8(e, VPT_GATE_TIP >> 8);
+	slow_if(g, s, SOFT_JE);
+	e_rm(e, SIZE8, 0x80, 7, H_RAX, PT(last_ip_valid)); /* cmp */
+	e8(e, 0);
+	slow_if(g, s, SOFT_JE);
+	e_rm(e, SOFT_SIZE64, 0x8b, H_RCX, H_RAX, PT(out.cur));
+	e_rm(e, SOFT_SIZE64, 0x8d, H_RDX, H_RCX, (int32_t)MOST);
+	e_rm(e, SOFT_SIZE64, 0x3b, H_RDX, H_RAX, PT(out.end));
+	slow_if(g, s, SOFT_JAE);
+	e_rm(e, SIZE32, 0x8b, H_RDX, H_RAX, PT(psb_bytes));
+	e_rr(e, SIZE32, 0x83, 0, H_RDX); /* add */
+	e8(e, MOST);
+	e_rm(e, SIZE32, 0x3b, H_RDX, H_RAX, PT(psb_period));
+	slow_if(g, s, SOFT_JAE);
+}
+
+/*
+ * Check that there are at most six outcomes, and that only the low 32 bits of the IP differ from the
+ * last IP. R9 := the outcomes, RSI := the difference, RDX := 0.
+ */
+static void check_form(struct soft_compiler *g, struct soft_slow *s)
+{
+	struct soft_emit *e = &g->e;
+
+	e_rm(e, SOFT_SIZE64, 0x8b, H_R9, H_RAX, SOFT_AT_GATE(tnt));
+	e_rr(e, SOFT_SIZE64, 0x81, 7, H_R9); /* cmp */
+	e32(e, VPT_BIT64(VPT_TNT8_MAX + 1));
+	slow_if(g, s, SOFT_JAE);
+	e_rm(e, SOFT_SIZE64, 0x8b, H_RSI, H_RAX, PT(last_ip));
+	e_rr(e, SOFT_SIZE64, 0x31, H_R11, H_RSI); /* xor */
+	e_rr(e, SOFT_SIZE64, 0x89, H_RSI, H_RDX);
+	e_rr(e, SOFT_SIZE64, 0xc1, 5, H_RDX); /* shr */
+	e8(e, 32);
+	slow_if(g, s, SOFT_JNE);
+}
+
+/* Put the TNT packet. Without outcomes its byte is not counted, and the TIP overwrites it. */
+static void put_tnt(struct soft_compiler *g)
+{
+	struct soft_emit *e = &g->e;
+
+	e_rr(e, SIZE32, 0x01, H_R9, H_R9); /* add: vpt_tnt8() */
+	e_rm(e, SIZE8, 0x88, H_R9, H_RCX, 0);
+	e_rr(e, SIZE32, 0x83, 7, H_R9); /* cmp: carry if there is no outcome */
+	e8(e, 4);
+	e_rr(e, SOFT_SIZE64, 0x83, 3, H_RCX); /* sbb rcx, -1 */
+	e8(e, 0xff);
+}
+
+/*
+ * Put the TIP with IPBytes 1 or 2. Which one is hard to predict, so it is computed: RDX := 0 or 1. The
+ * second half of the payload is stored where the first one is, or behind it.
+ */
+static void put_ip(struct soft_compiler *g)
+{
+	struct soft_emit *e = &g->e;
+
+	e_rr(e, SIZE32, 0x89, H_R11, H_R8);
+	e_rr(e, SIZE32, 0xc1, 5, H_R8); /* shr */
+	e8(e, 16);
+	e_rr(e, SIZE32, 0x81, 7, H_RSI); /* cmp */
+	e32(e, 0xffff);
+	e_rr(e, SIZE32, 0x0f46, H_R8, H_R11); /* cmovbe */
+	e_rr(e, SIZE8, 0x0f97, 0, H_RDX);     /* seta */
+	e_rm(e, SIZE16, 0x89, H_R11, H_RCX, 1);
+	e_sib(e, SIZE16, 0x89, H_R8, H_RCX, H_RDX, 1, 1);
+	e_rr(e, SIZE32, 0x89, H_RDX, H_RSI);
+	e_rr(e, SIZE32, 0xc1, 4, H_RSI); /* shl */
+	e8(e, 5);
+	e_rr(e, SIZE32, 0x83, 0, H_RSI); /* add */
+	e8(e, VPT_IP_UPDATE_16 << 5 | VPT_OP_TIP);
+	e_rm(e, SIZE8, 0x88, H_RSI, H_RCX, 0);
+	e_sib(e, SOFT_SIZE64, 0x8d, H_RCX, H_RCX, H_RDX, 1, 3);
+}
+
+/* RCX is the place behind the packets. */
+static void advance(struct soft_compiler *g)
+{
+	struct soft_emit *e = &g->e;
+
+	e_rr(e, SOFT_SIZE64, 0x89, H_RCX, H_RDX);
+	e_rm(e, SOFT_SIZE64, 0x2b, H_RDX, H_RAX, PT(out.cur));
+	e_rm(e, SIZE32, 0x01, H_RDX, H_RAX, PT(psb_bytes));
+	e_rm(e, SOFT_SIZE64, 0x89, H_RCX, H_RAX, PT(out.cur));
+	e_rm(e, SOFT_SIZE64, 0x89, H_R11, H_RAX, PT(last_ip));
+	e_rm(e, SOFT_SIZE64, 0xc7, 0, H_RAX, SOFT_AT_GATE(tnt));
+	e32(e, 1);
+}
+
+void soft_emit_tip(struct soft_compiler *g, struct soft_slow *slow)
+{
+	check_room(g, slow);
+	check_form(g, slow);
+	put_tnt(g);
+	put_ip(g);
+	advance(g);
+}
