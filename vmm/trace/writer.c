@@ -2,8 +2,8 @@
 /*
  * Writes a .vpt file. Each block is written with one writev(). A killed writer therefore leaves
  * whole blocks and at most one torn block at the end. Trace bytes and oracle records are buffered
- * per vCPU first. A killed writer loses the buffered data; 4 KiB of trace can be as many
- * instructions as 64 KiB of records.
+ * per vCPU first. A killed writer loses the buffered data: 4 KiB or 1/256 of the trace, and 64 KiB of
+ * records.
  */
 #include "trace/writer_state.h"
 
@@ -55,11 +55,11 @@ void trace_writer_mute(struct trace_writer *w)
 /* Return the size of the blocks that must still fit behind the end of the file. */
 static uint64_t end_bytes(const struct trace_writer *w)
 {
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, most = trace_writer_gather(w->limit) - TRACE_GATHER_LEAST;
 	unsigned int i;
 
 	for (i = 0; i < w->vcpus; i++)
-		bytes += END_BYTES + w->stream[i].nindex * sizeof(struct trace_psb_point);
+		bytes += END_BYTES + most + w->stream[i].nindex * sizeof(struct trace_psb_point);
 	return bytes;
 }
 
@@ -213,6 +213,13 @@ static int flush_vcpu(struct trace_writer *w, unsigned int vcpu)
 	return err ? err : flush_run(w, vcpu);
 }
 
+/* The pieces that the bytes arrive in do not matter, so that a resumed file has the same blocks. */
+static size_t gather_most(const struct trace_writer *w, const struct trace_stream *s)
+{
+	return w->sink.put ? TRACE_GATHER_LEAST
+			   : trace_writer_gather(s->bytes - s->gathered - s->base);
+}
+
 int trace_writer_trace(struct trace_writer *w, unsigned int vcpu, uint64_t gpa, const void *bytes,
 		       size_t len)
 {
@@ -231,7 +238,8 @@ int trace_writer_trace(struct trace_writer *w, unsigned int vcpu, uint64_t gpa, 
 		return w->error;
 
 	while (len) {
-		size_t n = GATHER_TRACE - s->gathered;
+		const size_t most = gather_most(w, s);
+		size_t n = most - s->gathered;
 
 		if (n > len)
 			n = len;
@@ -246,7 +254,7 @@ int trace_writer_trace(struct trace_writer *w, unsigned int vcpu, uint64_t gpa, 
 		len -= n;
 		if (gpa != UINT64_MAX)
 			gpa += n;
-		if (s->gathered == GATHER_TRACE && flush_trace(w, vcpu))
+		if (s->gathered == most && flush_trace(w, vcpu))
 			return w->error;
 	}
 	return 0;
@@ -261,7 +269,7 @@ int trace_writer_mapped(struct trace_writer *w, unsigned int vcpu, uint64_t gpa,
 	if (vcpu >= w->vcpus)
 		return w->error ? w->error : -EINVAL;
 	s = &w->stream[vcpu];
-	if (len < GATHER_TRACE)
+	if (len < TRACE_GATHER_LEAST)
 		return trace_writer_trace(w, vcpu, gpa, bytes, len);
 	if (flush_trace(w, vcpu))
 		return w->error;

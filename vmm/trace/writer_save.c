@@ -148,7 +148,8 @@ static bool take_padded(const uint8_t **at, size_t *left, void *to, uint64_t len
 static bool counts_ok(const struct saved_stream *s, size_t left)
 {
 	/* A sequence of PSB_BYTES has its entry in the index, which is then moved. */
-	return s->gathered < GATHER_TRACE && s->gathered <= s->bytes &&
+	return s->gathered <= s->bytes &&
+	       s->gathered < trace_writer_gather(s->bytes - s->gathered - s->base) &&
 	       s->nrecords < ORACLE_PER_BLOCK && s->nwords <= RUN_PER_BLOCK &&
 	       (!s->nrecords || !s->nwords) && s->run <= s->bytes &&
 	       s->nindex <= left / sizeof(struct trace_psb_point) && s->nindex <= INDEX_MOST &&

@@ -8,9 +8,11 @@
 #include "vpt/atom_packet.h"
 #include "trace/writer.h"
 
-#define GATHER_TRACE  4096u
-#define MAPPED_TRACE  (1u << 20)
-#define GATHER_ORACLE 65536u
+#define GATHER_TRACE	   65536u /* the most, see trace_writer_gather() */
+#define TRACE_GATHER_LEAST 4096u
+#define TRACE_GATHER_SHARE 256u
+#define MAPPED_TRACE	   (1u << 20)
+#define GATHER_ORACLE	   65536u
 #define GATHER_STRETCH \
 	(sizeof(struct trace_stretch) + 2u * 65536u) /* size of the longest
                       	                                               * stretch */
@@ -30,7 +32,7 @@
  * the distance from the limit at which a trace must end. The caller can write so many bytes before
  * it notices.
  */
-#define END_BYTES   (GATHER_TRACE + 2 * GATHER_ORACLE + GATHER_STRETCH + (64u << 10))
+#define END_BYTES   (TRACE_GATHER_LEAST + 2 * GATHER_ORACLE + GATHER_STRETCH + (64u << 10))
 #define NEAR_BYTES  (32ull << 20)
 #define NEAR_FACTOR 8 /* for a small limit, the limit divided by this */
 
@@ -105,6 +107,20 @@ struct trace_writer {
 
 	struct trace_stream stream[];
 };
+
+/*
+ * Return how many bytes are gathered before they are written, if @bytes have been written. Large
+ * blocks take less time. A killed writer loses the gathered bytes, so they are a share of the trace.
+ */
+static inline size_t trace_writer_gather(uint64_t bytes)
+{
+	uint64_t share = bytes / TRACE_GATHER_SHARE;
+
+	if (share < TRACE_GATHER_LEAST)
+		return TRACE_GATHER_LEAST;
+	return share < GATHER_TRACE ? (size_t)(share & ~(uint64_t)(TRACE_GATHER_LEAST - 1))
+				    : GATHER_TRACE;
+}
 
 static inline size_t trace_pad8(size_t n)
 {
