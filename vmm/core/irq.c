@@ -229,6 +229,8 @@ static uint8_t take(struct core_vcpu *v, enum core_event_source source)
 
 static bool can_take(const struct core_vcpu *v, enum core_event_source source)
 {
+	if (source == CORE_SOURCE_NMI && v->engine->nmi)
+		return true;
 	/* The core delivers to a KVM guest only in long mode. */
 	if (v->shadowed & CORE_VCPU_SHADOW || (!core_vcpu_long_mode(v) && !core_vcpu_counts(v)))
 		return false;
@@ -238,6 +240,17 @@ static bool can_take(const struct core_vcpu *v, enum core_event_source source)
 bool core_irq_can_deliver(const struct core_vcpu *v)
 {
 	return can_take(v, nmi_pending(v) ? CORE_SOURCE_NMI : CORE_SOURCE_EXTERNAL);
+}
+
+bool core_irq_pass_nmi(struct core_vcpu *v)
+{
+	if (!v->engine->nmi || !nmi_pending(v))
+		return false;
+	core_wait_end(v, VPT_WAKE_INTERRUPT);
+	dev_platform_ack_nmi(&v->vm->platform, v->index);
+	if (v->engine->nmi(v->ev))
+		core_vm_stop(v->vm, TRACE_STOP_HOST, "KVM refuses an NMI");
+	return true;
 }
 
 bool core_irq_deliver(struct core_vcpu *v)
@@ -250,6 +263,8 @@ bool core_irq_deliver(struct core_vcpu *v)
 
 	if (v->vm->apic.host)
 		return core_apic_inject(v);
+	if (core_irq_pass_nmi(v))
+		return true;
 	if (!can_take(v, source))
 		return false;
 	if (v->hv && !core_hv_interrupt(v, source))

@@ -48,6 +48,8 @@ bool core_irq_pending(const struct core_vcpu *v);
  * Returns true if an interrupt was delivered or the VM stopped.
  */
 bool core_irq_deliver(struct core_vcpu *v);
+/* Pass a pending NMI to an engine with nmi(). Returns true if it did. */
+bool core_irq_pass_nmi(struct core_vcpu *v);
 /*
  * Acknowledge the maskable interrupt of the highest priority, and return its vector. Call this only if
  * one is pending.

@@ -143,11 +143,12 @@ void core_loop_free(struct core_vcpu *v)
 	/* Another vCPU may have changed the time of the shared devices' next event. */
 	if (core_threads_used(v) && !v->index)
 		core_devices_touched(v);
+	(void)core_irq_pass_nmi(v);
 	/*
 	 * KVM has no window for an NMI with interrupts off, and does not report IRET. The core steps
 	 * in long mode only.
 	 */
-	if (core_irq_in_nmi(v) && !v->engine->pt && core_vcpu_long_mode(v)) {
+	if (core_irq_in_nmi(v) && core_vcpu_long_mode(v)) {
 		core_vcpu_step(v);
 		/* The handler may wait for another vCPU. */
 		core_threads_leave(v, false);

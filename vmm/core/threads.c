@@ -72,7 +72,7 @@ static bool has_event(struct core_vcpu *v)
 	if (!(state & THREAD_WANTS_IRQ))
 		return core_irq_pending(v);
 	/* No window opens for an NMI while RFLAGS.IF is clear. */
-	return !v->engine->pt && core_irq_in_nmi(v);
+	return core_irq_in_nmi(v);
 }
 
 static void notify(struct core_vcpu *v)

@@ -465,6 +465,12 @@ struct engine {
 	void (*report_again)(struct engine_vcpu *vcpu);
 
 	/*
+	 * Queue an NMI. The host delivers it in run() as soon as the guest can take one, and blocks
+	 * others until IRET. Returns 0 or -errno. NULL if the core delivers NMIs.
+	 */
+	int (*nmi)(struct engine_vcpu *vcpu);
+
+	/*
 	 * Drop the events in delivery, the shadows and the block of NMIs, as INIT does. NULL if this
 	 * engine has none of them between two run()s.
 	 */

@@ -105,6 +105,12 @@ static int set_ctl(struct engine_vcpu *vcpu, uint64_t value)
 	return engine_kvm_set_msr(vcpu, VPT_MSR_CTL, value);
 }
 
+/* The host does not step while a trace is on, so KVM delivers NMIs. */
+static int nmi(struct engine_vcpu *vcpu)
+{
+	return ioctl(engine_kvm_vcpu(vcpu)->fd, KVM_NMI) ? -errno : 0;
+}
+
 static void vcpu_destroy(struct engine_vcpu *vcpu)
 {
 	if (vcpu)
@@ -131,5 +137,6 @@ const struct engine engine_kvm_pt_engine = {
 	.vm_create = vm_create,
 	.vm_trap_msrs = trap_msrs,
 	.vcpu_destroy = vcpu_destroy,
+	.nmi = nmi,
 	ENGINE_KVM_OPERATIONS,
 };
