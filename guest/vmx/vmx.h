@@ -19,6 +19,7 @@ enum vmcs_field {
 /* The exit reasons in use. Bit 31 means that the entry failed. */
 enum vmx_exit {
 	EXIT_EXCEPTION = 0,
+	EXIT_EXTERNAL_INTERRUPT = 1,
 	EXIT_TRIPLE_FAULT = 2,
 	EXIT_CPUID = 10,
 	EXIT_HLT = 12,
