@@ -6,14 +6,6 @@
 
 #include "decode/flow_ops.h"
 
-const char *decode_flow_event_text(enum decode_flow_event event)
-{
-#define DECODE_FLOW(name, text) text,
-	static const char *const texts[] = {DECODE_FLOW_EVENTS(DECODE_FLOW)};
-#undef DECODE_FLOW
-	return event < DECODE_FLOW_COUNT ? texts[event] : "?";
-}
-
 int decode_flow_open(struct trace_reader *reader, unsigned int vcpu, enum decode_flow_unit unit,
 		     struct decode_flow **flow)
 {
