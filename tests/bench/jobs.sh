@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Measure vpt decode --jobs=2 against one thread, in seconds of the clock: the summary and the calls
-# of a trace. Prints a row for each, with the best of BENCH_ROUNDS=3 rounds. The last column is what
+# Measure vpt decode --jobs=2 against one thread, in seconds of the clock: the summary, the calls
+# and 50 million lines of a trace. Prints a row for each, with the best of BENCH_ROUNDS=3 rounds. The last column is what
 # this machine allows: the gain of two processes at once, each of one thread, over one after another.
 # usage: jobs.sh FILE
 set -eu
@@ -32,9 +32,10 @@ factor() { # BEFORE AFTER
 }
 
 printf '%-10s %10s %10s %8s %14s\n' output '1 thread' '2 threads' factor '2 processes'
-for how in summary calls; do
+for how in summary calls lines; do
 	options=("$1")
-	[ $how = summary ] || options=(--calls "$1")
+	[ $how != calls ] || options=(--calls "$1")
+	[ $how != lines ] || options=(--insn --limit=50000000 "$1")
 	one=$(best 1 "${options[@]}")
 	two=$(best 2 "${options[@]}")
 	both=$(best both "${options[@]}")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Decodes a trace by one thread and in shards, and compares each item, each part of a merged block,
- * each count and each branch.
+ * Decodes a trace by one thread and in shards. Compares each item, each part of a merged block, each
+ * count, each branch and each listing.
  *
  * usage: shards JOBS BYTES PLANS SEED DAMAGE FILE
  *
@@ -10,8 +10,8 @@
  * or 64 bytes that are copied from another place. In every other plan, shards with changes of code
  * nearby do not wait for their counter.
  *
- * Prints "plans P, shards N, proved M, failed F". Of N shards, M were proved. In F plans a proof
- * failed, and one thread decoded the rest.
+ * Prints "plans P, shards N, alone A, proved M, failed F". Of N shards, M were proved. In F plans a proof
+ * failed, and one thread decoded the rest. The text of A shards was not kept, and they were decoded again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,11 +19,12 @@
 
 #include "decode/shards.h"
 #include "lib/same_items.h"
+#include "lib/same_listings.h"
 #include "lib/same_trees.h"
 #include "trace/pairs.h"
 
 struct sum {
-	uint64_t plans, shards, proved, failed;
+	uint64_t plans, shards, alone, proved, failed;
 	uint64_t counted; /* the instructions of the last flow that counted without branches */
 };
 
@@ -48,6 +49,8 @@ static void damage(uint8_t *stream, size_t len, unsigned int n, uint32_t random)
 			memmove(stream + at, stream + next_random(&random) % (len - 64), 64);
 	}
 }
+
+static struct debug_symbols *symbols;
 
 struct options {
 	unsigned int plans, seed, damage;
@@ -218,14 +221,49 @@ static int compare_trees(struct cursor *a, struct cursor *b)
 	return ok ? 0 : differ("another tree of calls", a, b);
 }
 
-enum unit { COUNTS, BRANCHES, BLOCKS, MERGED, CALLS, UNITS };
+/*
+ * Compare the listings that threads print in parts with that of all items. Forms take turns. A third of
+ * the listings has all items.
+ */
+static int compare_listings(struct cursor *a, struct cursor *b, unsigned int vcpu,
+			    const struct decode_shards_how *how)
+{
+	static unsigned int turn;
+	const unsigned int n = turn++;
+	uint32_t random = how->random;
+	const struct decode_listing form = {.symbols = symbols, .lines = n & 2, .json = n % 8 == 7};
+	const uint64_t limit = n % 3 ? next_random(&random) % 200000 : UINT64_MAX;
+
+	if (!same_listings(a->flow, b->flow, vcpu, &form, limit))
+		return differ("another listing", a, b);
+	return listing_was_bounded(b->flow, how) ? 0 : differ("too much text was kept", a, b);
+}
+
+enum unit { COUNTS, BRANCHES, BLOCKS, MERGED, CALLS, LIST_BLOCKS, LIST_INSNS, UNITS };
+
+static enum decode_flow_unit unit_of(enum unit unit)
+{
+	if (unit == LIST_INSNS)
+		return DECODE_FLOW_INSNS;
+	return unit >= BLOCKS ? DECODE_FLOW_BLOCKS : DECODE_FLOW_COUNTS;
+}
+
+static int compare_unit(struct cursor *a, struct cursor *b, unsigned int vcpu, enum unit unit,
+			const struct decode_shards_how *how, struct sum *sum)
+{
+	static const char *const names[] = {"counts", "branches", "blocks", "merged blocks"};
+
+	if (how->listing)
+		return compare_listings(a, b, vcpu, how);
+	return unit == CALLS ? compare_trees(a, b)
+			     : compare(a, b, names[unit], unit == BRANCHES, sum);
+}
 
 static int run(struct trace_reader *reader, unsigned int vcpu, enum unit unit,
 	       const struct decode_shards_how *how, struct sum *sum)
 {
-	static const char *const names[] = {"counts", "branches", "blocks", "merged blocks",
-					    "calls"};
-	const enum decode_flow_unit by = unit >= BLOCKS ? DECODE_FLOW_BLOCKS : DECODE_FLOW_COUNTS;
+	const enum decode_flow_unit by = unit_of(unit);
+	const bool merged = unit == MERGED || unit == CALLS;
 	struct cursor a = {0}, b = {0};
 	struct decode_shards_done done;
 	int err = decode_flow_open(reader, vcpu, by, &a.flow);
@@ -235,17 +273,18 @@ static int run(struct trace_reader *reader, unsigned int vcpu, enum unit unit,
 	if (!err && unit == BRANCHES &&
 	    decode_flow_count_branches(a.flow) != decode_flow_count_branches(b.flow))
 		err = differ("one flow does not count", &a, &b);
-	if (!err && unit >= MERGED)
+	if (!err && merged)
 		err = decode_flow_merge(a.flow, function_at, NULL);
-	if (!err && unit >= MERGED)
+	if (!err && merged)
 		err = decode_flow_merge(b.flow, function_at, NULL);
 	if (!err)
-		err = unit == CALLS ? compare_trees(&a, &b)
-				    : compare(&a, &b, names[unit], unit == BRANCHES, sum);
+		err = compare_unit(&a, &b, vcpu, unit, how, sum);
 	if (!err && decode_shards_done(b.flow, &done)) {
-		sum->shards += done.shards;
-		sum->proved += done.proved;
-		sum->failed += done.shards != done.proved;
+		sum->alone += done.alone;
+		/* A listing with a limit does not decode all shards. */
+		sum->shards += how->listing ? 0 : done.shards;
+		sum->proved += how->listing ? 0 : done.proved;
+		sum->failed += !how->listing && done.shards != done.proved;
 	}
 	sum->plans++;
 	decode_flow_close(a.flow);
@@ -268,8 +307,12 @@ static int run_vcpu(struct trace_reader *reader, unsigned int vcpu, struct decod
 		how.eager = i & 1;
 		memcpy(copy, stream, len);
 		damage(stream, len, o->damage, how.random);
-		for (unit = 0; unit < UNITS && !err; unit++)
+		for (unit = 0; unit < UNITS && !err; unit++) {
+			how.listing = unit >= LIST_BLOCKS;
+			/* Many texts are too large. */
+			how.text = (uint64_t)4096 << (5 * i + unit) % 12;
 			err = run(reader, vcpu, unit, &how, sum);
+		}
 		memcpy(stream, copy, len);
 	}
 	free(copy);
@@ -297,11 +340,16 @@ int main(int argc, char **argv)
 		fprintf(stderr, "shards: %s: %s\n", argv[6], why);
 		return 1;
 	}
+	err = debug_symbols_open_lines(reader, &symbols);
+	if (!err)
+		err = debug_symbols_read_lines(symbols);
 	for (v = 0; v < trace_reader_info(reader)->vcpus && !err; v++)
 		err = run_vcpu(reader, v, how, &o, &sum);
-	printf("plans %llu, shards %llu, proved %llu, failed %llu\n", (unsigned long long)sum.plans,
-	       (unsigned long long)sum.shards, (unsigned long long)sum.proved,
+	printf("plans %llu, shards %llu, alone %llu, proved %llu, failed %llu\n",
+	       (unsigned long long)sum.plans, (unsigned long long)sum.shards,
+	       (unsigned long long)sum.alone, (unsigned long long)sum.proved,
 	       (unsigned long long)sum.failed);
+	debug_symbols_close(symbols);
 	trace_reader_close(reader);
 	return err ? 1 : 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Decodes a trace whose streams are read in windows, and compares each item with that of a trace in
- * memory. Units are instructions, blocks, merged blocks and counts. Blocks and counts are also decoded
- * by three threads.
+ * memory. Units are instructions, blocks, merged blocks and counts. Blocks, counts and the listing of
+ * instructions are also decoded by three threads.
  *
  * usage: windows STEP FILE
  *
@@ -15,6 +15,7 @@
 
 #include "decode/shards.h"
 #include "lib/same_items.h"
+#include "lib/same_listings.h"
 #include "lib/same_trees.h"
 
 static uint64_t items, dropped;
@@ -117,6 +118,25 @@ static void compare(struct trace_reader *whole, struct trace_reader *windows, un
 	count_dropped(whole, windows, vcpu);
 }
 
+/* Compare the listings of instructions, with texts of shards that are kept, and that are too large. */
+static void compare_listings(struct trace_reader *whole, struct trace_reader *windows,
+			     unsigned int vcpu, uint64_t text)
+{
+	const struct decode_shards_how how = {
+		.jobs = 3, .bytes = 4096, .listing = true, .text = text};
+	const struct decode_listing form = {.json = false};
+	struct decode_flow *a, *b;
+
+	if (decode_flow_open(whole, vcpu, DECODE_FLOW_INSNS, &a) ||
+	    decode_shards_open(windows, vcpu, DECODE_FLOW_INSNS, &how, &b))
+		die("cannot open a flow");
+	if (!same_listings(a, b, vcpu, &form, UINT64_MAX))
+		die("a listing differs");
+	decode_flow_close(a);
+	decode_flow_close(b);
+	count_dropped(whole, windows, vcpu);
+}
+
 /* Two flows of a vCPU at once cannot both have a window. */
 static void compare_two(struct trace_reader *whole, struct trace_reader *windows, unsigned int vcpu)
 {
@@ -161,6 +181,8 @@ int main(int argc, char **argv)
 		}
 		compare(whole, windows, v, DECODE_FLOW_BLOCKS, 1, true);
 		compare(whole, windows, v, DECODE_FLOW_INSNS, 1, false);
+		compare_listings(whole, windows, v, 0);
+		compare_listings(whole, windows, v, 65536);
 		compare_two(whole, windows, v);
 	}
 	printf("items %llu, dropped %llu\n", (unsigned long long)items,

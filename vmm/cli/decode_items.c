@@ -7,6 +7,9 @@
 #include "cli/jobs.h"
 #include "decode/shards.h"
 
+/* A listing with fewer lines has one thread. */
+#define LINES_OF_THREADS 500000u
+
 /* Take an item that is not in the part. */
 static int skip_item(struct cli_decode *d, const struct decode_item *item)
 {
@@ -177,11 +180,36 @@ static bool is_timed(const struct cli_decode *d)
 	return d->o->time || (d->cuts && decode_window_is_timed(&d->cutter.cut));
 }
 
-/* A flow with times depends on all earlier packets, and has no shards. */
+/* Returns true if all items are wanted, without a time or an address space. */
+static bool wants_all(const struct cli_decode *d)
+{
+	return !d->o->quiet && !d->o->time && !d->cuts && !d->has_spaces &&
+	       !cli_decode_side_part(&d->o->side);
+}
+
+/* Returns true if a listing of all items is wanted, which threads can print in parts. */
+static bool is_one_listing(const struct cli_decode *d)
+{
+	return wants_all(d) && (d->o->mode == CLI_DECODE_INSN || d->o->mode == CLI_DECODE_BLOCKS);
+}
+
+/*
+ * Return the number of threads. A flow with times depends on all earlier packets, and has no shards. A
+ * plan of shards takes longer than a few lines of a listing.
+ */
+static unsigned int jobs_of(const struct cli_decode *d)
+{
+	if (is_timed(d) || (is_one_listing(d) && d->left < LINES_OF_THREADS))
+		return 1;
+	return cli_jobs(d->o->jobs, d->reader);
+}
+
 static int open_flow(struct cli_decode *d, unsigned int vcpu, struct decode_flow **flow)
 {
 	const struct decode_shards_how how = {
-		.jobs = is_timed(d) ? 1 : cli_jobs(d->o->jobs, d->reader)};
+		.jobs = jobs_of(d),
+		.listing = is_one_listing(d),
+	};
 
 	return decode_shards_open(d->reader, vcpu, unit_of(d, vcpu), &how, flow);
 }
@@ -276,8 +304,7 @@ int cli_decode_close_vcpu(struct cli_decode *d, struct decode_flow *flow,
 /* Returns true if only one tree of all calls is wanted, which threads can build in parts. */
 static bool is_one_tree(const struct cli_decode *d, unsigned int vcpu)
 {
-	return d->o->mode == CLI_DECODE_CALLS && !d->o->quiet && !d->o->time && !d->cuts &&
-	       !d->has_spaces && !d->calls.min && !cli_decode_side_part(&d->o->side) &&
+	return wants_all(d) && d->o->mode == CLI_DECODE_CALLS && !d->calls.min &&
 	       !cli_decode_stop_wants(&d->stop, vcpu);
 }
 
@@ -286,6 +313,16 @@ static int take_tree(struct cli_decode *d, struct decode_flow *flow)
 	struct decode_shard_calls to = {.tree = cli_decode_calls_tree(&d->calls)};
 	int err = to.tree ? decode_shards_calls(flow, d->symbols, d->vcpu, &to) : -ENOMEM;
 
+	decode_summary_add(&d->sum, &to.sum);
+	return err;
+}
+
+static int take_listing(struct cli_decode *d, struct decode_flow *flow)
+{
+	struct decode_shards_listing to = {.listing = &d->listing, .left = d->left};
+	int err = decode_shards_list(flow, d->vcpu, &to);
+
+	d->left = to.left;
 	decode_summary_add(&d->sum, &to.sum);
 	return err;
 }
@@ -301,6 +338,8 @@ int cli_decode_vcpu(struct cli_decode *d, unsigned int vcpu)
 		return err;
 	if (is_one_tree(d, vcpu))
 		err = take_tree(d, flow);
+	else if (is_one_listing(d))
+		err = take_listing(d, flow);
 	else
 		err = cli_decode_items(d, flow, &item, &done);
 	return cli_decode_close_vcpu(d, flow, &item, err);

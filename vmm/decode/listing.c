@@ -117,20 +117,6 @@ static void json_symbol(struct decode_listing *l, uint64_t ip)
 	json_field(l, "symbol", name);
 }
 
-/* Return the source line if it differs from the last one, else NULL. */
-static const struct debug_line *source_line(struct decode_listing *l, uint64_t ip)
-{
-	const struct debug_line *line;
-
-	if (!l->lines || !l->symbols)
-		return NULL;
-	line = debug_symbols_line(l->symbols, ip);
-	if (!line || (l->last && l->last->line == line->line && !strcmp(l->last->file, line->file)))
-		return NULL;
-	l->last = line;
-	return line;
-}
-
 /* Return a number that identifies a source line: FNV-1a, 64 bits, of its file and its number. */
 static uint64_t line_key(const struct debug_line *line)
 {
@@ -142,17 +128,33 @@ static uint64_t line_key(const struct debug_line *line)
 	return (key ^ line->line) * 0x100000001b3ull;
 }
 
-static void show_line(struct decode_listing *l, uint64_t ip)
+void decode_listing_line(struct decode_listing *l, const struct debug_line *line)
 {
-	const struct debug_line *line = source_line(l, ip);
 	char file[256];
 
-	if (!line)
+	if (l->last && l->last->line == line->line && !strcmp(l->last->file, line->file))
 		return;
+	l->last = line;
+	if (l->hold) {
+		l->hold = false;
+		fflush(l->out);
+		return;
+	}
 	text_copy(file, sizeof(file), line->file, strlen(line->file));
 	if (l->marks)
 		mark_key(l, DECODE_MARK_LINE, line_key(line));
 	fprintf(l->out, "%s:%u:\n", file, line->line);
+}
+
+static void show_line(struct decode_listing *l, uint64_t ip)
+{
+	const struct debug_line *line;
+
+	if (!l->lines || !l->symbols)
+		return;
+	line = debug_symbols_line(l->symbols, ip);
+	if (line)
+		decode_listing_line(l, line);
 }
 
 static void json_line(struct decode_listing *l, uint64_t ip)
@@ -667,6 +669,7 @@ bool decode_listing_item(struct decode_listing *l, const struct decode_item *ite
 	case DECODE_ITEM_SEGMENT:
 		l->last = NULL;
 		l->space = NULL;
+		l->hold = false;
 		segment(l, item);
 		break;
 	case DECODE_ITEM_INSN:

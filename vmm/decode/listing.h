@@ -15,8 +15,9 @@
 struct decode_listing {
 	FILE *out;
 	bool json;
-	bool lines;			/* print source file and line */
-	bool marks;			/* begin each line with a mark, see listing_join.h */
+	bool lines; /* print source file and line */
+	bool marks; /* begin each line with a mark, see listing_join.h */
+	bool hold;  /* hold the next source line back, see decode_listing_line() */
 	const struct decode_pace *pace; /* the time of each item, or NULL to print no time */
 	unsigned int vcpu;
 	struct debug_symbols *symbols;
@@ -34,6 +35,13 @@ void decode_listing_fini(struct decode_listing *l);
 bool decode_listing_shows(const struct decode_item *item);
 /* Print an item. Returns false if the item is not printed. */
 bool decode_listing_item(struct decode_listing *l, const struct decode_item *item);
+
+/*
+ * Print a source line, if it differs from the last one. A caller that does not know the last one sets
+ * @hold. The listing then writes its buffer out, clears @hold and sets @last where it would print the
+ * first source line. A segment clears @hold, because after it the line is printed in any case.
+ */
+void decode_listing_line(struct decode_listing *l, const struct debug_line *line);
 
 /*
  * Follow an item that is not printed because it comes before a part. Then print where the part

@@ -49,6 +49,18 @@ static int read_window(struct decode_shard_work *w, const struct decode_shard *s
 	return trace_reader_window(w->reader, w->vcpu, shard->from.psb, shard->to.end, &loaded);
 }
 
+static int keep(struct decode_shard_worker *worker, size_t i)
+{
+	switch (worker->work->wanted) {
+	case DECODE_SHARD_CALLS:
+		return keep_calls(worker, &worker->work->runs[i]);
+	case DECODE_SHARD_TEXT:
+		return decode_shard_list(worker, i);
+	default:
+		return keep_items(worker, &worker->work->runs[i]);
+	}
+}
+
 static int decode_shard(struct decode_shard_worker *worker, size_t i, struct decode_pt_carry carry)
 {
 	const struct decode_shard *shard = &worker->work->plan.at[i];
@@ -67,8 +79,7 @@ static int decode_shard(struct decode_shard_worker *worker, size_t i, struct dec
 	run->begun = f->ahead.flow.insns;
 	run->last_change = decode_code_last_change(f->ahead.store);
 	run->next_change = decode_code_next_change(f->ahead.store);
-	err = worker->work->wanted == DECODE_SHARD_CALLS ? keep_calls(worker, run)
-							 : keep_items(worker, run);
+	err = keep(worker, i);
 	run->ended = f->ahead.flow.insns;
 	decode_pt_shard_state(f, &run->end);
 	return err;
@@ -147,8 +158,8 @@ static void do_shard(struct decode_shard_worker *worker, size_t i)
 	pthread_mutex_unlock(&w->lock);
 	err = decode_shard(worker, i, carry);
 	pthread_mutex_lock(&w->lock);
-	/* At a wrong place anything can follow a PSB. */
-	if (err == -EPROTO)
+	/* At a wrong place anything can follow a PSB. A canceled shard has no end. */
+	if (err == -EPROTO || err == -ECANCELED)
 		w->runs[i].begin.unfit = true;
 	else if (err)
 		w->err = err;
@@ -244,8 +255,10 @@ int decode_shard_work_wait(struct decode_shard_work *w)
 	return some;
 }
 
-void decode_shard_run_free(struct decode_shard_run *run)
+void decode_shard_run_free(struct decode_shard_work *w, struct decode_shard_run *run)
 {
+	decode_shard_work_release(w, run->text.first);
+	run->text.first = run->text.last = NULL;
 	decode_shard_items_free(&run->items);
 	decode_calls_free(run->calls.tree);
 	run->calls.tree = NULL;
@@ -253,7 +266,7 @@ void decode_shard_run_free(struct decode_shard_run *run)
 
 void decode_shard_work_next(struct decode_shard_work *w)
 {
-	decode_shard_run_free(&w->runs[w->at]);
+	decode_shard_run_free(w, &w->runs[w->at]);
 	/* No thread reads what is before the next shard. */
 	if (w->at + 1 < w->plan.n)
 		trace_reader_drop(w->reader, w->vcpu, w->plan.at[w->at + 1].from.psb);

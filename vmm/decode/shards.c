@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "decode/shard_input.h"
-#include "decode/shard_work.h"
+#include "decode/shards_flow.h"
 
 /*
  * The size of shards. Larger shards contain more changes of code, and smaller shards decode more
@@ -16,41 +16,26 @@
 #define BYTES_MIN    2048u
 #define BYTES_COUNTS 65536u
 #define BYTES_BLOCKS 16384u
+/* A byte of a boot of Linux is 2.7 KB of a listing of instructions. */
+#define BYTES_LISTING 2048u
 /* The least number of shards for each thread, so that no thread waits long for another. */
 #define SHARDS_EACH 8u
 /* The number of shards for each thread whose items are kept. */
 #define WINDOW_EACH 4u
 
-struct shards_flow {
-	struct decode_flow base;
-	struct trace_reader *reader;
-	unsigned int vcpu;
-	enum decode_flow_unit unit;
-	decode_flow_function *function; /* NULL if blocks are not merged */
-	void *context;
-	struct decode_shard_work work;
-	bool begun;
-	bool held;		  /* by trace_reader_window_begin() */
-	uint64_t returned;	  /* the number of returned items */
-	struct decode_flow *rest; /* decodes the rest alone, or NULL */
-};
-
-static struct shards_flow *of(struct decode_flow *flow)
-{
-	return (struct shards_flow *)flow;
-}
-
-static const struct shards_flow *of_const(const struct decode_flow *flow)
-{
-	return (const struct shards_flow *)flow;
-}
-
-static struct decode_pt_flow *first_flow(const struct shards_flow *s)
+static struct decode_pt_flow *first_flow(const struct decode_shards_flow *s)
 {
 	return s->work.workers[0].flow;
 }
 
-static void end_window(struct shards_flow *s)
+static const struct decode_flow_ops ops;
+
+bool decode_shards_flow_is(const struct decode_flow *flow)
+{
+	return flow->ops == &ops;
+}
+
+static void end_window(struct decode_shards_flow *s)
 {
 	if (s->held)
 		trace_reader_window_end(s->reader, s->vcpu);
@@ -59,7 +44,7 @@ static void end_window(struct shards_flow *s)
 
 static void close_flow(struct decode_flow *flow)
 {
-	struct shards_flow *s = of(flow);
+	struct decode_shards_flow *s = decode_shards_flow_of(flow);
 	struct decode_shard_work *w = &s->work;
 	unsigned int i;
 	size_t k;
@@ -69,11 +54,15 @@ static void close_flow(struct decode_flow *flow)
 		if (w->workers[i].flow)
 			decode_pt_flow_close(&w->workers[i].flow->base);
 		decode_tally_free(&w->workers[i].tally);
+		decode_shard_lister_free(w->workers[i].lister);
 	}
 	for (k = 0; w->runs && k < w->plan.n; k++)
-		decode_shard_run_free(&w->runs[k]);
+		decode_shard_run_free(w, &w->runs[k]);
+	decode_shard_pool_free(&w->pool);
 	if (s->rest)
 		decode_pt_flow_close(s->rest);
+	if (s->alone)
+		decode_pt_flow_close(s->alone);
 	end_window(s);
 	free(w->workers);
 	free(w->runs);
@@ -85,7 +74,7 @@ static void close_flow(struct decode_flow *flow)
 
 static int merge(struct decode_flow *flow, decode_flow_function *function, void *context)
 {
-	struct shards_flow *s = of(flow);
+	struct decode_shards_flow *s = decode_shards_flow_of(flow);
 	unsigned int i;
 	int err = 0;
 
@@ -97,7 +86,7 @@ static int merge(struct decode_flow *flow, decode_flow_function *function, void 
 }
 
 /* Drop the items that were returned. Counts need the whole stream. */
-static int drop_returned(struct shards_flow *s)
+static int drop_returned(struct decode_shards_flow *s)
 {
 	struct decode_item item;
 	uint64_t i;
@@ -108,8 +97,35 @@ static int drop_returned(struct shards_flow *s)
 	return err;
 }
 
+/* The counter and the spaces at the begin of a shard, if all shards before are proved. */
+static struct decode_pt_carry carry_at(const struct decode_shards_flow *s, size_t at)
+{
+	return at ? s->work.runs[at - 1].carry : s->begin;
+}
+
+int decode_shards_flow_alone(struct decode_shards_flow *s, struct decode_flow **flow)
+{
+	const struct decode_shard_work *w = &s->work;
+	struct decode_shard shard = w->plan.at[w->at];
+	struct decode_pt_carry carry = carry_at(s, w->at);
+	struct decode_pt_state state;
+	uint64_t loaded;
+	int err;
+
+	s->alones++;
+	*flow = s->alone;
+	if (shard.counter == DECODE_SHARD_KNOWN)
+		carry.insns = shard.insns;
+	else if (shard.counter != DECODE_SHARD_UNUSED)
+		shard.counter = DECODE_SHARD_EXACT;
+	err = trace_reader_window(s->reader, s->vcpu, shard.from.psb, shard.to.end, &loaded);
+	return err ? err
+		   : decode_pt_shard_start((struct decode_pt_flow *)s->alone, &shard, &carry,
+					   &state);
+}
+
 /* Let the rest begin at the shard of which no items were returned. */
-static int begin_rest_at(struct shards_flow *s, size_t at)
+static int begin_rest_at(struct decode_shards_flow *s, size_t at)
 {
 	struct decode_pt_flow *f = (struct decode_pt_flow *)s->rest;
 	struct decode_shard shard = s->work.plan.at[at];
@@ -125,7 +141,7 @@ static int begin_rest_at(struct shards_flow *s, size_t at)
 }
 
 /* Decode the rest without threads. */
-static int begin_rest(struct shards_flow *s)
+static int begin_rest(struct decode_shards_flow *s)
 {
 	const bool counts = s->unit == DECODE_FLOW_COUNTS;
 	int err;
@@ -144,14 +160,13 @@ static int begin_rest(struct shards_flow *s)
 	return err;
 }
 
-static void end_item(const struct shards_flow *s, struct decode_item *item)
+static void end_item(const struct decode_shards_flow *s, struct decode_item *item)
 {
 	memset(item, 0, sizeof(*item));
 	item->offset = first_flow(s)->len;
 }
 
-/* Wait for items. Returns 1, 0 if there is a rest instead, or -errno. */
-static int wait_for_items(struct shards_flow *s)
+int decode_shards_flow_wait(struct decode_shards_flow *s)
 {
 	int some = 1;
 
@@ -167,12 +182,12 @@ static int wait_for_items(struct shards_flow *s)
 
 static int next(struct decode_flow *flow, struct decode_item *item)
 {
-	struct shards_flow *s = of(flow);
+	struct decode_shards_flow *s = decode_shards_flow_of(flow);
 	struct decode_shard_work *w = &s->work;
 	int some;
 
 	while (!s->rest && w->at < w->plan.n) {
-		some = wait_for_items(s);
+		some = decode_shards_flow_wait(s);
 		if (some < 0)
 			return some;
 		if (!some)
@@ -192,7 +207,7 @@ static int next(struct decode_flow *flow, struct decode_item *item)
 
 static int counts(struct decode_flow *flow, struct decode_tally *tally, struct decode_flow_sum *sum)
 {
-	struct shards_flow *s = of(flow);
+	struct decode_shards_flow *s = decode_shards_flow_of(flow);
 	unsigned int i;
 	int err;
 
@@ -212,7 +227,7 @@ static int counts(struct decode_flow *flow, struct decode_tally *tally, struct d
 
 static bool branches(struct decode_flow *flow)
 {
-	struct shards_flow *s = of(flow);
+	struct decode_shards_flow *s = decode_shards_flow_of(flow);
 	unsigned int i;
 
 	for (i = 0; i < s->work.nworkers; i++)
@@ -224,7 +239,7 @@ static bool branches(struct decode_flow *flow)
 
 static int visit(struct decode_flow *flow, const struct decode_flow_visitor *visitor)
 {
-	struct shards_flow *s = of(flow);
+	struct decode_shards_flow *s = decode_shards_flow_of(flow);
 	unsigned int i;
 	int err;
 
@@ -239,7 +254,7 @@ static int visit(struct decode_flow *flow, const struct decode_flow_visitor *vis
 
 static const struct decode_segment *segment(const struct decode_flow *flow)
 {
-	const struct shards_flow *s = of_const(flow);
+	const struct decode_shards_flow *s = decode_shards_flow_of_const(flow);
 	const struct decode_pt_flow *f = first_flow(s);
 
 	if (s->rest)
@@ -250,7 +265,7 @@ static const struct decode_segment *segment(const struct decode_flow *flow)
 
 static const struct decode_code_store *code(const struct decode_flow *flow)
 {
-	return first_flow(of_const(flow))->store;
+	return first_flow(decode_shards_flow_of_const(flow))->store;
 }
 
 static const struct decode_flow_ops ops = {
@@ -264,10 +279,12 @@ static const struct decode_flow_ops ops = {
 	.code = code,
 };
 
-static uint64_t bytes_of_shard(const struct decode_pt_flow *f, unsigned int jobs)
+static uint64_t bytes_of_shard(const struct decode_pt_flow *f, const struct decode_shards_how *how)
 {
-	const uint64_t most = f->counts.wanted ? BYTES_COUNTS : BYTES_BLOCKS;
-	const uint64_t bytes = f->len / jobs / SHARDS_EACH;
+	const uint64_t most = f->counts.wanted ? BYTES_COUNTS
+			      : how->listing   ? BYTES_LISTING
+					       : BYTES_BLOCKS;
+	const uint64_t bytes = f->len / how->jobs / SHARDS_EACH;
 
 	return bytes < BYTES_MIN ? BYTES_MIN : bytes > most ? most : bytes;
 }
@@ -277,22 +294,31 @@ static int make_plan(const struct decode_pt_flow *f, const struct decode_shards_
 {
 	struct decode_shard_input in = decode_shard_input_of(f);
 
-	in.bytes = how->bytes ? how->bytes : bytes_of_shard(f, how->jobs);
+	in.bytes = how->bytes ? how->bytes : bytes_of_shard(f, how);
 	in.near = how->eager ? 0 : DECODE_SHARD_NEAR;
 	in.random = how->random;
 	return decode_shard_plan(&in, plan);
 }
 
+/* Open one more flow, which has no window of its own. */
+static int open_more(struct decode_shards_flow *s, struct decode_flow **flow)
+{
+	int err = decode_pt_flow_open(s->reader, s->vcpu, s->unit, flow);
+
+	if (!err)
+		decode_pt_window_close((struct decode_pt_flow *)*flow);
+	return err;
+}
+
 /* Open the flows of the other workers. The first one has @f. */
-static int open_workers(struct shards_flow *s, struct decode_pt_flow *f, unsigned int jobs)
+static int open_workers(struct decode_shards_flow *s, struct decode_pt_flow *f,
+			const struct decode_shards_how *how)
 {
 	struct decode_shard_work *w = &s->work;
+	unsigned int jobs = how->jobs < w->plan.n ? how->jobs : (unsigned int)w->plan.n, i;
 	struct decode_flow *flow;
-	unsigned int i;
 	int err = 0;
 
-	if (jobs > w->plan.n)
-		jobs = (unsigned int)w->plan.n;
 	w->workers = calloc(jobs, sizeof(*w->workers));
 	w->runs = calloc(w->plan.n, sizeof(*w->runs));
 	if (!w->workers || !w->runs)
@@ -302,22 +328,23 @@ static int open_workers(struct shards_flow *s, struct decode_pt_flow *f, unsigne
 	w->workers[0].flow = f;
 	decode_pt_window_close(f);
 	w->carry.mode = f->ahead.flow.mode;
+	s->begin = w->carry;
 	for (i = 1; i < jobs && !err; i++) {
-		err = decode_pt_flow_open(s->reader, s->vcpu, s->unit, &flow);
-		if (err)
-			break;
-		w->workers[i].flow = (struct decode_pt_flow *)flow;
-		decode_pt_window_close(w->workers[i].flow);
+		err = open_more(s, &flow);
+		if (!err)
+			w->workers[i].flow = (struct decode_pt_flow *)flow;
 	}
+	if (!err && how->listing)
+		err = open_more(s, &s->alone);
 	/* All threads together have one window, from the first shard that is not done. */
 	return err ? err : trace_reader_window_begin(s->reader, s->vcpu, &s->held);
 }
 
 /* Make a flow with threads of @f, which the new flow then owns. */
 static int make(struct decode_pt_flow *f, enum decode_flow_unit unit, struct decode_shard_plan plan,
-		unsigned int jobs, struct decode_flow **flow)
+		const struct decode_shards_how *how, struct decode_flow **flow)
 {
-	struct shards_flow *s = calloc(1, sizeof(*s));
+	struct decode_shards_flow *s = calloc(1, sizeof(*s));
 	int err;
 
 	if (!s) {
@@ -335,7 +362,8 @@ static int make(struct decode_pt_flow *f, enum decode_flow_unit unit, struct dec
 	s->work.vcpu = f->vcpu;
 	pthread_mutex_init(&s->work.lock, NULL);
 	pthread_cond_init(&s->work.changed, NULL);
-	err = open_workers(s, f, jobs);
+	decode_shard_pool_init(&s->work.pool, how->text, how->jobs);
+	err = open_workers(s, f, how);
 	if (!err) {
 		*flow = &s->base;
 		return 0;
@@ -356,12 +384,13 @@ int decode_shards_open(struct trace_reader *reader, unsigned int vcpu, enum deco
 	if (err || how->jobs < 2)
 		return err;
 	f = (struct decode_pt_flow *)*flow;
-	/* Kept instructions need more memory than all else, and their listing takes longer. */
-	if (unit == DECODE_FLOW_INSNS || !decode_shard_can_cut(f) || decode_shard_has_guests(f))
+	/* Kept instructions need more memory than all else. */
+	if ((unit == DECODE_FLOW_INSNS && !how->listing) || !decode_shard_can_cut(f) ||
+	    decode_shard_has_guests(f))
 		return 0;
 	err = make_plan(f, how, &plan);
 	if (!err && plan.n > 1)
-		return make(f, unit, plan, how->jobs, flow);
+		return make(f, unit, plan, how, flow);
 	free(plan.at);
 	if (err)
 		decode_pt_flow_close(*flow);
@@ -370,24 +399,29 @@ int decode_shards_open(struct trace_reader *reader, unsigned int vcpu, enum deco
 
 bool decode_shards_done(const struct decode_flow *flow, struct decode_shards_done *done)
 {
-	const struct shards_flow *s = of_const(flow);
+	const struct decode_shards_flow *s = decode_shards_flow_of_const(flow);
 
-	*done = (struct decode_shards_done){0, 0};
+	*done = (struct decode_shards_done){.shards = 0};
 	if (flow->ops != &ops)
 		return false;
-	*done = (struct decode_shards_done){s->work.plan.n, s->work.proved};
+	*done = (struct decode_shards_done){
+		.shards = s->work.plan.n,
+		.proved = s->work.proved,
+		.alone = s->alones,
+		.text = s->work.pool.peak * s->work.pool.room,
+	};
 	return true;
 }
 
 /* Join the trees of all shards, up to the first that is not proved. */
-static int join_calls(struct shards_flow *s, struct decode_shard_calls *to)
+static int join_calls(struct decode_shards_flow *s, struct decode_shard_calls *to)
 {
 	struct decode_shard_work *w = &s->work;
 	const struct decode_calls_pieces *pieces;
 	int some = 1;
 
 	while (w->at < w->plan.n) {
-		some = wait_for_items(s);
+		some = decode_shards_flow_wait(s);
 		if (some <= 0)
 			return some;
 		pieces = decode_calls_close_open(w->runs[w->at].calls.tree);
@@ -419,7 +453,7 @@ static int take_calls(struct decode_flow *flow, unsigned int vcpu, struct decode
 int decode_shards_calls(struct decode_flow *flow, const struct debug_symbols *symbols,
 			unsigned int vcpu, struct decode_shard_calls *to)
 {
-	struct shards_flow *s = of(flow);
+	struct decode_shards_flow *s = decode_shards_flow_of(flow);
 	int err = 0;
 
 	if (flow->ops == &ops) {
@@ -465,7 +499,7 @@ static bool needs_counters(const struct decode_shard_plan *plan)
 /* Decode all shards of a plan, whose @flow counts, and set its counters. */
 static int find_counters(struct decode_flow *flow, struct decode_shard_plan *plan)
 {
-	struct shards_flow *s = of(flow);
+	struct decode_shards_flow *s = decode_shards_flow_of(flow);
 	struct decode_item item = {.kind = DECODE_ITEM_SEGMENT};
 	int err = 0;
 
@@ -502,7 +536,7 @@ int decode_shards_plan(struct trace_reader *reader, unsigned int vcpu,
 		decode_pt_flow_close(flow);
 		return err;
 	}
-	err = make((struct decode_pt_flow *)flow, DECODE_FLOW_COUNTS, copy, how->jobs, &flow);
+	err = make((struct decode_pt_flow *)flow, DECODE_FLOW_COUNTS, copy, how, &flow);
 	if (err)
 		return err;
 	err = find_counters(flow, plan);

@@ -12,6 +12,7 @@
 
 #include "decode/calls.h"
 #include "decode/flow.h"
+#include "decode/listing.h"
 #include "decode/shard_plan.h"
 #include "decode/summary.h"
 
@@ -20,16 +21,20 @@ struct decode_shards_how {
 	uint64_t bytes;	   /* the minimum size of a shard; 0: by the size of the stream */
 	uint32_t random;   /* not 0: the seed of random sizes, for tests */
 	bool eager;	   /* wait for the counter only in shards with changes of code, for tests */
+	bool listing;	   /* the flow is for decode_shards_list() */
+	uint64_t text;	   /* the maximum size of the listing of a shard; 0: a default */
 };
 
-/* The number of shards, and of those that were proved. Both are 0 if the flow has no threads. */
+/* All members are 0 if the flow has no threads. */
 struct decode_shards_done {
-	size_t shards, proved;
+	size_t shards, proved; /* the number of shards, and of those that were proved */
+	size_t alone;  /* the number of shards that the consumer decoded for decode_shards_list() */
+	uint64_t text; /* the most bytes for listings at a time */
 };
 
 /*
- * Open a flow like decode_flow_open(). The flow has no threads for units of INSNS, for RTIT, and if
- * the file has address spaces, VMCS blocks or a source of code.
+ * Open a flow like decode_flow_open(). The flow has no threads for units of INSNS without
+ * @how->listing, and for RTIT. It has none if the file has address spaces, VMCS blocks or a source of code.
  *
  * decode_flow_keep_time() and decode_flow_runs() must not be called, and decode_flow_code() is not
  * the code of the last item.
@@ -52,6 +57,20 @@ struct decode_shard_calls {
 
 int decode_shards_calls(struct decode_flow *flow, const struct debug_symbols *symbols,
 			unsigned int vcpu, struct decode_shard_calls *to);
+
+/*
+ * Print the listing of all items, and count them. Threads that decode shards also list them. Call this
+ * function in place of decode_flow_next(). The flow was opened with @how->listing, or it has no threads. Its
+ * items must not have an address space. Returns 0 or -errno.
+ */
+struct decode_shards_listing {
+	struct decode_listing *listing; /* its form, without times, and where it is printed */
+	uint64_t left;			/* the number of items that may still be printed */
+	struct decode_summary sum;
+};
+
+int decode_shards_list(struct decode_flow *flow, unsigned int vcpu,
+		       struct decode_shards_listing *to);
 
 /*
  * Make a plan of the shards of a vCPU, each of at least @how->bytes. Where code changes, the counters
