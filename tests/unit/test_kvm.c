@@ -13,6 +13,7 @@
 #include "core/irq.h"
 #include "core/descriptor.h"
 #include "core/vcpu.h"
+#include "engine/kvm.h"
 #include "vpt/abi/boot.h"
 
 enum layout {
@@ -313,6 +314,46 @@ START_TEST(msrs_without_a_row)
 }
 END_TEST
 
+/* A vCPU in ring @dpl is at the target of SYSCALL when a signal ends KVM_RUN. Returns the exit. */
+static enum engine_exit_kind stop_at_syscall(unsigned int dpl)
+{
+	struct core_vcpu *c = vm.vcpu;
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(c->ev);
+	struct engine_exit exit;
+
+	c->s.cs = core_flat_segment((uint16_t)(8 | dpl), true, true, dpl);
+	c->s.ss = core_flat_segment((uint16_t)(16 | dpl), false, false, dpl);
+	c->regs->rip = ENGINE_KVM_SYSCALL_TRAP;
+	c->regs->rcx = CODE + 2;
+	c->regs->r11 = 0x246;
+	c->regs->rflags = 0x46;
+	core_vcpu_store(c);
+	v->run->immediate_exit = 1;
+	c->engine->run(c->ev, false, &exit);
+	v->run->immediate_exit = 0;
+	return exit.kind;
+}
+
+/* A snapshot at such a signal must not have the host's target of SYSCALL as its RIP. */
+START_TEST(a_signal_at_syscall)
+{
+	create(&probe, false);
+	ck_assert_int_eq(engine_kvm_set_msr(vm.vcpu->ev, X86_MSR_LSTAR, CODE + 64), 0);
+	if (!engine_kvm_assists(engine_kvm_vcpu(vm.vcpu->ev)->vm)) {
+		/* The host executes SYSCALL itself, and the address is one like others. */
+		ck_assert_int_eq(stop_at_syscall(3), ENGINE_EXIT_KICK);
+		ck_assert_uint_eq(vm.vcpu->regs->rip, ENGINE_KVM_SYSCALL_TRAP);
+	} else {
+		ck_assert_int_eq(stop_at_syscall(3), ENGINE_EXIT_SYSCALL);
+		ck_assert_uint_eq(vm.vcpu->regs->rip, CODE);
+		ck_assert_uint_eq(vm.vcpu->regs->rflags, 0x246);
+		ck_assert_int_eq(stop_at_syscall(0), ENGINE_EXIT_KICK);
+		ck_assert_uint_eq(vm.vcpu->regs->rip, CODE + 64);
+	}
+	core_vm_destroy(&vm);
+}
+END_TEST
+
 TEST_SUITE("kvm", NULL, NULL)
 {
 	engine_find("kvm")->probe(&probe, false);
@@ -323,5 +364,5 @@ TEST_SUITE("kvm", NULL, NULL)
 	tcase_set_timeout(tcase, 120);
 	TEST_LOOP(tcase, 2, signals_hide_no_step, msrs_without_a_row);
 	TEST_ADD(tcase, stepping_is_not_seen, replaying_finds_the_same_faults, instruction_limit,
-		 time_limit_at_full_speed);
+		 time_limit_at_full_speed, a_signal_at_syscall);
 }
