@@ -69,6 +69,7 @@ START_TEST(layout)
 	ck_assert_int_eq(TRACE_BLOCK_OPTIONS, 29);
 	ck_assert_int_eq(TRACE_BLOCK_TASK, 30);
 	ck_assert_int_eq(TRACE_BLOCK_CHANGE, 31);
+	ck_assert_int_eq(TRACE_BLOCK_REFINED, 32);
 	ck_assert_uint_eq(offsetof(struct trace_file_header, flags), 16);
 	ck_assert_uint_eq(offsetof(struct trace_origin, cpu), 8);
 	ck_assert_uint_eq(offsetof(struct trace_origin, time_zero), 16);
@@ -545,6 +546,8 @@ static const struct {
 	{CHANGE, TRACE_BLOCK_CHANGE, 0, 32, {2, 1, 4089}},
 	{CHANGE, TRACE_BLOCK_CHANGE, 0, 32, {2, 1, 0xffffffff}},
 	{CHANGE, TRACE_BLOCK_CHANGE, 0, 32, {2, 1, U(0, 1)}},
+	{LENGTH, TRACE_BLOCK_REFINED, 0, 24, {0}},
+	{"a REFINED block is not as it must be", TRACE_BLOCK_REFINED, 0, 32, {0}},
 	{LENGTH, TRACE_BLOCK_CUT, 0, 24, {0}},
 	{CUT, TRACE_BLOCK_CUT, 0, 32, {8}},
 	{CUT, TRACE_BLOCK_CUT, 0, 32, {8, 0, 0, TRACE_CUT_WHYS}},

@@ -35,6 +35,7 @@ int cli_cmd_report(int argc, char **argv);
 int cli_cmd_diff(int argc, char **argv);
 int cli_cmd_snapshot(int argc, char **argv);
 int cli_cmd_pack(int argc, char **argv);
+int cli_cmd_refine(int argc, char **argv);
 int cli_cmd_shard(int argc, char **argv);
 int cli_cmd_monitor(int argc, char **argv);
 int cli_cmd_top(int argc, char **argv);

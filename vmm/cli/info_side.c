@@ -111,6 +111,13 @@ size_t cli_info_points(const struct trace_reader *r)
 	return all;
 }
 
+static void text_refined(const struct trace_refined *is)
+{
+	printf("  refined: pieces that did not decode: %" PRIu64 ", now: %" PRIu64
+	       "; changes placed: %" PRIu64 ", pages added: %" PRIu64 "\n",
+	       is->failed, is->left, is->changes, is->pages);
+}
+
 void cli_info_side_vcpu(const struct trace_reader *r, unsigned int vcpu, uint64_t limit)
 {
 	const struct trace_cut *cut = trace_reader_cut(r, vcpu);
@@ -123,6 +130,8 @@ void cli_info_side_vcpu(const struct trace_reader *r, unsigned int vcpu, uint64_
 	if (cut)
 		printf("  part of a trace, from byte 0x%" PRIx64 " on%s\n", cut->offset,
 		       cut->why == TRACE_CUT_RING ? ": a ring kept its end" : "");
+	if (trace_reader_refined(r, vcpu))
+		text_refined(trace_reader_refined(r, vcpu));
 	if (switches)
 		printf("  switches of the address space: %zu\n", switches);
 	if (epochs)
@@ -198,6 +207,7 @@ void cli_info_json_side(const struct trace_reader *r)
 void cli_info_json_side_vcpu(const struct trace_reader *r, unsigned int vcpu)
 {
 	const struct trace_cut *cut = trace_reader_cut(r, vcpu);
+	const struct trace_refined *is = trace_reader_refined(r, vcpu);
 	size_t points, switches, epochs, marks, tasks;
 	bool first = true;
 
@@ -213,4 +223,8 @@ void cli_info_json_side_vcpu(const struct trace_reader *r, unsigned int vcpu)
 	putchar(']');
 	if (cut)
 		printf(",\"from\":%" PRIu64, cut->offset);
+	if (is)
+		printf(",\"refined\":{\"failed\":%" PRIu64 ",\"left\":%" PRIu64
+		       ",\"changes\":%" PRIu64 ",\"pages\":%" PRIu64 "}",
+		       is->failed, is->left, is->changes, is->pages);
 }

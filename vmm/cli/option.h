@@ -85,8 +85,8 @@ extern const char *const cli_verbs_absent[];
 extern const struct cli_verb cli_verb_run, cli_verb_record, cli_verb_replay, cli_verb_restore,
 	cli_verb_snapshot, cli_verb_caps, cli_verb_dump, cli_verb_decode, cli_verb_verify,
 	cli_verb_info, cli_verb_import, cli_verb_export, cli_verb_report, cli_verb_pack,
-	cli_verb_lockstep, cli_verb_monitor, cli_verb_gdb, cli_verb_diff, cli_verb_shard,
-	cli_verb_top, cli_verb_fuzz_server;
+	cli_verb_refine, cli_verb_lockstep, cli_verb_monitor, cli_verb_gdb, cli_verb_diff,
+	cli_verb_shard, cli_verb_top, cli_verb_fuzz_server;
 /* The option --sandbox of every verb (cli/confine.h). The second row ends the table. */
 extern const struct cli_option cli_option_sandbox[];
 

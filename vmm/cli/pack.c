@@ -61,7 +61,7 @@ static int write_out(const struct options *o, const struct trace_reader *reader)
 
 	if (status)
 		return status;
-	err = trace_repack(reader, o->path, output.fd, (int)o->level, &report);
+	err = trace_repack(reader, o->path, output.fd, (int)o->level, NULL, &report);
 	if (err)
 		cli_drop(&output);
 	if (err == -EINVAL)

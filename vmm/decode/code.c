@@ -96,6 +96,17 @@ int decode_code_hash_last(struct decode_code_store *store)
 	return 0;
 }
 
+void decode_code_unhash_last(struct decode_code_store *store)
+{
+	const struct decode_code_paged *page = &store->pages[store->npages - 1];
+	size_t b = bucket(store, page->cr3, page->vaddr);
+
+	/* No entry is behind the last one in its chain. */
+	while (store->buckets[b] != store->npages)
+		b = (b + 1) & store->mask;
+	store->buckets[b] = 0;
+}
+
 static int make_contents(struct decode_code_store *store)
 {
 	size_t n = 16;
@@ -264,8 +275,8 @@ static void sort_out(struct decode_code_store *store, struct decode_code_kept *a
 			store->pages[store->npages - 1].newest = v->from;
 			continue;
 		}
-		store->pages[store->npages++] =
-			(struct decode_code_paged){v->cr3, v->vaddr, v->bytes, v->from};
+		store->pages[store->npages++] = (struct decode_code_paged){
+			v->cr3, v->vaddr, v->bytes, v->from, v->from, false};
 		add_space(store, v->cr3);
 	}
 	qsort(store->later, store->nlater, sizeof(*store->later), by_time);

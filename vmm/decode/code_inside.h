@@ -29,6 +29,8 @@ struct decode_code_paged {
 	uint64_t vaddr;
 	const uint8_t *bytes;
 	uint64_t newest; /* the position of its last version */
+	uint64_t first;	 /* the position of its first version */
+	bool made_space; /* decode_code_add_page() has added the page and its space */
 };
 
 struct decode_code_spaced {
@@ -100,6 +102,8 @@ struct decode_code_store {
 	struct decode_code_asked *asked; /* NULL if the file does not grow */
 	size_t listed; /* the number of entries of trace_reader_code() in the store */
 	size_t page_room, space_room, later_room;
+
+	uint64_t work; /* see decode_code_work() */
 };
 
 /* Return the index of the page, or -1. */
@@ -108,5 +112,7 @@ ssize_t decode_code_find_page(const struct decode_code_store *store, uint64_t cr
 int decode_code_hash(struct decode_code_store *store);
 /* Add the last page to it. Returns 0 or -ENOMEM. */
 int decode_code_hash_last(struct decode_code_store *store);
+/* Remove the last page from it, before the page is removed from `pages`. */
+void decode_code_unhash_last(struct decode_code_store *store);
 
 #endif /* VMM_DECODE_CODE_INSIDE_H */

@@ -80,7 +80,7 @@ static int add_page(struct decode_code_store *store, const struct decode_code_ke
 	if (!HAS_ROOM(store->pages, store->npages, store->page_room))
 		return -ENOMEM;
 	store->pages[store->npages++] =
-		(struct decode_code_paged){v->cr3, v->vaddr, v->bytes, v->from};
+		(struct decode_code_paged){v->cr3, v->vaddr, v->bytes, v->from, v->from, false};
 	err = add_space(store, v->cr3);
 	return err ? err : decode_code_hash_last(store);
 }

@@ -77,19 +77,39 @@ static void keep_time(struct decode_pt_flow *f, const struct trace_session *s)
 	f->ahead.pt.timing = f->base.timed || !f->counts.wanted ? &f->ahead.timing : NULL;
 }
 
+/* Make an empty cache of code, whose pages are fetched from the store. Returns 0 or -ENOMEM. */
+static int new_code(struct decode_pt_flow *f)
+{
+	f->ahead.code = dec_code_new();
+	if (!f->ahead.code)
+		return -ENOMEM;
+	dec_code_separate(f->ahead.code);
+	dec_code_on_miss(f->ahead.code, decode_pt_fetch, f);
+	return 0;
+}
+
+int decode_pt_renew_code(struct decode_pt_flow *f)
+{
+	int err;
+
+	dec_code_free(f->ahead.code);
+	err = new_code(f);
+	if (!err)
+		dec_flow_init(&f->ahead.flow, f->ahead.code, f->ahead.system->flow, f);
+	return err;
+}
+
 int decode_pt_ahead_open(struct decode_pt_flow *f, const struct decode_ahead_system *system)
 {
 	struct decode_pt_ahead *a = &f->ahead;
 	int err = decode_code_open(f->reader, f->vcpu, &a->store);
 
+	if (!err)
+		err = new_code(f);
 	if (err)
 		return err;
-	a->code = dec_code_new();
-	if (!a->code)
-		return -ENOMEM;
 	a->failed = UINT64_MAX;
-	dec_code_separate(a->code);
-	dec_code_on_miss(a->code, decode_pt_fetch, f);
+	a->refined = trace_reader_refined(f->reader, f->vcpu) != NULL;
 	a->system = system;
 	dec_flow_init(&a->flow, a->code, system->flow, f);
 	a->flow.limit =
@@ -168,7 +188,8 @@ static void next_session(struct decode_pt_flow *f)
 /*
  * A change of code is found at a read of the trace, but was made at any time since the read before.
  * So an error in between can show that the change was made already. If there is another one, it was
- * not. Returns the position up to which code has changed.
+ * not. The changes of a refined file have their own places, and an error says nothing of them. Returns
+ * the position up to which code has changed.
  */
 static uint64_t changed_until(const struct decode_pt_flow *f)
 {
@@ -177,6 +198,8 @@ static uint64_t changed_until(const struct decode_pt_flow *f)
 	size_t n;
 	const struct trace_epoch *reads = trace_reader_epochs(f->reader, f->vcpu, &n);
 
+	if (a->refined)
+		return a->at;
 	if (a->failed == UINT64_MAX)
 		return a->code_at > a->at ? a->code_at : a->at;
 	n = trace_vec_before(reads, n, e, e->offset < next);

@@ -66,6 +66,7 @@ struct decode_pt_ahead {
 	uint64_t at;			      /* the stream offset of the next bytes */
 	uint64_t code_at; /* the position up to which code has changed, if positions are offsets */
 	uint64_t failed;  /* the offset of an error from which code_at can move; UINT64_MAX: none */
+	bool refined;	  /* an error does not move code_at */
 	uint64_t piece;	  /* the number of bytes to decode at once */
 	size_t session;
 	size_t next_cr3;
@@ -247,6 +248,8 @@ extern const struct decode_ahead_system decode_ahead_pt, decode_ahead_atom;
 /* Open the decoder. Returns 0 or -errno. */
 int decode_pt_ahead_open(struct decode_pt_flow *f, const struct decode_ahead_system *system);
 void decode_pt_ahead_close(struct decode_pt_flow *f);
+/* Forget all code that was fetched, before a shard of BLOCKS starts. Returns 0 or -ENOMEM. */
+int decode_pt_renew_code(struct decode_pt_flow *f);
 static inline bool decode_pt_is_atom(const struct decode_pt_flow *f)
 {
 	return f->ahead.system == &decode_ahead_atom;

@@ -17,6 +17,7 @@ static void set_counter(struct decode_pt_flow *f, const struct decode_shard *sha
 	struct dec_flow *flow = &f->ahead.flow;
 
 	flow->insns = shard->counter == DECODE_SHARD_FREE ? shard->insns : insns;
+	f->ahead.code_at = shard->from.psb;
 	decode_pt_follow_code(f);
 	if (shard->counter == DECODE_SHARD_FREE && flow->limit != UINT64_MAX)
 		flow->limit = UINT64_MAX - 1;

@@ -66,6 +66,7 @@ enum trace_block_type {
 	TRACE_BLOCK_OPTIONS, /* struct trace_run_options, then their text: of all vCPUs */
 	TRACE_BLOCK_TASK,    /* struct trace_task[] */
 	TRACE_BLOCK_CHANGE,  /* struct trace_page_change, then the changed bytes: of all vCPUs */
+	TRACE_BLOCK_REFINED, /* struct trace_refined */
 	TRACE_BLOCK_TYPES,
 	/* Types that a reader must know have TRACE_BLOCK_NEEDED. */
 	TRACE_BLOCK_PIECE = 0x8001, /* struct trace_piece */
@@ -644,6 +645,18 @@ struct trace_run_options {
 };
 #define TRACE_RUN_OPTIONS_MAX (1u << 16) /* maximum of @len */
 
+/*
+ * vpt refine has added versions of pages to a file with TRACE_INFO_CODE_BY_OFFSET, at places that it
+ * found by decoding. The code of this vCPU thus changes only where CODE and MAP blocks say so, also
+ * after an error. A piece begins at a PSB with the whole state of the decoder.
+ */
+struct trace_refined {
+	uint64_t failed;  /* pieces that did not decode before */
+	uint64_t left;	  /* pieces that do not decode now, at most @failed */
+	uint64_t changes; /* changes of sites that were placed */
+	uint64_t pages;	  /* pages that were added to spaces without them */
+};
+
 /* A file outside the trace file that belongs to the trace. @name_len bytes of name follow. */
 enum trace_file_ref_kind {
 	TRACE_REF_MEMORY = 1, /* the memory of a machine, raw: its first byte is at @base */
@@ -770,5 +783,6 @@ VPT_STATIC_ASSERT(sizeof(struct trace_task) == 56, "file format");
 VPT_STATIC_ASSERT(sizeof(struct trace_cut) == 32, "file format");
 VPT_STATIC_ASSERT(sizeof(struct trace_run_options) == 8, "file format");
 VPT_STATIC_ASSERT(sizeof(struct trace_piece) == 40, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_refined) == 32, "file format");
 
 #endif /* VMM_TRACE_FORMAT_H */

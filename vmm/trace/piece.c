@@ -87,6 +87,11 @@ static int put_side(struct piece *p)
 		put_one(p, TRACE_BLOCK_EPOCH, &epoch, sizeof(epoch));
 	}
 
+	const struct trace_refined *refined = trace_reader_refined(p->r, vcpu);
+
+	if (refined)
+		put_one(p, TRACE_BLOCK_REFINED, refined, sizeof(*refined));
+
 	const struct trace_vmcs *vmcs = trace_reader_vmcs(p->r, vcpu, &n);
 
 	for (i = 0; i < n; i++) {

@@ -327,6 +327,8 @@ static const char *read_newer(struct trace_reader *r, struct trace_reader_vcpu *
 		return trace_reader_take_marks(v, p, b->len);
 	case TRACE_BLOCK_TASK:
 		return trace_reader_take_tasks(r, b->vcpu, p, b->len);
+	case TRACE_BLOCK_REFINED:
+		return trace_reader_take_refined(r, b->vcpu, p, b->len);
 	case TRACE_BLOCK_CUT:
 		return trace_reader_take_cut(v, p, b->len);
 	case TRACE_BLOCK_OPTIONS:
@@ -444,6 +446,7 @@ static enum trace_block_use use(struct trace_blocks *b, const struct trace_block
 	case TRACE_BLOCK_VIEW:
 	case TRACE_BLOCK_CUT:
 	case TRACE_BLOCK_CHANGE:
+	case TRACE_BLOCK_REFINED:
 		/* Their content is copied into other structures. */
 		return TRACE_USE_LOOK;
 	default:

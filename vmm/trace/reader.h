@@ -260,6 +260,8 @@ const struct trace_switch *trace_reader_switches(const struct trace_reader *r, u
  */
 const struct trace_epoch *trace_reader_epochs(const struct trace_reader *r, unsigned int vcpu,
 					      size_t *count);
+/* Return the counts of vpt refine for a vCPU, or NULL if the file is as it was recorded. */
+const struct trace_refined *trace_reader_refined(const struct trace_reader *r, unsigned int vcpu);
 
 /* The recorded inputs of all vCPUs, in order. @bytes has @head->len bytes. */
 struct trace_reader_input {

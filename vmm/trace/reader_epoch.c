@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Code of several vCPUs. FRAME, VIEW and EPOCH blocks are collected while the file is read. They
- * then become entries of each vCPU's list of code, as CODE blocks would.
+ * then become entries of each vCPU's list of code, as CODE blocks would. REFINED blocks are here, too.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,6 +33,24 @@ const char *trace_reader_take_epoch(struct trace_reader_vcpu *v, const void *pay
 		return trace_reader_no_memory;
 	v->epochs.at[v->epochs.n++] = epoch;
 	trace_reader_saw(v, epoch.insns);
+	return NULL;
+}
+
+const char *trace_reader_take_refined(struct trace_reader *r, unsigned int vcpu,
+				      const void *payload, size_t len)
+{
+	struct trace_reader_vcpu *v = &r->vcpu[vcpu];
+	struct trace_refined refined;
+
+	if (len != sizeof(refined))
+		return wrong_length;
+	memcpy(&refined, payload, sizeof(refined));
+	if (v->is_refined)
+		return "a REFINED block is not the only one of its vCPU";
+	if (refined.left > refined.failed || !(r->info->flags & TRACE_INFO_CODE_BY_OFFSET))
+		return "a REFINED block is not as it must be";
+	v->refined = refined;
+	v->is_refined = true;
 	return NULL;
 }
 
@@ -225,6 +243,11 @@ int trace_reader_resolve(struct trace_reader *r)
 			err = resolve(r, view, end);
 	}
 	return err;
+}
+
+const struct trace_refined *trace_reader_refined(const struct trace_reader *r, unsigned int vcpu)
+{
+	return r->vcpu[vcpu].is_refined ? &r->vcpu[vcpu].refined : NULL;
 }
 
 const struct trace_epoch *trace_reader_epochs(const struct trace_reader *r, unsigned int vcpu,

@@ -68,7 +68,9 @@ struct trace_reader_vcpu {
 		size_t n, room;
 	} tasks;
 	struct trace_reader_place last_input;
-	struct trace_cut cut; /* `why` is 0 if there is no cut */
+	struct trace_cut cut;	      /* `why` is 0 if there is no cut */
+	struct trace_refined refined; /* valid if is_refined */
+	bool is_refined;
 	struct trace_oracle_log oracle;
 	size_t kept;	   /* of a window: no block before this one is in memory */
 	bool held;	   /* a flow reads in windows */
@@ -203,6 +205,8 @@ const char *trace_reader_take_ref(struct trace_reader *r, unsigned int vcpu, con
 				  size_t len);
 const char *trace_reader_take_options(struct trace_reader *r, const void *payload, size_t len);
 const char *trace_reader_take_epoch(struct trace_reader_vcpu *v, const void *payload, size_t len);
+const char *trace_reader_take_refined(struct trace_reader *r, unsigned int vcpu,
+				      const void *payload, size_t len);
 const char *trace_reader_take_frames(struct trace_reader *r, const void *payload, size_t len);
 const char *trace_reader_take_views(struct trace_reader *r, const void *payload, size_t len);
 /*

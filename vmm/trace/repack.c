@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "trace/blocks.h"
+#include "trace/crc32c.h"
 #include "trace/reader_state.h"
 #include "trace/writer_state.h"
 #include "trace/zstd.h"
@@ -32,6 +33,7 @@ struct repack {
 	uint8_t *packed; /* a PACKED block's payload, @room bytes */
 	size_t room;
 	struct trace_file_end end;
+	uint64_t last_page; /* the id of the last PAGE block */
 	struct trace_repack_report *report;
 };
 
@@ -169,6 +171,16 @@ static void note_session(struct repack *p, const struct trace_block *head, const
 		trace_writer_point_session(&p->w->stream[head->vcpu], &session);
 }
 
+static void note_page(struct repack *p, const struct trace_block *head, const void *payload)
+{
+	struct trace_page_content page;
+
+	if (head->len < sizeof(page))
+		return;
+	memcpy(&page, payload, sizeof(page));
+	p->last_page = page.id;
+}
+
 static bool is_old(const struct repack *p, uint16_t type)
 {
 	return p->version < TRACE_FILE_VERSION && type >= TRACE_BLOCK_TYPES_OLD;
@@ -199,6 +211,9 @@ static int copy(struct repack *p, const struct trace_block *head, const void *pa
 							      : -EINVAL;
 	case TRACE_BLOCK_SESSION:
 		note_session(p, head, payload);
+		return put(p, head, payload);
+	case TRACE_BLOCK_PAGE:
+		note_page(p, head, payload);
 		return put(p, head, payload);
 	default:
 		return put(p, head, payload);
@@ -248,7 +263,68 @@ static int read_header(struct repack *p, uint64_t *at)
 	return 0;
 }
 
-static int copy_all(struct repack *p, const char *path)
+/* Write a block that the old file does not have. */
+static int put_new(struct repack *p, enum trace_block_type type, unsigned int vcpu,
+		   const void *payload, size_t len)
+{
+	struct trace_block head = {
+		.magic = TRACE_BLOCK_MAGIC,
+		.type = (uint16_t)type,
+		.vcpu = (uint16_t)vcpu,
+		.len = (uint32_t)len,
+	};
+
+	head.crc = trace_crc32c(trace_crc32c(0, &head, sizeof(head)), payload, len);
+	return put(p, &head, payload);
+}
+
+/* Write @n entries of one content: a PAGE block and MAP blocks. */
+static int put_code(struct repack *p, unsigned int vcpu, const struct trace_repack_code *code,
+		    size_t n)
+{
+	struct {
+		struct trace_page_content is;
+		uint8_t bytes[TRACE_CODE_BYTES];
+	} page = {.is = {.id = ++p->last_page}};
+	struct trace_page_map map[64];
+	size_t i, filled = 0;
+
+	memcpy(page.bytes, code->bytes, sizeof(page.bytes));
+	if (!p->last_page || put_new(p, TRACE_BLOCK_PAGE, vcpu, &page, sizeof(page)))
+		return p->last_page ? p->w->error : -EINVAL;
+	for (i = 0; i < n; i++) {
+		map[filled++] = (struct trace_page_map){code[i].page, page.is.id};
+		if (i + 1 < n && filled < sizeof(map) / sizeof(map[0]))
+			continue;
+		if (put_new(p, TRACE_BLOCK_MAP, vcpu, map, filled * sizeof(map[0])))
+			break;
+		filled = 0;
+	}
+	return p->w->error;
+}
+
+static int put_more(struct repack *p, const struct trace_repack_more *more)
+{
+	unsigned int i;
+	size_t k, n;
+	int err = 0;
+
+	for (i = 0; i < p->w->vcpus && !err; i++) {
+		const struct trace_repack_code *code = more[i].code;
+
+		for (k = 0; k < more[i].ncode && !err; k += n) {
+			for (n = 1; k + n < more[i].ncode && code[k + n].bytes == code[k].bytes;)
+				n++;
+			err = put_code(p, i, code + k, n);
+		}
+		if (!err)
+			err = put_new(p, TRACE_BLOCK_REFINED, i, &more[i].refined,
+				      sizeof(more[i].refined));
+	}
+	return err;
+}
+
+static int copy_all(struct repack *p, const char *path, const struct trace_repack_more *more)
 {
 	static const uint64_t magic = TRACE_FILE_MAGIC;
 	uint64_t at = 0;
@@ -260,6 +336,8 @@ static int copy_all(struct repack *p, const char *path)
 		err = trace_blocks_read(&p->blocks, at, TRACE_READER_PREFIX);
 	if (!err && (p->blocks.extent.why || !p->w))
 		err = -EINVAL;
+	if (!err && more)
+		err = put_more(p, more);
 	return err ? err : flush(p);
 }
 
@@ -282,7 +360,7 @@ static int finish(struct repack *p, int err)
 }
 
 int trace_repack(const struct trace_reader *reader, const char *path, int fd, int level,
-		 struct trace_repack_report *report)
+		 const struct trace_repack_more *more, struct trace_repack_report *report)
 {
 	struct repack p = {
 		.blocks = {.source = {.fd = -1}, .use = use, .take = take, .resumed = resumed},
@@ -298,7 +376,7 @@ int trace_repack(const struct trace_reader *reader, const char *path, int fd, in
 	p.gathered = malloc(TRACE_PACKED_MAX);
 	p.packed = malloc(p.room);
 	if (p.gathered && p.packed)
-		err = copy_all(&p, path);
+		err = copy_all(&p, path, more);
 	err = finish(&p, err);
 	trace_blocks_close(&p.blocks);
 	free(p.gathered);
