@@ -77,6 +77,9 @@ both "decode, debug information" decode -g "$dir/x.vpt"
 both "verify" verify "$dir/x.vpt"
 both "export to perf" export --to perf "$dir/x.vpt" out.perf
 both "pack" pack "$dir/x.vpt" packed.vpt
+"$VPT" run -q --engine=soft --pt=host --psb=0 -o "$dir/exact.vpt" "$GUEST/jit.elf" >/dev/null
+"$TOOLS/reads" 64 "$dir/exact.vpt" "$dir/reads.vpt"
+both "refine" refine "$dir/reads.vpt" refined.vpt
 "$VPT" run -q --engine=soft --pt=host --trace=rtit -o "$dir/rtit.vpt" "$demo" >/dev/null
 both "export to PT" export --to pt "$dir/rtit.vpt" pt.vpt
 both "export to perf, of RTIT" export --to perf "$dir/rtit.vpt" out.perf

@@ -55,6 +55,7 @@ static void use_vpt(struct forged_input *input)
 	call(input, FORGED_VERIFY, ONE_OF(input, verifies), "in");
 	call(input, FORGED_EXPORT, ONE_OF(input, exports), "-q in out");
 	call(input, FORGED_PACK, ONE_OF(input, packs), "-q in again");
+	call(input, FORGED_REFINE, "", "-q in refined");
 }
 
 static void use_vps(struct forged_input *input)

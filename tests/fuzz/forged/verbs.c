@@ -13,8 +13,8 @@
 
 #define WORDS_MAX 24
 
-const char *const forged_names[FORGED_VERBS] = {"info", "dump",	    "decode",  "verify", "export",
-						"pack", "snapshot", "restore", "run"};
+const char *const forged_names[FORGED_VERBS] = {"info", "dump",	  "decode",   "verify",	 "export",
+						"pack", "refine", "snapshot", "restore", "run"};
 
 static const struct {
 	int (*run)(int argc, char **argv);
@@ -31,6 +31,7 @@ static const struct {
 	[FORGED_EXPORT] = {cli_cmd_export, 1 << CLI_EXIT_OK | 1 << CLI_EXIT_FAIL |
 						   1 << CLI_EXIT_USAGE | 1 << CLI_EXIT_INPUT},
 	[FORGED_PACK] = {cli_cmd_pack, 1 << CLI_EXIT_OK | 1 << CLI_EXIT_INPUT},
+	[FORGED_REFINE] = {cli_cmd_refine, 1 << CLI_EXIT_OK | 1 << CLI_EXIT_INPUT},
 	[FORGED_SNAPSHOT] = {cli_cmd_snapshot, 1 << CLI_EXIT_OK | 1 << CLI_EXIT_INPUT},
 	/* A forged count of instructions can be above that of --snapshot-at: status 2. */
 	[FORGED_RESTORE] = {cli_cmd_restore, 1 << CLI_EXIT_OK | 1 << CLI_EXIT_FAIL |
