@@ -233,10 +233,22 @@ uint64_t decode_refine_sites_space(const struct decode_refine_sites *s,
 	return i < g->count ? s->steps[g->first + i].is.cr3 : g->more.at[i - g->count];
 }
 
+static bool append(struct decode_refine_visits *v, const struct decode_refine_visit *visit)
+{
+	if (v->n == 2 * DECODE_REFINE_VISITS_MAX) {
+		memmove(v->at, v->at + DECODE_REFINE_VISITS_MAX,
+			DECODE_REFINE_VISITS_MAX * sizeof(*v->at));
+		v->n = DECODE_REFINE_VISITS_MAX;
+	}
+	if (!trace_vec_room(v))
+		return false;
+	v->at[v->n++] = *visit;
+	return true;
+}
+
 bool decode_refine_sites_find(const struct decode_refine_sites *s,
 			      const struct decode_refine_range *range,
-			      bool (*take)(void *context, const struct decode_refine_visit *visit),
-			      void *context)
+			      struct decode_refine_visits *visits)
 {
 	const uint64_t first = range->begin & ~(uint64_t)(TRACE_CODE_BYTES - 1);
 	const uint64_t pages = (range->end - 1 - first) / TRACE_CODE_BYTES + 1;
@@ -260,7 +272,7 @@ bool decode_refine_sites_find(const struct decode_refine_sites *s,
 			    page + g->sites[i].begin - first >= range->end - first)
 				continue;
 			visit.site = i;
-			if (!take(context, &visit))
+			if (!append(visits, &visit))
 				return false;
 		}
 	}

@@ -97,9 +97,17 @@ void decode_refine_sites_uncopy(struct decode_refine_sites *s,
 uint64_t decode_refine_sites_space(const struct decode_refine_sites *s,
 				   const struct decode_refine_group *g, size_t i);
 
+/* A list of sites in the order of execution. It keeps at least this many of the last ones. */
+#define DECODE_REFINE_VISITS_MAX 65536u
+
+struct decode_refine_visits {
+	struct decode_refine_visit *at;
+	size_t n, room;
+};
+
 /*
- * List the sites in [begin, end) of a space that can change at @at, where the search is at @psb. Calls
- * take() for each. Returns false if take() did.
+ * Append the sites in [begin, end) of a space that can change at @at, where the search is at @psb.
+ * Returns false if there is no memory.
  */
 struct decode_refine_range {
 	uint64_t cr3, begin, end;
@@ -108,8 +116,7 @@ struct decode_refine_range {
 
 bool decode_refine_sites_find(const struct decode_refine_sites *s,
 			      const struct decode_refine_range *range,
-			      bool (*take)(void *context, const struct decode_refine_visit *visit),
-			      void *context);
+			      struct decode_refine_visits *visits);
 
 /*
  * Let a site change, or remove that change. The store must be at @psb, and the change behind it.

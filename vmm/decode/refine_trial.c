@@ -10,24 +10,6 @@
 #define INSN_MAX  15u
 #define BLOCK_MAX 65536u
 
-static bool take(void *context, const struct decode_refine_visit *visit)
-{
-	struct decode_refine_trial *t = context;
-
-	/* Keep the last ones. */
-	if (t->visits.n == 2 * DECODE_REFINE_VISITS_MAX) {
-		memmove(t->visits.at, t->visits.at + DECODE_REFINE_VISITS_MAX,
-			DECODE_REFINE_VISITS_MAX * sizeof(*t->visits.at));
-		t->visits.n = DECODE_REFINE_VISITS_MAX;
-	}
-	if (!trace_vec_room(&t->visits)) {
-		t->err = -ENOMEM;
-		return false;
-	}
-	t->visits.at[t->visits.n++] = *visit;
-	return true;
-}
-
 /* List the sites in the @bytes bytes at @ip, which can have changed at stream offset @at. */
 static void visit(struct decode_refine_trial *t, uint64_t cr3, uint64_t ip, uint64_t bytes,
 		  uint64_t psb, uint64_t at)
@@ -40,8 +22,8 @@ static void visit(struct decode_refine_trial *t, uint64_t cr3, uint64_t ip, uint
 		.psb = psb,
 	};
 
-	if (bytes && !t->err)
-		decode_refine_sites_find(t->sites, &range, take, t);
+	if (bytes && !t->err && !decode_refine_sites_find(t->sites, &range, &t->visits))
+		t->err = -ENOMEM;
 }
 
 /* A block whose decoding went astray can begin at one place and end at another. */

@@ -7,7 +7,6 @@
 #include "decode/refine_sites.h"
 
 /* The maximum number of sites that are listed in a piece, the last ones that were executed. */
-#define DECODE_REFINE_VISITS_MAX 65536u
 
 /* The end of a piece, or its first error. */
 struct decode_refine_result {
@@ -24,10 +23,7 @@ struct decode_refine_result {
 struct decode_refine_trial {
 	struct decode_pt_flow *f;
 	struct decode_refine_sites *sites;
-	struct {
-		struct decode_refine_visit *at; /* in the order of execution */
-		size_t n, room;
-	} visits;
+	struct decode_refine_visits visits;
 	uint64_t trials, items; /* the sums of all trials */
 	int err;		/* -errno; the search then ends */
 };
