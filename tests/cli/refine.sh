@@ -33,6 +33,9 @@ tap_run "compressed: the same is decoded" test "$(decoded "$dir/packed.vpt")" = 
 tap_run "info" sh -c "'$VPT' info '$dir/out.vpt' | grep -q '^  refined: pieces'"
 tap_run "info --json" sh -c "'$VPT' info --json '$dir/out.vpt' | grep -q '\"refined\":{\"failed\":'"
 
+# Between two reads this far apart nothing is left to find.
+"$READS" 100000 "$dir/exact.vpt" "$dir/far.vpt"
+refuses "OUT would not be better" "$FAIL" "OUT, which is not written" refine "$dir/far.vpt" "$dir/none"
 refuses "a refined file" "$INPUT" "refined already" refine "$dir/out.vpt" "$dir/none"
 refuses "code by counter" "$INPUT" "exact places" refine "$dir/exact.vpt" "$dir/none"
 head -c 9000 "$dir/t.vpt" >"$dir/cut.vpt"

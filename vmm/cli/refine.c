@@ -12,6 +12,7 @@
 #include "cli/open.h"
 #include "cli/option.h"
 #include "cli/progress.h"
+#include "decode/flow.h"
 #include "decode/refine.h"
 #include "trace/zstd.h"
 
@@ -44,10 +45,10 @@ const struct cli_verb cli_verb_refine = {
 		 "decodes the trace, and tries for each place that does not decode whether a "
 		 "change was "
 		 "made before it. Every verb reads OUT like FILE.",
-	.notes = "The exit status is 0 if OUT was written, and 2 for a wrong command line. It is 3 "
-		 "if FILE cannot be read, is incomplete, or has no code of kvm-pt, and 4 if OUT "
-		 "cannot "
-		 "be written.",
+	.notes = "The exit status is 0 if OUT was written, and 1 if OUT would not decode better "
+		 "than FILE and was not written. It is 2 for a wrong command line, 3 if FILE "
+		 "cannot be read, is incomplete, or has no code of kvm-pt, and 4 if OUT cannot be "
+		 "written.",
 	.options = rows,
 	.column = 17,
 	.operands = {{"FILE", AT(path)}, {"OUT", AT(out)}},
@@ -58,9 +59,10 @@ struct refined {
 	unsigned int n;
 	struct decode_refined *of;
 	struct trace_repack_more *more;
+	uint64_t *before; /* the places of FILE that cannot be decoded */
 };
 
-static void print_text(unsigned int vcpu, const struct decode_refined *r)
+static void print_text(unsigned int vcpu, const struct decode_refined *r, uint64_t before)
 {
 	const struct trace_refined *is = &r->more.refined;
 
@@ -69,20 +71,20 @@ static void print_text(unsigned int vcpu, const struct decode_refined *r)
 	printf("  changes      placed: %" PRIu64 ", pages added: %" PRIu64 ", trials: %" PRIu64
 	       "\n",
 	       is->changes, is->pages, r->trials);
-	printf("  errors left  %" PRIu64 "\n", r->errors);
+	printf("  errors       before: %" PRIu64 ", left: %" PRIu64 "\n", before, r->errors);
 	if (r->limited)
 		puts("  limits       the search ended early");
 }
 
-static void print_json(unsigned int vcpu, const struct decode_refined *r)
+static void print_json(unsigned int vcpu, const struct decode_refined *r, uint64_t before)
 {
 	const struct trace_refined *is = &r->more.refined;
 
 	printf("{\"vcpu\":%u,\"pieces\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"left\":%" PRIu64
 	       ",\"changes\":%" PRIu64 ",\"pages\":%" PRIu64 ",\"trials\":%" PRIu64
-	       ",\"errors\":%" PRIu64 ",\"limited\":%s}\n",
-	       vcpu, r->pieces, is->failed, is->left, is->changes, is->pages, r->trials, r->errors,
-	       r->limited ? "true" : "false");
+	       ",\"before\":%" PRIu64 ",\"errors\":%" PRIu64 ",\"limited\":%s}\n",
+	       vcpu, r->pieces, is->failed, is->left, is->changes, is->pages, r->trials, before,
+	       r->errors, r->limited ? "true" : "false");
 }
 
 static void print(const struct options *o, const struct refined *all)
@@ -91,9 +93,9 @@ static void print(const struct options *o, const struct refined *all)
 
 	for (i = 0; i < all->n; i++) {
 		if (o->json)
-			print_json(i, &all->of[i]);
+			print_json(i, &all->of[i], all->before[i]);
 		else if (!o->quiet)
-			print_text(i, &all->of[i]);
+			print_text(i, &all->of[i], all->before[i]);
 	}
 }
 
@@ -119,6 +121,41 @@ static int write_out(const struct options *o, const struct trace_reader *reader,
 	return status;
 }
 
+/* Count the places of a vCPU that cannot be decoded. Returns 0 or -errno. */
+static int count_errors(struct trace_reader *reader, unsigned int vcpu, uint64_t *errors)
+{
+	struct decode_item item = {.kind = DECODE_ITEM_SEGMENT};
+	struct decode_flow *flow;
+	int err = decode_flow_open(reader, vcpu, DECODE_FLOW_COUNTS, &flow);
+
+	if (err)
+		return err;
+	while (!err && item.kind != DECODE_ITEM_END) {
+		err = decode_flow_next(flow, &item);
+		*errors += !err && item.kind == DECODE_ITEM_ERROR;
+	}
+	decode_flow_close(flow);
+	return err;
+}
+
+/* Returns an exit status after one line if OUT would not decode better than FILE. */
+static int compare(const struct options *o, const struct refined *all)
+{
+	uint64_t before = 0, left = 0;
+	unsigned int i;
+
+	for (i = 0; i < all->n; i++) {
+		before += all->before[i];
+		left += all->of[i].errors;
+	}
+	if (left < before)
+		return CLI_EXIT_OK;
+	return cli_fail(CLI_EXIT_FAIL,
+			"refine: %s: places that cannot be decoded: %" PRIu64 ", and %" PRIu64
+			" in OUT, which is not written",
+			o->path, before, left);
+}
+
 static int search(const struct options *o, struct trace_reader *reader, struct refined *all)
 {
 	struct cli_progress progress = {0};
@@ -126,6 +163,9 @@ static int search(const struct options *o, struct trace_reader *reader, struct r
 
 	cli_progress_begin(&progress, reader, -1, !o->quiet);
 	for (; all->n < trace_reader_info(reader)->vcpus && !err; all->n++) {
+		err = count_errors(reader, all->n, &all->before[all->n]);
+		if (err)
+			break;
 		err = decode_refine(reader, all->n, &all->of[all->n]);
 		all->more[all->n] = all->of[all->n].more;
 	}
@@ -159,19 +199,23 @@ static int refine(const struct options *o, struct trace_reader *reader)
 	struct refined all = {
 		.of = calloc(vcpus, sizeof(*all.of)),
 		.more = calloc(vcpus, sizeof(*all.more)),
+		.before = calloc(vcpus, sizeof(*all.before)),
 	};
 	int status = CLI_EXIT_HOST;
 
-	if (all.of && all.more)
+	if (all.of && all.more && all.before)
 		status = search(o, reader, &all);
 	else
 		cli_fail(CLI_EXIT_HOST, "refine: %s", cli_reason(ENOMEM));
+	if (!status)
+		status = compare(o, &all);
 	if (!status)
 		status = write_out(o, reader, &all);
 	while (all.n > 0)
 		decode_refined_free(&all.of[--all.n]);
 	free(all.of);
 	free(all.more);
+	free(all.before);
 	return status;
 }
 
