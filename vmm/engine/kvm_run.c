@@ -205,8 +205,6 @@ static void finish(struct engine_kvm_vcpu *v, int error, struct engine_exit *exi
 {
 	if (error == -EINTR || error == -EAGAIN) {
 		exit->kind = ENGINE_EXIT_NONE;
-		/* A signal can come between SYSCALL and the fault at its target. */
-		(void)is_syscall(v, exit);
 	} else if (error) {
 		engine_kvm_fail(exit, -error, "KVM_RUN failed");
 	} else if (v->run->exit_reason == KVM_EXIT_DEBUG) {
@@ -286,7 +284,7 @@ void engine_kvm_run(struct engine_vcpu *vcpu, bool want_irq, struct engine_exit 
 		v->run->request_interrupt_window = 0;
 		finish(v, error, exit);
 		/* KVM returns EAGAIN after a wait for a start-up IPI. */
-		if ((error == -EINTR || error == -EAGAIN) && exit->kind == ENGINE_EXIT_NONE)
+		if (error == -EINTR || error == -EAGAIN)
 			exit->kind = ENGINE_EXIT_KICK;
 		if (!engine_kvm_own_msr(v, exit))
 			break;

@@ -9,11 +9,17 @@
 #include "engine/kvm_xstate.h"
 #include "engine/state.h"
 
-/* Returns true if KVM is in the middle of an exit, or of the delivery of an event. */
+/*
+ * Returns true if KVM is in the middle of an exit, or of the delivery of an event. Where the engine
+ * emulates SYSCALL, a signal can come between SYSCALL and the fault at its target. KVM then has a
+ * fault that its events do not show.
+ */
 static bool is_busy(const struct engine_kvm_vcpu *v)
 {
 	const struct kvm_vcpu_events *e = &v->run->s.regs.events;
 
+	if (engine_kvm_assists(v->vm) && v->base.regs->rip == ENGINE_KVM_SYSCALL_TRAP)
+		return true;
 	return v->state & ENGINE_KVM_IN_EXIT || e->exception.injected || e->exception.pending ||
 	       e->interrupt.injected || e->nmi.injected || e->nmi.pending;
 }
