@@ -98,6 +98,19 @@ static void read_code(struct trace_writer *w, const struct version *all, size_t 
 	}
 }
 
+/* Write two contents that no mapping has. Contents that are added to the file need later ids. */
+static void write_contents(struct trace_writer *w)
+{
+	uint8_t bytes[TRACE_CODE_BYTES] = {0};
+	uint64_t base, id;
+
+	if (trace_writer_page(w, bytes, &base))
+		die("a content cannot be written");
+	bytes[1] = 1;
+	if (trace_writer_change(w, base, bytes, 1, 2, &id))
+		die("a content cannot be written");
+}
+
 static void write_stream(struct trace_reader *r, struct trace_writer *w, uint64_t step,
 			 const struct version *all, size_t n)
 {
@@ -127,6 +140,7 @@ static void write_stream(struct trace_reader *r, struct trace_writer *w, uint64_
 		trace_writer_epoch(w, 0, &epoch);
 		i = k;
 	}
+	write_contents(w);
 	trace_writer_session(w, 0, &end);
 }
 

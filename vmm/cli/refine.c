@@ -142,13 +142,17 @@ static int count_errors(struct trace_reader *reader, unsigned int vcpu, uint64_t
 static int compare(const struct options *o, const struct refined *all)
 {
 	uint64_t before = 0, left = 0;
+	bool worse = false;
 	unsigned int i;
 
 	for (i = 0; i < all->n; i++) {
+		const struct trace_refined *is = &all->of[i].more.refined;
+
 		before += all->before[i];
 		left += all->of[i].errors;
+		worse |= is->left > is->failed;
 	}
-	if (left < before)
+	if (left < before && !worse)
 		return CLI_EXIT_OK;
 	return cli_fail(CLI_EXIT_FAIL,
 			"refine: %s: places that cannot be decoded: %" PRIu64 ", and %" PRIu64

@@ -92,6 +92,16 @@ static int protect(const struct engine_kvm_guard *g, uint8_t *host, bool on)
 	return error ? -errno : 0;
 }
 
+static bool is_writable(const struct engine_kvm_guard *g, uint64_t gpa)
+{
+	size_t i;
+
+	for (i = 0; i < g->pages; i++)
+		if (g->page[i] == gpa)
+			return true;
+	return false;
+}
+
 /* Note that a page becomes writable. Without room for it the page is no longer watched. */
 static void note(struct engine_kvm_guard *g, const uint8_t *host)
 {
@@ -104,6 +114,9 @@ static void note(struct engine_kvm_guard *g, const uint8_t *host)
 
 		if (!slot->bytes || host < slot->host || offset >= slot->bytes)
 			continue;
+		/* Two threads can write to a page. */
+		if (is_writable(g, slot->gpa + offset))
+			return;
 		if (g->pages < MOST_PAGES)
 			g->page[g->pages++] = slot->gpa + offset;
 		else if (find(g, slot->gpa + offset, &word, &bit))
@@ -117,12 +130,13 @@ static void serve(struct engine_kvm_guard *g, const struct uffd_msg *msg)
 
 	if (msg->event != UFFD_EVENT_PAGEFAULT)
 		return;
+	/* Under one lock, so that the page is not protected again in between. */
 	pthread_mutex_lock(&g->lock);
 	note(g, host);
-	pthread_mutex_unlock(&g->lock);
 	/* The vCPU finds the signal when it continues, before it enters the guest. */
 	engine_kvm_interrupt(&g->vcpu->base);
 	(void)protect(g, host, false);
+	pthread_mutex_unlock(&g->lock);
 }
 
 static void *wait_for_writes(void *opaque)
@@ -132,8 +146,8 @@ static void *wait_for_writes(void *opaque)
 	struct uffd_msg msg;
 
 	for (;;) {
-		if (ppoll(fds, 2, NULL, NULL) < 0 && errno != EINTR)
-			return NULL;
+		/* Without this thread a write would wait for ever, so an error is tried again. */
+		(void)ppoll(fds, 2, NULL, NULL);
 		if (fds[0].revents)
 			return NULL;
 		while (read(g->uffd, &msg, sizeof(msg)) == (ssize_t)sizeof(msg))
@@ -229,16 +243,6 @@ void engine_kvm_guard_free(struct engine_kvm_vm *vm)
 	free(g->watched);
 	free(g);
 	vm->guard = NULL;
-}
-
-static bool is_writable(const struct engine_kvm_guard *g, uint64_t gpa)
-{
-	size_t i;
-
-	for (i = 0; i < g->pages; i++)
-		if (g->page[i] == gpa)
-			return true;
-	return false;
 }
 
 void engine_kvm_guard_watch(struct engine_kvm_guard *g, uint64_t gpa, bool on)

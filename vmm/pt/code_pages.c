@@ -322,6 +322,11 @@ static size_t first_difference(const uint8_t *a, const uint8_t *b)
 	return i;
 }
 
+const uint8_t *tracer_code_pages_latest(const struct tracer_code_pages *pages)
+{
+	return copy_of(pages, pages->latest);
+}
+
 bool tracer_code_pages_base(const struct tracer_code_pages *pages, uint64_t *id, size_t *from,
 			    size_t *to)
 {

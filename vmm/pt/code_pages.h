@@ -55,6 +55,8 @@ bool tracer_code_pages_frame(const struct tracer_code_pages *pages, uint64_t cr3
 			     uint64_t *gpa);
 /* Return the offset of the first byte that differs from the newest content of a frame, or 4096. */
 size_t tracer_code_pages_differs(struct tracer_code_pages *pages, uint64_t gpa, const uint8_t *now);
+/* Return the copy of the content that the last call of tracer_code_pages_note() added. */
+const uint8_t *tracer_code_pages_latest(const struct tracer_code_pages *pages);
 /*
  * Compare the content that the last call of tracer_code_pages_note() added with the content that its
  * frame had before. Sets the number of the latter and the range of the bytes that differ. Returns

@@ -300,7 +300,8 @@ static void written_page(void *opaque, uint64_t gpa)
 	w->any = true;
 	tracer_code_pages_places(t->recorder.pages, gpa, written_place, &page);
 	w->changed |= page.changed;
-	if (count_change(t, gpa, offset))
+	/* Code can change back, and then differs from the newest content without a change. */
+	if (count_change(t, gpa, page.changed ? offset : X86_PAGE_SIZE))
 		pt_of(t)->watch_writes(t->config.ev, gpa, false);
 }
 

@@ -8,9 +8,13 @@
 /* More than the blocks of one page take. */
 #define CODE_ROOM (2 * X86_PAGE_SIZE)
 
-/* Write a content that was noted, and set its number. Returns 0 or -errno. */
-static int put_content(struct tracer_recorder *rec, const uint8_t *now, uint64_t *id)
+/*
+ * Write a content that was noted, and set its number. Other vCPUs can write to the page meanwhile, so
+ * the copy is written, with which later contents are compared. Returns 0 or -errno.
+ */
+static int put_content(struct tracer_recorder *rec, uint64_t *id)
 {
+	const uint8_t *now = tracer_code_pages_latest(rec->pages);
 	size_t from, to;
 	uint64_t base;
 	int error;
@@ -41,7 +45,7 @@ static void put_page(struct tracer_recorder *rec, const struct trace_code_page *
 	    trace_writer_room(rec->writer) < CODE_ROOM)
 		return;
 	if (news == TRACER_CODE_CHANGED)
-		error = put_content(rec, now, &map.content);
+		error = put_content(rec, &map.content);
 	if (!error)
 		error = trace_writer_map(rec->writer, rec->vcpu, &map, 1);
 	tracer_recorder_note(rec, error);

@@ -171,6 +171,7 @@ static void note_session(struct repack *p, const struct trace_block *head, const
 		trace_writer_point_session(&p->w->stream[head->vcpu], &session);
 }
 
+/* PAGE and CHANGE blocks share their ids, and begin with them. */
 static void note_page(struct repack *p, const struct trace_block *head, const void *payload)
 {
 	struct trace_page_content page;
@@ -213,6 +214,7 @@ static int copy(struct repack *p, const struct trace_block *head, const void *pa
 		note_session(p, head, payload);
 		return put(p, head, payload);
 	case TRACE_BLOCK_PAGE:
+	case TRACE_BLOCK_CHANGE:
 		note_page(p, head, payload);
 		return put(p, head, payload);
 	default:
