@@ -482,6 +482,7 @@ START_TEST(stops_at_patches)
 		guest_patches(CODE + 64 * (i % 60), (uint8_t)(i + 1));
 	ck_assert_uint_lt(i, 200);
 	tracer_close(&hw.tracer, CODE);
+	(void)hw_read_back(1);
 }
 END_TEST
 
@@ -499,6 +500,7 @@ START_TEST(stops_at_data)
 	tracer_take(&hw.tracer);
 	ck_assert(!hw.watched[CODE / 4096]);
 	tracer_close(&hw.tracer, CODE);
+	(void)hw_read_back(1);
 }
 END_TEST
 
@@ -516,6 +518,7 @@ START_TEST(stops_without_a_change)
 		guest_stops(CODE);
 	ck_assert_uint_eq(i, 32);
 	tracer_close(&hw.tracer, CODE);
+	(void)hw_read_back(1);
 }
 END_TEST
 
