@@ -4,6 +4,7 @@
 #define VMM_DECODE_CODE_INSIDE_H
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <sys/types.h>
 
 #include "decode/code.h"
@@ -105,6 +106,27 @@ struct decode_code_store {
 
 	uint64_t work; /* see decode_code_work() */
 };
+
+/*
+ * Make room for one more entry of an array of the store. Its room is 0 before the first call. Returns
+ * false if there is no memory.
+ */
+static inline bool decode_code_room(void **at, size_t n, size_t *room, size_t size)
+{
+	const size_t more = 2 * n + 16;
+	void *p;
+
+	if (n < *room)
+		return true;
+	p = more < SIZE_MAX / 2 / size ? realloc(*at, more * size) : NULL;
+	if (!p)
+		return false;
+	*at = p;
+	*room = more;
+	return true;
+}
+
+#define DECODE_CODE_ROOM(at, n, room) decode_code_room((void **)&(at), (n), &(room), sizeof(*(at)))
 
 /* Return the index of the page, or -1. */
 ssize_t decode_code_find_page(const struct decode_code_store *store, uint64_t cr3, uint64_t vaddr);

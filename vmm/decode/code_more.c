@@ -7,24 +7,6 @@
 #include "decode/code_inside.h"
 #include "trace/vec.h"
 
-/* Make room for one more entry. Returns false if there is no memory. */
-static bool has_room(void **at, size_t n, size_t *room, size_t size)
-{
-	const size_t more = *room ? 2 * *room : n + 16;
-	void *p;
-
-	if (n < *room)
-		return true;
-	p = more < SIZE_MAX / 2 / size ? realloc(*at, more * size) : NULL;
-	if (!p)
-		return false;
-	*at = p;
-	*room = more;
-	return true;
-}
-
-#define HAS_ROOM(at, n, room) has_room((void **)&(at), (n), &(room), sizeof(*(at)))
-
 /* Double the table of contents, which refers to the same bytes. */
 static int grow_contents(struct decode_code_store *store)
 {
@@ -61,7 +43,7 @@ static int add_space(struct decode_code_store *store, uint64_t cr3)
 
 	if (i < store->nspaces && store->spaces[i].cr3 == cr3)
 		return 0;
-	if (!HAS_ROOM(store->spaces, store->nspaces, store->space_room))
+	if (!DECODE_CODE_ROOM(store->spaces, store->nspaces, store->space_room))
 		return -ENOMEM;
 	memmove(store->spaces + i + 1, store->spaces + i,
 		(store->nspaces - i) * sizeof(*store->spaces));
@@ -77,7 +59,7 @@ static int add_page(struct decode_code_store *store, const struct decode_code_ke
 
 	if (was_asked(store->asked, v))
 		return -ESTALE;
-	if (!HAS_ROOM(store->pages, store->npages, store->page_room))
+	if (!DECODE_CODE_ROOM(store->pages, store->npages, store->page_room))
 		return -ENOMEM;
 	store->pages[store->npages++] =
 		(struct decode_code_paged){v->cr3, v->vaddr, v->bytes, v->from, v->from, false};
@@ -93,7 +75,7 @@ static int add_version(struct decode_code_store *store, struct decode_code_paged
 
 	if (v->from < page->newest || v->from <= at)
 		return -ESTALE;
-	if (!HAS_ROOM(store->later, store->nlater, store->later_room))
+	if (!DECODE_CODE_ROOM(store->later, store->nlater, store->later_room))
 		return -ENOMEM;
 	i = trace_vec_before(store->later, store->nlater, e, e->from <= v->from);
 	memmove(store->later + i + 1, store->later + i, (store->nlater - i) * sizeof(*v));

@@ -38,29 +38,11 @@ static void chain(struct decode_code_store *store, size_t i, const struct decode
 	}
 }
 
-/* Make room for one more entry. Returns false if there is no memory. */
-static bool has_room(void **at, size_t n, size_t *room, size_t size)
-{
-	const size_t more = 2 * n + 16;
-	void *p;
-
-	if (n < *room)
-		return true;
-	p = more < SIZE_MAX / 2 / size ? realloc(*at, more * size) : NULL;
-	if (!p)
-		return false;
-	*at = p;
-	*room = more;
-	return true;
-}
-
-#define HAS_ROOM(at, n, room) has_room((void **)&(at), (n), &(room), sizeof(*(at)))
-
 int decode_code_insert(struct decode_code_store *store, const struct decode_code_step *step)
 {
 	size_t i;
 
-	if (!HAS_ROOM(store->later, store->nlater, store->later_room))
+	if (!DECODE_CODE_ROOM(store->later, store->nlater, store->later_room))
 		return -ENOMEM;
 	i = trace_vec_before(store->later, store->nlater, e, e->from <= step->from);
 	memmove(store->later + i + 1, store->later + i,
@@ -106,7 +88,7 @@ static int add_space(struct decode_code_store *store, uint64_t cr3, bool *added)
 	*added = false;
 	if (i < store->nspaces && store->spaces[i].cr3 == cr3)
 		return 0;
-	if (!HAS_ROOM(store->spaces, store->nspaces, store->space_room))
+	if (!DECODE_CODE_ROOM(store->spaces, store->nspaces, store->space_room))
 		return -ENOMEM;
 	memmove(store->spaces + i + 1, store->spaces + i,
 		(store->nspaces - i) * sizeof(*store->spaces));
@@ -122,7 +104,7 @@ int decode_code_add_page(struct decode_code_store *store, uint64_t cr3, uint64_t
 	struct decode_code_paged page = {.cr3 = cr3, .vaddr = vaddr, .bytes = bytes};
 	int err = -ENOMEM;
 
-	if (HAS_ROOM(store->pages, store->npages, store->page_room))
+	if (DECODE_CODE_ROOM(store->pages, store->npages, store->page_room))
 		err = add_space(store, cr3, &page.made_space);
 	if (err)
 		return err;
@@ -142,7 +124,7 @@ static int copy_versions(struct decode_code_store *store, uint64_t cr3, uint64_t
 	while (store->nlater + more > store->later_room) {
 		size_t room = store->nlater + more;
 
-		if (!HAS_ROOM(store->later, room, store->later_room))
+		if (!DECODE_CODE_ROOM(store->later, room, store->later_room))
 			return -ENOMEM;
 	}
 	store->work += 2 * store->nlater;
