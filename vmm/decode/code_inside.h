@@ -128,6 +128,9 @@ static inline bool decode_code_room(void **at, size_t n, size_t *room, size_t si
 
 #define DECODE_CODE_ROOM(at, n, room) decode_code_room((void **)&(at), (n), &(room), sizeof(*(at)))
 
+/* code_more.c: add a space, and set *added if it is new. Returns 0 or -ENOMEM. */
+int decode_code_add_space(struct decode_code_store *store, uint64_t cr3, bool *added);
+
 /* Return the index of the page, or -1. */
 ssize_t decode_code_find_page(const struct decode_code_store *store, uint64_t cr3, uint64_t vaddr);
 /* Make the hash tables of the pages anew. Returns 0 or -ENOMEM. */

@@ -37,10 +37,11 @@ static bool was_asked(const struct decode_code_asked *asked, const struct decode
 	       trace_pairs_find(&asked->all, DECODE_CODE_ANY_SPACE, v->vaddr);
 }
 
-static int add_space(struct decode_code_store *store, uint64_t cr3)
+int decode_code_add_space(struct decode_code_store *store, uint64_t cr3, bool *added)
 {
 	size_t i = trace_vec_before(store->spaces, store->nspaces, e, e->cr3 < cr3);
 
+	*added = false;
 	if (i < store->nspaces && store->spaces[i].cr3 == cr3)
 		return 0;
 	if (!DECODE_CODE_ROOM(store->spaces, store->nspaces, store->space_room))
@@ -49,12 +50,14 @@ static int add_space(struct decode_code_store *store, uint64_t cr3)
 		(store->nspaces - i) * sizeof(*store->spaces));
 	store->spaces[i] = (struct decode_code_spaced){.cr3 = cr3};
 	store->nspaces++;
+	*added = true;
 	return 0;
 }
 
 /* Add the first version of a page, which is the content of the page before it, too. */
 static int add_page(struct decode_code_store *store, const struct decode_code_kept *v)
 {
+	bool added;
 	int err;
 
 	if (was_asked(store->asked, v))
@@ -63,7 +66,7 @@ static int add_page(struct decode_code_store *store, const struct decode_code_ke
 		return -ENOMEM;
 	store->pages[store->npages++] =
 		(struct decode_code_paged){v->cr3, v->vaddr, v->bytes, v->from, v->from, false};
-	err = add_space(store, v->cr3);
+	err = decode_code_add_space(store, v->cr3, &added);
 	return err ? err : decode_code_hash_last(store);
 }
 

@@ -81,23 +81,6 @@ static size_t space_index(const struct decode_code_store *store, uint64_t cr3)
 	return trace_vec_before(store->spaces, store->nspaces, e, e->cr3 < cr3);
 }
 
-static int add_space(struct decode_code_store *store, uint64_t cr3, bool *added)
-{
-	const size_t i = space_index(store, cr3);
-
-	*added = false;
-	if (i < store->nspaces && store->spaces[i].cr3 == cr3)
-		return 0;
-	if (!DECODE_CODE_ROOM(store->spaces, store->nspaces, store->space_room))
-		return -ENOMEM;
-	memmove(store->spaces + i + 1, store->spaces + i,
-		(store->nspaces - i) * sizeof(*store->spaces));
-	store->spaces[i] = (struct decode_code_spaced){.cr3 = cr3};
-	store->nspaces++;
-	*added = true;
-	return 0;
-}
-
 int decode_code_add_page(struct decode_code_store *store, uint64_t cr3, uint64_t vaddr,
 			 const uint8_t *bytes)
 {
@@ -105,7 +88,7 @@ int decode_code_add_page(struct decode_code_store *store, uint64_t cr3, uint64_t
 	int err = -ENOMEM;
 
 	if (DECODE_CODE_ROOM(store->pages, store->npages, store->page_room))
-		err = add_space(store, cr3, &page.made_space);
+		err = decode_code_add_space(store, cr3, &page.made_space);
 	if (err)
 		return err;
 	store->pages[store->npages++] = page;
