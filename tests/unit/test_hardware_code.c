@@ -522,6 +522,22 @@ START_TEST(stops_without_a_change)
 }
 END_TEST
 
+/* Code that has changed back is not the newest content of its page, and reports are no changes of it. */
+START_TEST(stops_after_a_change_back)
+{
+	unsigned int i;
+
+	start_stops();
+	guest_patches(CODE, 0x90);
+	guest_patches(CODE, 0xc3);
+	for (i = 0; i < 100 && hw.watched[CODE / 4096]; i++)
+		guest_stops(CODE);
+	ck_assert_uint_eq(i, 32);
+	tracer_close(&hw.tracer, CODE);
+	(void)hw_read_back(1);
+}
+END_TEST
+
 /* An IP in a page of ring 3 that is not known has the exit record it, without waiting. */
 START_TEST(code_that_is_new_at_a_stop)
 {
@@ -644,6 +660,7 @@ TEST_SUITE("hardware code", hw_setup, hw_teardown)
 		 the_area_after_an_ip, code_within_a_session, too_much_code, code_that_is_written,
 		 code_that_is_written_after_the_area_of_an_ip, data_that_is_written,
 		 stops_before_writes, stops_at_patches, stops_at_data, stops_without_a_change,
-		 code_that_is_new, code_that_is_new_at_a_stop, no_log, a_log_that_fails);
+		 stops_after_a_change_back, code_that_is_new, code_that_is_new_at_a_stop, no_log,
+		 a_log_that_fails);
 	tcase_add_loop_test(tcase, spaces_by_pip, 1, 40);
 }
