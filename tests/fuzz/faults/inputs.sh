@@ -15,9 +15,9 @@ cp "$GUEST/calls.elf" "$GUEST/processes.elf" "$dir"
 "$VPT" run -q --oracle -o "$dir/t.vpt" "$dir/calls.elf" >/dev/null
 "$VPT" run -q --oracle --pt=host --tsc --mtc --cyc -o "$dir/time.vpt" "$dir/calls.elf" >/dev/null
 "$VPT" pack -q "$dir/time.vpt" "$dir/packed.vpt"
-"$VPT" run -q --pt=host --psb=0 --max-insns=20000 -o "$dir/exact.vpt" "$GUEST/jit.elf" >/dev/null ||
+"$VPT" run -q --pt=host --psb=0 --max-insns=12000 -o "$dir/exact.vpt" "$GUEST/jit.elf" >/dev/null ||
 	[ $? -eq 1 ]
-"$TOOLS/reads" 256 "$dir/exact.vpt" "$dir/reads.vpt"
+"$TOOLS/reads" 64 "$dir/exact.vpt" "$dir/reads.vpt"
 "$VPT" run -q --oracle -o "$dir/spaces.vpt" "$dir/processes.elf" >/dev/null
 "$VPT" run -q --snapshot="$dir/s.vps" --snapshot-at=20000 -o "$dir/part.vpt" "$dir/calls.elf" \
 	>/dev/null || [ $? -eq 1 ]

@@ -109,8 +109,8 @@ plain atom --pt=host --model=silvermont --tsc --max-insns=1000 "$dir/random.elf"
 # Blocks that version 3 added, plain and packed.
 "$TOOLS/side" "$dir/vpt/side.vpt"
 # Code by offset, as of kvm-pt, and its refined file.
-few exact.vpt --pt=host --psb=0 --max-insns=4000 "$GUEST/jit.elf"
-"$TOOLS/reads" 128 "$dir/exact.vpt" "$dir/vpt/reads.vpt"
+few exact.vpt --pt=host --psb=0 --max-insns=12000 "$GUEST/jit.elf"
+"$TOOLS/reads" 64 "$dir/exact.vpt" "$dir/vpt/reads.vpt"
 "$VPT" refine -q "$dir/vpt/reads.vpt" "$dir/vpt/refined.vpt"
 rm "$dir/exact.vpt"
 "$VPT" pack -q "$dir/vpt/side.vpt" "$dir/vpt/packed.vpt"
