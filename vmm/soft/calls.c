@@ -26,6 +26,7 @@ static void push(struct soft_compiler *g, const struct soft_uop *u)
 		e_rm(e, SOFT_SIZE64, 0x8d, H_R11, rsp, -8);
 		soft_to_host(g, u, SOFT_SIZE64, true);
 	}
+	soft_flags_store(g);
 	e_const(e, H_RAX, u->ip + u->len);
 	e_rm(e, SOFT_SIZE64, 0x89, H_RAX, H_R11, 0);
 	soft_hold_move_rsp(g, -8);
@@ -95,6 +96,7 @@ static void find_target(struct soft_compiler *g, const struct soft_uop *u)
 	VPT_STATIC_ASSERT(sizeof(struct soft_jump) == 32, "the shape of the table");
 	struct soft_emit *e = &g->e;
 
+	soft_flags_store(g);
 	e_rr(e, SOFT_SIZE64, 0x89, H_R11, H_RAX);
 	e_rr(e, SOFT_SIZE64, 0xc1, 5, H_RAX); /* shr */
 	e8(e, SOFT_JUMP_BITS);

@@ -16,7 +16,7 @@
  * An upper bound for the average size of a micro-operation's code, with its exits. Only the branch
  * at the end of a block is larger.
  */
-#define UOP_MAX	 320u
+#define UOP_MAX	 400u
 #define UNIT_MAX (SOFT_UNIT_UOPS * UOP_MAX)
 #define AFTER	 5u
 
@@ -86,7 +86,7 @@ static void emit_run(struct soft_compiler *g, struct soft_block *b, unsigned int
 	bool inside = to == b->uops && (b->link[0].inner || b->link[1].inner);
 	unsigned int i;
 
-	soft_hold_begin(g, &b->uop[to], !from || inside);
+	soft_hold_begin(g, &b->uop[to], !from || inside, !from);
 	enter_at(g, &b->uop[from], !from || inside);
 	for (i = from; i < to; i++)
 		soft_emit_plain(g, &b->uop[i], &b->uop[to]);
@@ -108,7 +108,7 @@ static void emit_block(struct soft_compiler *g, unsigned int index)
 	g->label[index] = g->e.at;
 	b->uop[0].fn = b->uop[0].plain;
 	if (!soft_is_plain(&b->uop[0])) {
-		soft_hold_begin(g, &b->uop[0], true);
+		soft_hold_begin(g, &b->uop[0], true, true);
 		call(g, &b->uop[0]);
 	}
 	for (from = 0; from < b->uops; from = to + 1) {
@@ -117,22 +117,6 @@ static void emit_block(struct soft_compiler *g, unsigned int index)
 		if (is_long(b, from, to))
 			emit_run(g, b, from, to);
 	}
-}
-
-/* Code out of line that leaves the unit. */
-static void emit_exits(struct soft_compiler *g)
-{
-	unsigned int i;
-
-	for (i = 0; i < g->exits; i++) {
-		const struct soft_exit *exit = &g->exit[i];
-
-		e_aim(&g->e, exit->from);
-		soft_hold_store(g, exit->slot, exit->dirty);
-		e_const(&g->e, H_RSI, (uint64_t)(uintptr_t)exit->u);
-		soft_emit_jump(g, (const void *)(uintptr_t)exit->u->plain);
-	}
-	soft_emit_stale(g);
 }
 
 static void aim_at(const uint8_t *to, uint8_t *from)
@@ -169,13 +153,13 @@ void soft_compile(struct soft *c, struct soft_block *b)
 
 	if (!soft_compiler_has_room(g))
 		return;
-	g->exits = g->stales = g->entries = g->fixups = 0;
+	g->exits = g->entries = g->fixups = 0;
 	soft_hold_choose(g, soft_unit_collect(c, g, b));
 	g->traced = b->mode & SOFT_BLOCK_TRACED;
 	g->e.at = soft_region_at(&g->region, &run);
 	for (i = 0; i < g->blocks; i++)
 		emit_block(g, i);
-	emit_exits(g);
+	soft_exits_emit(g);
 	emit_entries(g);
 	for (i = 0; i < g->fixups; i++)
 		aim_at(g->label[g->fixup[i].block], g->fixup[i].from);

@@ -36,20 +36,49 @@ enum {
 #define SOFT_UNIT_UOPS	 512u
 #define SOFT_POOL	 11u /* host registers that can hold guest registers */
 
-/* Code out of line that leaves a block for the function of a micro-operation. */
-struct soft_exit {
-	uint8_t *from; /* of the jump: see e_aim() */
-	const struct soft_uop *u;
-	uint32_t dirty;
-	uint8_t slot[SOFT_POOL];
+/* What an instruction did to the flags. Its registers still have what they had behind it. */
+enum soft_step_kind {
+	/* These set all flags. */
+	SOFT_STEP_TEST,
+	SOFT_STEP_CMP,
+	SOFT_STEP_ADD,
+	SOFT_STEP_SUB,
+	/* These keep some. */
+	SOFT_STEP_INC,
+	SOFT_STEP_DEC,
+	SOFT_STEP_ROL,
+	SOFT_STEP_ROR,
+	SOFT_STEP_BT,
 };
 
-/* Code out of line that leaves along a link that is not valid, or whose block exceeds the budget. */
-struct soft_stale {
-	uint8_t *from[2]; /* [1]: the budget was taken, NULL if there is no such jump */
-	const struct soft_link *link;
-	uint64_t to;
-	uint32_t insns;
+struct soft_step {
+	uint8_t kind, size;
+	uint8_t a, b; /* host registers: the result or first operand, the second; H_NONE: imm */
+	int32_t imm;
+};
+
+#define SOFT_STEPS 3u
+
+/* The guest's flags: those in memory, changed by these steps in their order. */
+struct soft_flags {
+	struct soft_step step[SOFT_STEPS];
+	unsigned int steps;
+};
+
+/* Where the registers and flags of the guest are. */
+struct soft_held {
+	uint8_t slot[SOFT_POOL]; /* the slot of the guest register, SOFT_R_SLOTS if none */
+	uint32_t dirty;		 /* a bit for each that may differ from memory */
+	struct soft_flags flags;
+};
+
+/* Code out of line that leaves the unit for a function with the arguments rdi, rsi and rdx. */
+struct soft_exit {
+	uint8_t *from[2]; /* the jumps: see e_aim(); NULL if there is none */
+	const void *fn;
+	uint64_t rsi, rdx;
+	int32_t taken; /* from[1]: from the budget, to give back; -1: in R11 */
+	struct soft_held held;
 };
 
 /* A place where code that is not of the unit enters it. */
@@ -91,20 +120,22 @@ struct soft_compiler {
 	struct soft_block *block[SOFT_UNIT_BLOCKS];
 	uint8_t *label[SOFT_UNIT_BLOCKS];
 	unsigned int blocks;
-	struct soft_exit exit[2 * SOFT_UNIT_UOPS];
-	struct soft_stale stale[2 * SOFT_UNIT_BLOCKS];
+	struct soft_exit exit[2 * SOFT_UNIT_UOPS + 8 * SOFT_UNIT_BLOCKS];
 	struct soft_entry entry[SOFT_UNIT_UOPS];
 	struct soft_fixup fixup[2 * SOFT_UNIT_BLOCKS];
-	unsigned int exits, stales, entries, fixups;
+	unsigned int exits, entries, fixups;
 
-	/* The slots that hold[0] and so on always have in a fixed run: see soft_hold_begin(). */
+	/*
+	 * The slots that hold[0] and so on always have in a fixed run: see soft_hold_begin(). At the
+	 * begin of a block those that a block of the unit changes can differ from memory.
+	 */
 	uint8_t fixed_slot[SOFT_POOL];
 	unsigned int fixed_slots;
+	uint32_t fixed_changed;
 
 	/* Of the run in progress: the registers that the host holds. */
-	uint8_t slot[SOFT_POOL]; /* the slot of the guest register, SOFT_R_SLOTS if none */
+	struct soft_held held;
 	uint32_t used[SOFT_POOL], clock;
-	uint32_t dirty;	    /* a bit for each that differs from memory */
 	unsigned int fixed; /* how many are fixed */
 	bool live;	    /* the host's flags are the guest's */
 	bool traced;	    /* SOFT_BLOCK_TRACED */
@@ -115,24 +146,55 @@ struct soft_compiler {
 /* hold.c */
 /* Choose the fixed registers of the unit, if it has links from block to block. */
 void soft_hold_choose(struct soft_compiler *g, bool linked);
-/* Begin a run. All fixed registers are loaded, if `fixed`. No other register is. */
-void soft_hold_begin(struct soft_compiler *g, const struct soft_uop *end, bool fixed);
+/*
+ * Begin a run. All fixed registers are loaded, if `fixed`. No other register is. `first`: it is the
+ * begin of a block, where they can differ from memory.
+ */
+void soft_hold_begin(struct soft_compiler *g, const struct soft_uop *end, bool fixed, bool first);
 /* Return the host register for a guest register, and load its value if `load`. */
 unsigned int soft_hold(struct soft_compiler *g, unsigned int slot, bool load);
 /* A guest register, which is held, has changed in its host register. */
 void soft_hold_changed(struct soft_compiler *g, unsigned int slot);
 /* RSP += distance. */
 void soft_hold_move_rsp(struct soft_compiler *g, int32_t distance);
-/* Store what has changed, now or in an exit. */
+/* Store what has changed, and the flags. */
 void soft_hold_flush(struct soft_compiler *g);
-void soft_hold_store(struct soft_compiler *g, const uint8_t *slot, uint32_t dirty);
+/* Store what has changed except the fixed registers. Keeps the host's flags. */
+void soft_hold_flush_rest(struct soft_compiler *g);
 void soft_hold_load_fixed(struct soft_compiler *g);
-/* Save, load or restore the arithmetic flags. */
-void soft_hold_save_flags(struct soft_compiler *g);
-void soft_hold_load_flags(struct soft_compiler *g);
-void soft_hold_load_carry(struct soft_compiler *g);
+/* Return the host register of this place in the pool. */
+unsigned int soft_hold_host(unsigned int place);
 /* Leave for the function of u if this condition of the host's flags holds. */
 void soft_leave_if(struct soft_compiler *g, unsigned int cc, const struct soft_uop *u);
+/* Add an exit that stores what is held here. The caller sets the rest. */
+struct soft_exit *soft_exit_add(struct soft_compiler *g, const void *fn, const void *rsi);
+/* Emit the code out of line of all exits. */
+void soft_exits_emit(struct soft_compiler *g);
+
+/* defer.c */
+/* Returns true if the flags before u can be read, by an exit or by code before `end`. */
+bool soft_flags_matter(const struct soft_uop *u, const struct soft_uop *end);
+/* Returns true if a block does not need the flags that are in memory when it begins. */
+bool soft_flags_dead(const struct soft_block *b);
+/*
+ * `u` has set the host's flags, and the step says how. Returns false if they must be saved. The slots
+ * are those of the step's registers.
+ */
+bool soft_flags_defer(struct soft_compiler *g, const struct soft_uop *u, const struct soft_step *s,
+		      unsigned int slot_a, unsigned int slot_b);
+/* The host's flags are all of the guest's: save them. Changes RAX, as do the next four. */
+void soft_flags_save(struct soft_compiler *g);
+/* Make the guest's flags, or the carry flag, the host's. Changes R10. */
+void soft_flags_need(struct soft_compiler *g);
+void soft_flags_need_carry(struct soft_compiler *g);
+/* End the steps: the flags are in memory. Changes R10. */
+void soft_flags_store(struct soft_compiler *g);
+/* `u` is about to change a register of the guest. Changes R10. */
+void soft_flags_guard(struct soft_compiler *g, const struct soft_uop *u, unsigned int slot);
+/* Returns true if a step has this host register. */
+bool soft_flags_use(const struct soft_flags *flags, unsigned int host);
+/* Emit what stores the flags in an exit. Changes RAX and R10. */
+void soft_flags_emit(struct soft_emit *e, const struct soft_flags *flags);
 
 /* plain.c */
 /* Returns true if the compiler has code for the micro-operation. */
@@ -161,8 +223,6 @@ void soft_emit_follow(struct soft_compiler *g, const struct soft_uop *u, unsigne
 		      uint64_t to);
 /* RAX := the gate. Returns the jump that is taken if it is closed. */
 uint8_t *soft_emit_gate(struct soft_compiler *g);
-/* Emit the code out of line of all stale links of the unit. */
-void soft_emit_stale(struct soft_compiler *g);
 /* Jump to a function, with RDI and RSI as its arguments. */
 void soft_emit_jump(struct soft_compiler *g, const void *fn);
 

@@ -23,14 +23,14 @@ static void go(struct soft_compiler *g, unsigned int block)
 }
 
 /* Follow the link to a block of the unit. */
-static void follow_inside(struct soft_compiler *g, struct soft_stale *s, unsigned int block)
+static void follow_inside(struct soft_compiler *g, struct soft_exit *exit, unsigned int block)
 {
 	struct soft_emit *e = &g->e;
 
-	s->insns = g->block[block]->insns;
+	exit->taken = g->block[block]->insns;
 	e_rm(e, SOFT_SIZE64, 0x81, 5, H_RDI, SOFT_AT(left)); /* sub */
-	e32(e, s->insns);
-	s->from[1] = e_jump(e, SOFT_JL);
+	e32(e, (uint32_t)exit->taken);
+	exit->from[1] = e_jump(e, SOFT_JL);
 	go(g, block);
 }
 
@@ -40,45 +40,28 @@ void soft_emit_follow(struct soft_compiler *g, const struct soft_uop *u, unsigne
 {
 	const struct soft_link *l = (const struct soft_link *)u->ptr + link;
 	unsigned int block = soft_unit_next(g, u, link);
-	struct soft_stale *s = &g->stale[g->stales++];
 	struct soft_emit *e = &g->e;
+	struct soft_exit *exit;
 
-	*s = (struct soft_stale){.link = l, .to = to};
+	if (block == g->blocks)
+		soft_hold_flush(g);
+	exit = soft_exit_add(g, (const void *)(uintptr_t)soft_miss, l);
+	exit->rdx = to;
 	e_const(e, H_R10, (uint64_t)(uintptr_t)l);
 	e_rm(e, SOFT_SIZE64, 0x8b, H_RAX, H_RDI, SOFT_AT(gen));
 	e_rm(e, SOFT_SIZE64, 0x3b, H_RAX, H_R10, SOFT_AT_LINK(gen));
-	s->from[0] = e_jump(e, SOFT_JNE);
+	exit->from[0] = e_jump(e, SOFT_JNE);
+	g->live = false;
 	if (block < g->blocks) {
-		follow_inside(g, s, block);
+		follow_inside(g, exit, block);
 		return;
 	}
+	exit->taken = -1;
 	e_rm(e, SOFT_SIZE64, 0x63, H_R11, H_R10, SOFT_AT_LINK(insns)); /* movsxd */
 	e_rm(e, SOFT_SIZE64, 0x29, H_R11, H_RDI, SOFT_AT(left));
-	s->from[1] = e_jump(e, SOFT_JL);
+	exit->from[1] = e_jump(e, SOFT_JL);
 	e_rm(e, SOFT_SIZE64, 0x8b, H_RSI, H_R10, SOFT_AT_LINK(first));
 	e8(e, 0xff), e8(e, 0x26); /* jmp [rsi] */
-}
-
-void soft_emit_stale(struct soft_compiler *g)
-{
-	struct soft_emit *e = &g->e;
-	unsigned int i;
-
-	for (i = 0; i < g->stales; i++) {
-		const struct soft_stale *s = &g->stale[i];
-
-		e_aim(e, s->from[1]);
-		if (s->insns) {
-			e_rm(e, SOFT_SIZE64, 0x81, 0, H_RDI, SOFT_AT(left)); /* add */
-			e32(e, s->insns);
-		} else {
-			e_rm(e, SOFT_SIZE64, 0x01, H_R11, H_RDI, SOFT_AT(left));
-		}
-		e_aim(e, s->from[0]);
-		e_rr(e, SOFT_SIZE64, 0x89, H_R10, H_RSI);
-		e_const(e, H_RDX, s->to);
-		soft_emit_jump(g, (const void *)(uintptr_t)soft_miss);
-	}
 }
 
 /* RAX := the gate. The zero flag is set if it is closed. */
@@ -98,25 +81,32 @@ uint8_t *soft_emit_gate(struct soft_compiler *g)
 /* Do what vpt_gate_cond() does with an outcome. */
 static void record(struct soft_compiler *g, const struct soft_uop *u, bool taken)
 {
+	struct soft_exit *slow = soft_exit_add(g, (const void *)(uintptr_t)soft_cond_slow, u);
 	struct soft_emit *e = &g->e;
-	uint8_t *closed, *open;
 
-	closed = soft_emit_gate(g);
+	slow->rdx = taken;
+	slow->from[0] = soft_emit_gate(g);
 	e_rm(e, SOFT_SIZE64, 0x8b, H_R10, H_RAX, SOFT_AT_GATE(tnt));
 	e_sib(e, SOFT_SIZE64, 0x8d, H_R10, H_R10, H_R10, 0, taken);
 	e_rm(e, SOFT_SIZE64, 0x3b, H_R10, H_RAX, SOFT_AT_GATE(tnt_full));
-	open = e_jump(e, SOFT_JB);
-	e_aim(e, closed);
-	e_const(e, H_RSI, (uint64_t)(uintptr_t)u);
-	e_const(e, H_RDX, taken);
-	soft_emit_jump(g, (const void *)(uintptr_t)soft_cond_slow);
-	e_aim(e, open);
+	slow->from[1] = e_jump(e, SOFT_JAE);
 	e_rm(e, SOFT_SIZE64, 0x89, H_R10, H_RAX, SOFT_AT_GATE(tnt));
+	g->live = false;
 }
 
-/* One outcome of a Jcc. */
+/* The block that this link leads to reads the flags in memory, or there is none in the unit. */
+static bool needs_flags(const struct soft_compiler *g, const struct soft_uop *u, unsigned int link)
+{
+	unsigned int block = soft_unit_next(g, u, link);
+
+	return block == g->blocks || !soft_flags_dead(g->block[block]);
+}
+
+/* One outcome of a Jcc. The host's flags are the guest's. */
 static void outcome(struct soft_compiler *g, const struct soft_uop *u, bool taken)
 {
+	if (needs_flags(g, u, taken))
+		soft_flags_store(g);
 	if (g->traced)
 		record(g, u, taken);
 	soft_emit_follow(g, u, taken, soft_cond_target(u, taken));
@@ -124,24 +114,37 @@ static void outcome(struct soft_compiler *g, const struct soft_uop *u, bool take
 
 static void jcc(struct soft_compiler *g, const struct soft_uop *u)
 {
+	struct soft_held held;
 	uint8_t *taken;
 
-	soft_hold_load_flags(g);
-	soft_hold_flush(g);
+	soft_flags_need(g);
+	soft_hold_flush_rest(g);
 	taken = e_jump(&g->e, SOFT_KIND_FROM(u->kind));
+	held = g->held;
 	outcome(g, u, false);
 	e_aim(&g->e, taken);
+	g->held = held;
+	g->live = true;
 	outcome(g, u, true);
+}
+
+/* Follow a link without an outcome. */
+static void follow(struct soft_compiler *g, const struct soft_uop *u, unsigned int link, uint64_t to)
+{
+	if (needs_flags(g, u, link))
+		soft_flags_store(g);
+	soft_hold_flush_rest(g);
+	soft_emit_follow(g, u, link, to);
 }
 
 static void jmp(struct soft_compiler *g, const struct soft_uop *u)
 {
-	soft_hold_flush(g);
 	if (g->traced) {
 		test_gate(g);
+		g->live = false;
 		soft_leave_if(g, SOFT_JE, u);
 	}
-	soft_emit_follow(g, u, 1, u->imm);
+	follow(g, u, 1, u->imm);
 }
 
 void soft_emit_end(struct soft_compiler *g, const struct soft_uop *u)
@@ -154,8 +157,7 @@ void soft_emit_end(struct soft_compiler *g, const struct soft_uop *u)
 		jmp(g, u);
 		break;
 	default:
-		soft_hold_flush(g);
-		soft_emit_follow(g, u, 0, u->ip);
+		follow(g, u, 0, u->ip);
 		break;
 	}
 }

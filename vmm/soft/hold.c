@@ -36,12 +36,30 @@ static unsigned int most_used(const uint32_t *uses)
 	return best;
 }
 
+/* Returns true if a block of the unit changes the register. */
+static bool is_changed(const struct soft_compiler *g, unsigned int slot)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < g->blocks; i++)
+		for (k = 0; k < g->block[i]->uops; k++) {
+			const struct soft_uop *u = &g->block[i]->uop[k];
+			const unsigned int op = SOFT_KIND_OP(u->kind);
+
+			if (op == SOFT_K_CMP || op == SOFT_K_TEST || !soft_is_plain(u))
+				continue;
+			if (u->dst / 8 == slot || slot == SOFT_R_RSP)
+				return true;
+		}
+	return false;
+}
+
 void soft_hold_choose(struct soft_compiler *g, bool linked)
 {
 	uint32_t uses[SOFT_R_SLOTS + 8] = {0};
 	unsigned int i, k, distinct = 0, most;
 
-	g->fixed_slots = 0;
+	g->fixed_slots = g->fixed_changed = 0;
 	if (!linked)
 		return;
 	for (i = 0; i < g->blocks; i++)
@@ -54,42 +72,65 @@ void soft_hold_choose(struct soft_compiler *g, bool linked)
 	for (i = 0; i < most; i++) {
 		unsigned int slot = most_used(uses);
 
+		g->fixed_changed |= (uint32_t)is_changed(g, slot) << g->fixed_slots;
 		g->fixed_slot[g->fixed_slots++] = (uint8_t)slot;
 		uses[slot] = 0;
 	}
 }
 
-void soft_hold_begin(struct soft_compiler *g, const struct soft_uop *end, bool fixed)
+void soft_hold_begin(struct soft_compiler *g, const struct soft_uop *end, bool fixed, bool first)
 {
 	g->end = end;
 	g->reach = (struct soft_reach){0};
-	memset(g->slot, SOFT_R_SLOTS, sizeof(g->slot));
+	g->held = (struct soft_held){.dirty = fixed && first ? g->fixed_changed : 0};
+	memset(g->held.slot, SOFT_R_SLOTS, sizeof(g->held.slot));
 	memset(g->used, 0, sizeof(g->used));
 	g->clock = 0;
-	g->dirty = 0;
 	g->live = false;
 	g->fixed = fixed ? g->fixed_slots : 0;
-	memcpy(g->slot, g->fixed_slot, g->fixed);
+	memcpy(g->held.slot, g->fixed_slot, g->fixed);
+}
+
+unsigned int soft_hold_host(unsigned int place)
+{
+	return pool[place];
+}
+
+static void store(struct soft_emit *e, const struct soft_held *held, uint32_t these)
+{
+	unsigned int i;
+
+	for (i = 0; i < SOFT_POOL; i++)
+		if (held->dirty & these & 1u << i)
+			e_rm(e, SOFT_SIZE64, 0x89, pool[i], H_RDI, SOFT_AT_SLOT(held->slot[i]));
+}
+
+/* Free the register that was used longest ago. Those of steps are kept: see can_keep() in defer.c. */
+static unsigned int evict(struct soft_compiler *g)
+{
+	unsigned int i, oldest = SOFT_POOL;
+
+	for (i = g->fixed; i < SOFT_POOL; i++)
+		if (!soft_flags_use(&g->held.flags, pool[i]) &&
+		    (oldest == SOFT_POOL || g->used[i] < g->used[oldest]))
+			oldest = i;
+	store(&g->e, &g->held, 1u << oldest);
+	g->held.dirty &= ~(1u << oldest);
+	/* The distance of g->reach has gone. */
+	if (g->held.slot[oldest] == SOFT_R_SLOTS - 1)
+		g->reach.hi = g->reach.lo;
+	return oldest;
 }
 
 unsigned int soft_hold(struct soft_compiler *g, unsigned int slot, bool load)
 {
-	unsigned int i, oldest = g->fixed;
+	unsigned int i;
 
-	for (i = 0; i < SOFT_POOL; i++) {
-		if (g->slot[i] == slot)
-			break;
-		if (i >= g->fixed && g->used[i] < g->used[oldest])
-			oldest = i;
-	}
+	for (i = 0; i < SOFT_POOL && g->held.slot[i] != slot; i++)
+		;
 	if (i == SOFT_POOL) {
-		i = oldest;
-		soft_hold_store(g, g->slot, g->dirty & 1u << i);
-		g->dirty &= ~(1u << i);
-		/* The distance of g->reach has gone. */
-		if (g->slot[i] == SOFT_R_SLOTS - 1)
-			g->reach.hi = g->reach.lo;
-		g->slot[i] = (uint8_t)slot;
+		i = evict(g);
+		g->held.slot[i] = (uint8_t)slot;
 		if (load)
 			e_rm(&g->e, SOFT_SIZE64, 0x8b, pool[i], H_RDI, SOFT_AT_SLOT(slot));
 	}
@@ -103,9 +144,9 @@ void soft_hold_changed(struct soft_compiler *g, unsigned int slot)
 
 	if (slot == g->reach.slot)
 		g->reach.hi = g->reach.lo;
-	for (i = 0; g->slot[i] != slot; i++)
+	for (i = 0; g->held.slot[i] != slot; i++)
 		;
-	g->dirty |= 1u << i;
+	g->held.dirty |= 1u << i;
 }
 
 void soft_hold_move_rsp(struct soft_compiler *g, int32_t distance)
@@ -120,19 +161,19 @@ void soft_hold_move_rsp(struct soft_compiler *g, int32_t distance)
 		g->reach.moved += distance;
 }
 
-void soft_hold_store(struct soft_compiler *g, const uint8_t *slot, uint32_t dirty)
+void soft_hold_flush_rest(struct soft_compiler *g)
 {
-	unsigned int i;
+	const uint32_t rest = ~0u << g->fixed;
 
-	for (i = 0; i < SOFT_POOL; i++)
-		if (dirty >> i & 1)
-			e_rm(&g->e, SOFT_SIZE64, 0x89, pool[i], H_RDI, SOFT_AT_SLOT(slot[i]));
+	store(&g->e, &g->held, rest);
+	g->held.dirty &= ~rest;
 }
 
 void soft_hold_flush(struct soft_compiler *g)
 {
-	soft_hold_store(g, g->slot, g->dirty);
-	g->dirty = 0;
+	soft_flags_store(g);
+	store(&g->e, &g->held, ~0u);
+	g->held.dirty = 0;
 }
 
 void soft_hold_load_fixed(struct soft_compiler *g)
@@ -143,37 +184,47 @@ void soft_hold_load_fixed(struct soft_compiler *g)
 		e_rm(&g->e, SOFT_SIZE64, 0x8b, pool[i], H_RDI, SOFT_AT_SLOT(g->fixed_slot[i]));
 }
 
-/* Store the host's flags where C code reads them. */
-void soft_hold_save_flags(struct soft_compiler *g)
+struct soft_exit *soft_exit_add(struct soft_compiler *g, const void *fn, const void *rsi)
 {
-	e8(&g->e, 0x9f);		  /* lahf */
-	e8(&g->e, 0x0f), e8(&g->e, 0x90); /* seto al */
-	e8(&g->e, 0xc0);
-	e_rm(&g->e, 1, 0x89, H_RAX, H_RDI, SOFT_AT(fl));
-	g->live = true;
-}
+	struct soft_exit *exit = &g->exit[g->exits++];
 
-void soft_hold_load_flags(struct soft_compiler *g)
-{
-	if (g->live)
-		return;
-	e_rm(&g->e, 2, 0x0fb7, H_RAX, H_RDI, SOFT_AT(fl));
-	e8(&g->e, 0x04), e8(&g->e, 0x7f); /* add al, 127: overflows if it is 1 */
-	e8(&g->e, 0x9e);		  /* sahf */
-	g->live = true;
-}
-
-void soft_hold_load_carry(struct soft_compiler *g)
-{
-	e_rm(&g->e, 1, 0x0fba, 4, H_RDI, SOFT_AT(fl)); /* bt word, 8 */
-	e8(&g->e, 8);
-	g->live = false;
+	*exit = (struct soft_exit){.fn = fn, .rsi = (uint64_t)(uintptr_t)rsi, .held = g->held};
+	return exit;
 }
 
 void soft_leave_if(struct soft_compiler *g, unsigned int cc, const struct soft_uop *u)
 {
-	struct soft_exit *exit = &g->exit[g->exits++];
+	struct soft_exit *exit = soft_exit_add(g, (const void *)(uintptr_t)u->plain, u);
 
-	*exit = (struct soft_exit){.from = e_jump(&g->e, cc), .u = u, .dirty = g->dirty};
-	memcpy(exit->slot, g->slot, sizeof(exit->slot));
+	exit->from[0] = e_jump(&g->e, cc);
+}
+
+static void give_back(struct soft_emit *e, const struct soft_exit *exit)
+{
+	if (exit->taken < 0) {
+		e_rm(e, SOFT_SIZE64, 0x01, H_R11, H_RDI, SOFT_AT(left)); /* add */
+	} else if (exit->taken) {
+		e_rm(e, SOFT_SIZE64, 0x81, 0, H_RDI, SOFT_AT(left));
+		e32(e, (uint32_t)exit->taken);
+	}
+}
+
+void soft_exits_emit(struct soft_compiler *g)
+{
+	struct soft_emit *e = &g->e;
+	unsigned int i;
+
+	for (i = 0; i < g->exits; i++) {
+		const struct soft_exit *exit = &g->exit[i];
+
+		if (exit->from[1])
+			e_aim(e, exit->from[1]), give_back(e, exit);
+		if (exit->from[0])
+			e_aim(e, exit->from[0]);
+		store(e, &exit->held, ~0u);
+		soft_flags_emit(e, &exit->held.flags);
+		e_const(e, H_RSI, exit->rsi);
+		e_const(e, H_RDX, exit->rdx);
+		soft_emit_jump(g, exit->fn);
+	}
 }

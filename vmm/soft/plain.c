@@ -21,35 +21,60 @@ static unsigned int width(unsigned int opcode, unsigned int size)
 	return opcode | (size != 0);
 }
 
-/* Returns true if a later micro-operation of the run can read the flags of `u`. */
-static bool flags_matter(const struct soft_uop *u, const struct soft_uop *end)
-{
-	for (u++; u < end; u++) {
-		unsigned int op = SOFT_KIND_OP(u->kind), form = SOFT_KIND_FORM(u->kind);
-
-		/*
-		 * These preserve some flags. Continue: a later reader decides whether they matter.
-		 */
-		if (form < SOFT_K_RM && (op == SOFT_K_INC || op == SOFT_K_DEC ||
-					 (op >= SOFT_K_IMUL && op <= SOFT_K_NOP)))
-			continue;
-		if (op >= SOFT_K_SHL && op <= SOFT_K_SAR && form == SOFT_K_RR)
-			continue;
-		/* Memory accesses can leave the run. */
-		if (form >= SOFT_K_RM || op >= SOFT_K_CMOV || op == SOFT_K_ADC ||
-		    op == SOFT_K_SBB || op == SOFT_K_NONE)
-			return true;
-		if (op <= SOFT_K_NEG || (op >= SOFT_K_SHL && op <= SOFT_K_SAR))
-			return false;
-	}
-	return true;
-}
-
+/* The host's flags are those of u, which the steps do not tell. */
 static void flags_out(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
 {
-	g->live = false;
-	if (flags_matter(u, end))
-		soft_hold_save_flags(g);
+	g->held.flags.steps = 0;
+	g->live = true;
+	if (soft_flags_matter(u + 1, end))
+		soft_flags_save(g);
+}
+
+/* Returns the step of a binary operation; false if its flags need more than its registers. */
+static bool binary_step(const struct soft_uop *u, unsigned int dst, unsigned int src,
+			struct soft_step *s)
+{
+	unsigned int op = SOFT_KIND_OP(u->kind);
+
+	*s = (struct soft_step){.size = (uint8_t)SOFT_KIND_SIZE(u->kind),
+				.a = (uint8_t)dst,
+				.b = (uint8_t)src,
+				.imm = (int32_t)u->imm};
+	switch (op) {
+	case SOFT_K_CMP:
+		s->kind = SOFT_STEP_CMP;
+		return true;
+	case SOFT_K_TEST:
+		s->kind = SOFT_STEP_TEST;
+		return true;
+	case SOFT_K_AND:
+	case SOFT_K_OR:
+	case SOFT_K_XOR:
+		s->kind = SOFT_STEP_TEST;
+		s->b = s->a;
+		return true;
+	case SOFT_K_ADD:
+	case SOFT_K_SUB:
+		s->kind = op == SOFT_K_ADD ? SOFT_STEP_ADD : SOFT_STEP_SUB;
+		return dst != src;
+	default:
+		return false;
+	}
+}
+
+/* The host's flags are those of the binary operation u. */
+static void binary_flags(struct soft_compiler *g, const struct soft_uop *u,
+			 const struct soft_uop *end, unsigned int dst, unsigned int src)
+{
+	unsigned int form = SOFT_KIND_FORM(u->kind);
+	struct soft_step s;
+
+	if (form <= SOFT_K_RI && binary_step(u, dst, form == SOFT_K_RI ? H_NONE : src, &s) &&
+	    soft_flags_matter(u + 1, end) &&
+	    soft_flags_defer(g, u, &s, u->dst / 8, form == SOFT_K_RI ? SOFT_R_SLOTS : u->src / 8))
+		g->live = true;
+	else
+		flags_out(g, u, end);
 }
 
 static void binary(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
@@ -66,7 +91,7 @@ static void binary(struct soft_compiler *g, const struct soft_uop *u, const stru
 	if (form >= SOFT_K_RM)
 		soft_operand(g, u, size, form != SOFT_K_RM && !keeps);
 	if (op == SOFT_K_ADC || op == SOFT_K_SBB)
-		soft_hold_load_carry(g);
+		soft_flags_need_carry(g);
 	switch (form) {
 	case SOFT_K_RR:
 		e_rr(&g->e, size, opcode, src, dst);
@@ -86,15 +111,38 @@ static void binary(struct soft_compiler *g, const struct soft_uop *u, const stru
 		immediate(g, size, u->imm);
 		break;
 	}
-	flags_out(g, u, end);
 	if (!keeps && form <= SOFT_K_RM)
 		soft_hold_changed(g, u->dst / 8);
+	binary_flags(g, u, end, dst, src);
+}
+
+/*
+ * Before INC and DEC, which keep the carry flag. Returns true if a step tells their flags, or nothing
+ * reads them. Otherwise the carry flag is the host's.
+ */
+static bool begin_count(struct soft_compiler *g, const struct soft_uop *u, unsigned int dst)
+{
+	const struct soft_step s = {
+		.kind = SOFT_KIND_OP(u->kind) == SOFT_K_INC ? SOFT_STEP_INC : SOFT_STEP_DEC,
+		.size = (uint8_t)SOFT_KIND_SIZE(u->kind),
+		.a = (uint8_t)dst,
+		.b = H_NONE};
+	bool memory = SOFT_KIND_FORM(u->kind) == SOFT_K_MI;
+
+	if (!memory)
+		soft_flags_guard(g, u, u->dst / 8);
+	if (!soft_flags_matter(u + 1, g->end))
+		return false;
+	if (!memory && soft_flags_defer(g, u, &s, u->dst / 8, SOFT_R_SLOTS))
+		return true;
+	soft_flags_need_carry(g);
+	return false;
 }
 
 static void unary(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
 {
 	unsigned int op = SOFT_KIND_OP(u->kind), size = SOFT_KIND_SIZE(u->kind);
-	bool counts = op == SOFT_K_INC || op == SOFT_K_DEC;
+	bool counts = op == SOFT_K_INC || op == SOFT_K_DEC, told = op == SOFT_K_NOT;
 	bool memory = SOFT_KIND_FORM(u->kind) == SOFT_K_MI;
 	unsigned int opcode = width(counts ? 0xfe : 0xf6, size), dst = 0;
 	unsigned int digit = counts ? op == SOFT_K_DEC : op == SOFT_K_NEG ? 3 : 2;
@@ -103,16 +151,18 @@ static void unary(struct soft_compiler *g, const struct soft_uop *u, const struc
 		soft_operand(g, u, size, true);
 	else
 		dst = soft_hold(g, u->dst / 8, true);
-	if (counts && flags_matter(u, end))
-		soft_hold_load_carry(g);
+	if (counts)
+		told = begin_count(g, u, dst);
+	else if (told && !memory)
+		soft_flags_guard(g, u, u->dst / 8);
 	if (memory)
 		e_rm(&g->e, size, opcode, digit, H_R11, 0);
 	else
 		e_rr(&g->e, size, opcode, digit, dst);
-	if (op != SOFT_K_NOT)
-		flags_out(g, u, end);
 	if (!memory)
 		soft_hold_changed(g, u->dst / 8);
+	if (!told)
+		flags_out(g, u, end);
 }
 
 static void mov(struct soft_compiler *g, const struct soft_uop *u)
@@ -127,6 +177,8 @@ static void mov(struct soft_compiler *g, const struct soft_uop *u)
 		dst = soft_hold(g, u->dst / 8, true);
 	if (form >= SOFT_K_RM)
 		soft_operand(g, u, size, form != SOFT_K_RM);
+	if (form <= SOFT_K_RM)
+		soft_flags_guard(g, u, u->dst / 8);
 	if (!part && form <= SOFT_K_RM)
 		dst = soft_hold(g, u->dst / 8, false);
 	switch (form) {
@@ -166,6 +218,7 @@ static void extend(struct soft_compiler *g, const struct soft_uop *u)
 		soft_operand(g, u, from, false);
 	else
 		src = soft_hold(g, u->src / 8, true);
+	soft_flags_guard(g, u, u->dst / 8);
 	dst = soft_hold(g, u->dst / 8, false);
 	if (SOFT_KIND_FORM(u->kind) == SOFT_K_RM)
 		e_rm(&g->e, size, opcode, dst, H_R11, 0);
@@ -179,6 +232,7 @@ static void lea(struct soft_compiler *g, const struct soft_uop *u)
 	unsigned int size = SOFT_KIND_SIZE(u->kind), dst;
 
 	soft_address(g, size, u);
+	soft_flags_guard(g, u, u->dst / 8);
 	dst = soft_hold(g, u->dst / 8, false);
 	e_rr(&g->e, SOFT_SIZE64, 0x89, H_R11, dst);
 	soft_hold_changed(g, u->dst / 8);
@@ -207,8 +261,8 @@ static void shift_by_rcx(struct soft_compiler *g, const struct soft_uop *u,
 	unsigned int dst = soft_hold(g, u->dst / 8, true), count = soft_hold(g, u->src / 8, true);
 
 	e_rr(&g->e, SOFT_SIZE64, 0x89, dst, H_R11);
-	if (flags_matter(u, end))
-		soft_hold_load_flags(g);
+	if (soft_flags_matter(u + 1, end))
+		soft_flags_need(g);
 	e_rr(&g->e, SOFT_SIZE64, 0x89, H_RCX, H_R10);
 	e_rr(&g->e, SOFT_SIZE64, 0x89, count, H_RCX);
 	e_rr(&g->e, size, width(0xd2, size), digit_of(op), H_R11);
@@ -218,50 +272,92 @@ static void shift_by_rcx(struct soft_compiler *g, const struct soft_uop *u,
 	soft_hold_changed(g, u->dst / 8);
 }
 
+/* ROL and ROR by a constant keep most flags. Returns true if a step tells theirs. */
+static bool begin_rotate(struct soft_compiler *g, const struct soft_uop *u, unsigned int dst)
+{
+	const struct soft_step s = {
+		.kind = SOFT_KIND_OP(u->kind) == SOFT_K_ROL ? SOFT_STEP_ROL : SOFT_STEP_ROR,
+		.size = (uint8_t)SOFT_KIND_SIZE(u->kind),
+		.a = (uint8_t)dst,
+		.b = H_NONE,
+		.imm = (int32_t)(u->imm & 0xff)};
+
+	soft_flags_guard(g, u, u->dst / 8);
+	if (!soft_flags_matter(u + 1, g->end))
+		return false;
+	if (soft_flags_defer(g, u, &s, u->dst / 8, SOFT_R_SLOTS))
+		return true;
+	soft_flags_need(g);
+	return false;
+}
+
 static void shift(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
 {
 	unsigned int op = SOFT_KIND_OP(u->kind), size = SOFT_KIND_SIZE(u->kind), dst;
+	bool told = false;
 
 	if (SOFT_KIND_FORM(u->kind) == SOFT_K_RR) {
 		shift_by_rcx(g, u, end);
 		return;
 	}
 	dst = soft_hold(g, u->dst / 8, true);
-	if ((op == SOFT_K_ROL || op == SOFT_K_ROR) && flags_matter(u, end))
-		soft_hold_load_flags(g);
+	if (op == SOFT_K_ROL || op == SOFT_K_ROR)
+		told = begin_rotate(g, u, dst);
 	e_rr(&g->e, size, width(0xc0, size), digit_of(op), dst);
 	e8(&g->e, (unsigned int)u->imm & 0xff);
-	flags_out(g, u, end);
 	soft_hold_changed(g, u->dst / 8);
+	if (!told)
+		flags_out(g, u, end);
+}
+
+/* BT of registers keeps all flags but the carry flag. Returns true if a step tells it. */
+static bool begin_bit(struct soft_compiler *g, const struct soft_uop *u, unsigned int dst,
+		      unsigned int src)
+{
+	const struct soft_step s = {.kind = SOFT_STEP_BT,
+				    .size = (uint8_t)SOFT_KIND_SIZE(u->kind),
+				    .a = (uint8_t)dst,
+				    .b = (uint8_t)src,
+				    .imm = (int32_t)(u->imm & 0xff)};
+
+	if (!soft_flags_matter(u + 1, g->end))
+		return false;
+	if (!SOFT_KIND_FROM(u->kind) &&
+	    soft_flags_defer(g, u, &s, u->dst / 8, src == H_NONE ? SOFT_R_SLOTS : u->src / 8))
+		return true;
+	soft_flags_need(g);
+	return false;
 }
 
 /* BT, BTS, BTR, BTC of a register. They set the carry flag. */
 static void bit(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
 {
 	unsigned int op = SOFT_KIND_FROM(u->kind), size = SOFT_KIND_SIZE(u->kind);
-	unsigned int dst = soft_hold(g, u->dst / 8, true), src = 0;
-	bool by_imm = SOFT_KIND_FORM(u->kind) == SOFT_K_RI;
+	unsigned int dst = soft_hold(g, u->dst / 8, true), src = H_NONE;
+	bool told;
 
-	if (!by_imm)
+	if (SOFT_KIND_FORM(u->kind) != SOFT_K_RI)
 		src = soft_hold(g, u->src / 8, true);
-	if (flags_matter(u, end))
-		soft_hold_load_flags(g);
-	if (by_imm) {
+	told = begin_bit(g, u, dst, src);
+	if (src == H_NONE) {
 		e_rr(&g->e, size, 0x0fba, 4 + op, dst);
 		e8(&g->e, (unsigned int)u->imm & 0xff);
 	} else {
 		e_rr(&g->e, size, 0x0fa3 + 8 * op, src, dst);
 	}
-	flags_out(g, u, end);
 	if (op)
 		soft_hold_changed(g, u->dst / 8);
+	if (!told)
+		flags_out(g, u, end);
 }
 
 static void sign(struct soft_compiler *g, const struct soft_uop *u)
 {
 	unsigned int size = SOFT_KIND_SIZE(u->kind);
-	unsigned int src = soft_hold(g, u->src / 8, true), dst = soft_hold(g, u->dst / 8, false);
+	unsigned int src = soft_hold(g, u->src / 8, true), dst;
 
+	soft_flags_guard(g, u, u->dst / 8);
+	dst = soft_hold(g, u->dst / 8, false);
 	e_rr(&g->e, size, 0x89, src, dst);
 	e_rr(&g->e, size, 0xc1, 7, dst); /* sar */
 	e8(&g->e, (8u << size) - 1);
@@ -282,8 +378,8 @@ static void imul(struct soft_compiler *g, const struct soft_uop *u, const struct
 	else
 		src = soft_hold(g, u->src / 8, true);
 	dst = soft_hold(g, u->dst / 8, !three);
-	if (flags_matter(u, end))
-		soft_hold_load_flags(g);
+	if (soft_flags_matter(u + 1, end))
+		soft_flags_need(g);
 	if (memory)
 		e_rm(&g->e, size, opcode, dst, H_R11, 0);
 	else
@@ -304,7 +400,8 @@ static void cmov(struct soft_compiler *g, const struct soft_uop *u)
 		soft_operand(g, u, size, false);
 	else
 		src = soft_hold(g, u->src / 8, true);
-	soft_hold_load_flags(g);
+	soft_flags_need(g);
+	soft_flags_guard(g, u, u->dst / 8);
 	if (memory)
 		e_rm(&g->e, size, opcode, dst, H_R11, 0);
 	else
@@ -316,7 +413,8 @@ static void set(struct soft_compiler *g, const struct soft_uop *u)
 {
 	unsigned int dst = soft_hold(g, u->dst / 8, true);
 
-	soft_hold_load_flags(g);
+	soft_flags_need(g);
+	soft_flags_guard(g, u, u->dst / 8);
 	e_rr(&g->e, 0, 0x0f90 | SOFT_KIND_FROM(u->kind), 0, dst);
 	soft_hold_changed(g, u->dst / 8);
 }
@@ -330,6 +428,7 @@ static void push(struct soft_compiler *g, const struct soft_uop *u)
 		soft_to_host(g, u, SOFT_SIZE64, true);
 	}
 	src = soft_hold(g, u->src / 8, true);
+	soft_flags_guard(g, u, SOFT_R_RSP);
 	e_rm(&g->e, SOFT_SIZE64, 0x89, src, H_R11, 0);
 	soft_hold_move_rsp(g, -8);
 }
@@ -342,6 +441,8 @@ static void pop(struct soft_compiler *g, const struct soft_uop *u)
 		e_rr(&g->e, SOFT_SIZE64, 0x89, rsp, H_R11);
 		soft_to_host(g, u, SOFT_SIZE64, false);
 	}
+	soft_flags_guard(g, u, u->dst / 8);
+	soft_flags_guard(g, u, SOFT_R_RSP);
 	dst = soft_hold(g, u->dst / 8, false);
 	e_rm(&g->e, SOFT_SIZE64, 0x8b, dst, H_R11, 0);
 	soft_hold_changed(g, u->dst / 8);
