@@ -172,8 +172,26 @@ static NOINLINE const struct soft_uop *traced_ret(struct soft *c, const struct s
 	return soft_follow(c, soft_jump_link(c, to), to);
 }
 
+/*
+ * Note in the two links of a block where its indirect branch leads to: the first target, and the last of
+ * the others. Compiled code can follow them.
+ */
+static inline void note_target(struct soft *c, const struct soft_uop *u, uint64_t to)
+{
+	const struct soft_link *found = soft_jump_link(c, to);
+	struct soft_link *l = (struct soft_link *)(uintptr_t)links(u);
+	unsigned int k;
+
+	if (found->gen != c->gen)
+		return;
+	k = l[0].first && l[0].first != found->first;
+	if (!l[k].inner)
+		l[k] = (struct soft_link){found->gen, found->first, found->insns, 0};
+}
+
 static inline const struct soft_uop *end_jmp(struct soft *c, const struct soft_uop *u, uint64_t to)
 {
+	note_target(c, u, to);
 	if (c->gate)
 		return traced_jmp(c, u, to);
 	return soft_follow(c, soft_jump_link(c, to), to);
@@ -181,6 +199,7 @@ static inline const struct soft_uop *end_jmp(struct soft *c, const struct soft_u
 
 static inline const struct soft_uop *end_call(struct soft *c, const struct soft_uop *u, uint64_t to)
 {
+	note_target(c, u, to);
 	if (c->gate)
 		return traced_call(c, u, to);
 	return soft_follow(c, soft_jump_link(c, to), to);
@@ -188,6 +207,7 @@ static inline const struct soft_uop *end_call(struct soft *c, const struct soft_
 
 static inline const struct soft_uop *end_ret(struct soft *c, const struct soft_uop *u, uint64_t to)
 {
+	note_target(c, u, to);
 	if (c->gate && !vpt_gate_ret(c->gate, to))
 		return traced_ret(c, u, to);
 	return soft_follow(c, soft_jump_link(c, to), to);

@@ -16,7 +16,7 @@ static void leave_to(struct soft_compiler *g, const struct soft_uop *u, const vo
 	soft_emit_jump(g, fn);
 }
 
-/* Push a return address. */
+/* Push a return address. Changes R10 and R11. */
 static void push(struct soft_compiler *g, const struct soft_uop *u)
 {
 	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true);
@@ -26,11 +26,10 @@ static void push(struct soft_compiler *g, const struct soft_uop *u)
 		e_rm(e, SOFT_SIZE64, 0x8d, H_R11, rsp, -8);
 		soft_to_host(g, u, SOFT_SIZE64, true);
 	}
-	soft_flags_store(g);
+	soft_flags_guard(g, u, SOFT_R_RSP);
 	e_const(e, H_RAX, u->ip + u->len);
 	e_rm(e, SOFT_SIZE64, 0x89, H_RAX, H_R11, 0);
 	soft_hold_move_rsp(g, -8);
-	soft_hold_flush(g);
 }
 
 static uint8_t *if_no_compression(struct soft_compiler *g)
@@ -62,26 +61,27 @@ static void remember(struct soft_compiler *g, uint64_t next)
 /* A CALL of the next instruction is no call for PT, and C code reports it. */
 static void record_call(struct soft_compiler *g, const struct soft_uop *u)
 {
+	struct soft_exit *slow = soft_exit_add(g, (const void *)(uintptr_t)soft_call_slow, u);
 	const uint64_t next = u->ip + u->len;
-	uint8_t *closed = NULL, *plain, *done = NULL;
+	uint8_t *plain;
 
-	if (u->imm != next) {
-		closed = soft_emit_gate(g);
-		plain = if_no_compression(g);
-		remember(g, next);
-		e_aim(&g->e, plain);
-		done = e_jump(&g->e, SOFT_ALWAYS);
-		e_aim(&g->e, closed);
+	g->live = false;
+	if (u->imm == next) {
+		slow->from[0] = e_jump(&g->e, SOFT_ALWAYS);
+		return;
 	}
-	e_const(&g->e, H_RSI, (uint64_t)(uintptr_t)u);
-	soft_emit_jump(g, (const void *)(uintptr_t)soft_call_slow);
-	if (done)
-		e_aim(&g->e, done);
+	slow->from[0] = soft_emit_gate(g);
+	plain = if_no_compression(g);
+	remember(g, next);
+	e_aim(&g->e, plain);
 }
 
 static void call(struct soft_compiler *g, const struct soft_uop *u)
 {
 	push(g, u);
+	if (soft_needs_flags(g, u, 1))
+		soft_flags_store(g);
+	soft_hold_flush_rest(g);
 	if (g->traced)
 		record_call(g, u);
 	soft_emit_follow(g, u, 1, u->imm);
@@ -141,8 +141,12 @@ static void aim_all(struct soft_compiler *g, const struct soft_slow *s)
 		e_aim(&g->e, s->from[i]);
 }
 
-/* RET that is an outcome: vpt_pt_quick_ret(). Returns in `tip` the jumps of a RET that sends a TIP. */
-static void record_outcome(struct soft_compiler *g, struct soft_slow *slow, struct soft_slow *tip)
+/*
+ * RET that is an outcome: vpt_pt_quick_ret(). Returns in `tip` the jumps of a RET that sends a TIP.
+ * Changes RAX and `free`.
+ */
+static void record_outcome(struct soft_compiler *g, struct soft_slow *slow, struct soft_slow *tip,
+			   unsigned int free)
 {
 	struct soft_emit *e = &g->e;
 
@@ -151,17 +155,17 @@ static void record_outcome(struct soft_compiler *g, struct soft_slow *slow, stru
 	e_rm(e, 2, 0x81, 7, H_RAX, PT(retstack.depth));
 	e32(e, 0);
 	tip->from[tip->count++] = e_jump(e, SOFT_JE);
-	e_rm(e, 2, 0x8b, H_RCX, H_RAX, PT(retstack.top));
-	e_rr(e, 2, 0xff, 1, H_RCX); /* dec */
-	e_rr(e, 2, 0x81, 4, H_RCX);
+	e_rm(e, 2, 0x8b, free, H_RAX, PT(retstack.top));
+	e_rr(e, 2, 0xff, 1, free); /* dec */
+	e_rr(e, 2, 0x81, 4, free);
 	e32(e, VPT_RETSTACK_SIZE - 1);
-	e_sib(e, SOFT_SIZE64, 0x3b, H_R11, H_RAX, H_RCX, 3, PT(retstack.ip));
+	e_sib(e, SOFT_SIZE64, 0x3b, H_R11, H_RAX, free, 3, PT(retstack.ip));
 	tip->from[tip->count++] = e_jump(e, SOFT_JNE);
-	e_rm(e, SOFT_SIZE64, 0x8b, H_RCX, H_RAX, SOFT_AT_GATE(tnt));
-	e_sib(e, SOFT_SIZE64, 0x8d, H_RCX, H_RCX, H_RCX, 0, 1);
-	e_rm(e, SOFT_SIZE64, 0x3b, H_RCX, H_RAX, SOFT_AT_GATE(tnt_full));
+	e_rm(e, SOFT_SIZE64, 0x8b, free, H_RAX, SOFT_AT_GATE(tnt));
+	e_sib(e, SOFT_SIZE64, 0x8d, free, free, free, 0, 1);
+	e_rm(e, SOFT_SIZE64, 0x3b, free, H_RAX, SOFT_AT_GATE(tnt_full));
 	slow->from[slow->count++] = e_jump(e, SOFT_JAE);
-	e_rm(e, SOFT_SIZE64, 0x89, H_RCX, H_RAX, SOFT_AT_GATE(tnt));
+	e_rm(e, SOFT_SIZE64, 0x89, free, H_RAX, SOFT_AT_GATE(tnt));
 	e_rm(e, 2, 0xff, 1, H_RAX, PT(retstack.top));
 	e_rm(e, 2, 0xff, 1, H_RAX, PT(retstack.depth));
 }
@@ -176,7 +180,7 @@ static void record_ret(struct soft_compiler *g, const struct soft_uop *u)
 	struct soft_emit *e = &g->e;
 	uint8_t *done[3];
 
-	record_outcome(g, &slow, &tip);
+	record_outcome(g, &slow, &tip, H_RCX);
 	done[0] = e_jump(e, SOFT_ALWAYS);
 	aim_all(g, &tip);
 	soft_emit_tip(g, &slow);
@@ -191,6 +195,125 @@ static void record_ret(struct soft_compiler *g, const struct soft_uop *u)
 	e_aim(e, done[2]);
 }
 
+/* Returns true if this link of an indirect branch leads to a block of the unit, at `to`. */
+static bool is_inside(const struct soft_compiler *g, const struct soft_uop *u, unsigned int link,
+		      uint64_t *to)
+{
+	unsigned int block = soft_unit_next(g, u, link);
+
+	if (block == g->blocks)
+		return false;
+	*to = g->block[block]->ip;
+	return true;
+}
+
+/* Returns the jump that is taken if the target in R11 is another. Changes R10. */
+static uint8_t *if_not(struct soft_compiler *g, uint64_t to)
+{
+	struct soft_emit *e = &g->e;
+
+	if ((uint64_t)(int64_t)(int32_t)to == to) {
+		e_rr(e, SOFT_SIZE64, 0x81, 7, H_R11); /* cmp */
+		e32(e, to);
+	} else {
+		e_const(e, H_R10, to);
+		e_rr(e, SOFT_SIZE64, 0x39, H_R10, H_R11);
+	}
+	g->live = false;
+	return e_jump(e, SOFT_JNE);
+}
+
+/* Send a TIP to `to`, and go on with the registers where they were. RAX := the gate. */
+static void record_tip_inside(struct soft_compiler *g, const struct soft_uop *u, uint64_t to,
+			      const void *fn)
+{
+	struct soft_slow slow = {.count = 0};
+	struct soft_exit *exit;
+	uint8_t *done;
+
+	soft_hold_free_tip(g);
+	exit = soft_exit_add(g, fn, u);
+	exit->rdx = to;
+	e_rm(&g->e, SOFT_SIZE64, 0x8b, H_RAX, H_RDI, SOFT_AT(open));
+	soft_emit_tip(g, &slow);
+	done = e_jump(&g->e, SOFT_ALWAYS);
+	aim_all(g, &slow);
+	exit->from[0] = e_jump(&g->e, SOFT_ALWAYS);
+	e_aim(&g->e, done);
+	soft_hold_load_tip(g);
+}
+
+/* The ways of the three indirect branches to a block of the unit. The target in R11 is this block. */
+static void ret_inside(struct soft_compiler *g, const struct soft_uop *u, unsigned int link,
+		       uint64_t to, struct soft_slow *other)
+{
+	if (soft_needs_flags(g, u, link))
+		soft_flags_store(g);
+	soft_flags_guard(g, u, SOFT_R_RSP);
+	if (g->traced)
+		record_outcome(g, other, other, H_R10);
+	g->live = false;
+	soft_hold_move_rsp(g, (int32_t)(8 + u->imm));
+	soft_hold_flush_rest(g);
+	soft_emit_follow(g, u, link, to);
+}
+
+static void jump_inside(struct soft_compiler *g, const struct soft_uop *u, unsigned int link,
+			uint64_t to, struct soft_slow *other)
+{
+	(void)other;
+	if (soft_needs_flags(g, u, link))
+		soft_flags_store(g);
+	soft_hold_flush_rest(g);
+	if (g->traced)
+		record_tip_inside(g, u, to, (const void *)(uintptr_t)soft_jump_to);
+	soft_emit_follow(g, u, link, to);
+}
+
+static void call_inside(struct soft_compiler *g, const struct soft_uop *u, unsigned int link,
+			uint64_t to, struct soft_slow *other)
+{
+	uint8_t *plain;
+
+	(void)other;
+	push(g, u);
+	if (soft_needs_flags(g, u, link))
+		soft_flags_store(g);
+	soft_hold_flush_rest(g);
+	if (g->traced) {
+		e_const(&g->e, H_R11, to);
+		record_tip_inside(g, u, to, (const void *)(uintptr_t)soft_call_to);
+		plain = if_no_compression(g);
+		remember(g, u->ip + u->len);
+		e_aim(&g->e, plain);
+	}
+	soft_emit_follow(g, u, link, to);
+}
+
+/* Compare the target in R11 with the blocks of the unit that the branch led to. */
+static void try_inside(struct soft_compiler *g, const struct soft_uop *u,
+		       void (*way)(struct soft_compiler *g, const struct soft_uop *u,
+				   unsigned int link, uint64_t to, struct soft_slow *other))
+{
+	unsigned int link;
+	uint64_t to;
+
+	for (link = 0; link < 2; link++) {
+		const struct soft_held held = g->held;
+		const struct soft_reach reach = g->reach;
+		struct soft_slow other = {.count = 1};
+
+		if (!is_inside(g, u, link, &to))
+			continue;
+		other.from[0] = if_not(g, to);
+		way(g, u, link, to, &other);
+		aim_all(g, &other);
+		g->held = held;
+		g->reach = reach;
+		g->live = false;
+	}
+}
+
 static void ret(struct soft_compiler *g, const struct soft_uop *u)
 {
 	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true);
@@ -201,6 +324,7 @@ static void ret(struct soft_compiler *g, const struct soft_uop *u)
 		soft_to_host(g, u, SOFT_SIZE64, false);
 	}
 	e_rm(e, SOFT_SIZE64, 0x8b, H_R11, H_R11, 0);
+	try_inside(g, u, ret_inside);
 	find_target(g, u);
 	soft_hold_move_rsp(g, (int32_t)(8 + u->imm));
 	soft_hold_flush(g);
@@ -209,7 +333,7 @@ static void ret(struct soft_compiler *g, const struct soft_uop *u)
 	go(g);
 }
 
-/* R11 := the target of an indirect branch, and R10 its entry. */
+/* R11 := the target of an indirect branch. */
 static void target(struct soft_compiler *g, const struct soft_uop *u)
 {
 	if (SOFT_KIND_FORM(u->kind) == SOFT_K_RM) {
@@ -218,7 +342,6 @@ static void target(struct soft_compiler *g, const struct soft_uop *u)
 	} else {
 		e_rr(&g->e, SOFT_SIZE64, 0x89, soft_hold(g, u->src / 8, true), H_R11);
 	}
-	find_target(g, u);
 }
 
 /* Send a TIP to the address in R11, or leave for `fn`, which does so. RAX := the gate. */
@@ -238,6 +361,8 @@ static void record_tip(struct soft_compiler *g, const struct soft_uop *u, const 
 static void jump_to(struct soft_compiler *g, const struct soft_uop *u)
 {
 	target(g, u);
+	try_inside(g, u, jump_inside);
+	find_target(g, u);
 	soft_hold_flush(g);
 	if (g->traced)
 		record_tip(g, u, (const void *)(uintptr_t)soft_jump_to);
@@ -250,9 +375,12 @@ static void call_to(struct soft_compiler *g, const struct soft_uop *u)
 	uint8_t *plain;
 
 	target(g, u);
+	try_inside(g, u, call_inside);
+	find_target(g, u);
 	e_rm(e, SOFT_SIZE64, 0x89, H_R11, H_RDI, SOFT_AT_SLOT(SOFT_R_T0));
 	e_rm(e, SOFT_SIZE64, 0x89, H_R10, H_RDI, SOFT_AT_SLOT(SOFT_R_T0 + 1));
 	push(g, u);
+	soft_hold_flush(g);
 	e_rm(e, SOFT_SIZE64, 0x8b, H_R11, H_RDI, SOFT_AT_SLOT(SOFT_R_T0));
 	if (g->traced) {
 		record_tip(g, u, (const void *)(uintptr_t)soft_call_to);

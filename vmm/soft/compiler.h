@@ -32,7 +32,7 @@ enum {
 	SOFT_JG = 15
 };
 
-#define SOFT_UNIT_BLOCKS 16u /* the most blocks of a unit */
+#define SOFT_UNIT_BLOCKS 32u /* the most blocks of a unit */
 #define SOFT_UNIT_UOPS	 512u
 #define SOFT_POOL	 11u /* host registers that can hold guest registers */
 
@@ -162,6 +162,9 @@ void soft_hold_flush(struct soft_compiler *g);
 /* Store what has changed except the fixed registers. Keeps the host's flags. */
 void soft_hold_flush_rest(struct soft_compiler *g);
 void soft_hold_load_fixed(struct soft_compiler *g);
+/* Store the registers that soft_emit_tip() changes, and load those again that are fixed. */
+void soft_hold_free_tip(struct soft_compiler *g);
+void soft_hold_load_tip(struct soft_compiler *g);
 /* Return the host register of this place in the pool. */
 unsigned int soft_hold_host(unsigned int place);
 /* Leave for the function of u if this condition of the host's flags holds. */
@@ -221,6 +224,8 @@ void soft_emit_end(struct soft_compiler *g, const struct soft_uop *u);
 /* Follow the link of a block to `to`. */
 void soft_emit_follow(struct soft_compiler *g, const struct soft_uop *u, unsigned int link,
 		      uint64_t to);
+/* Returns true if what this link of a block leads to needs the flags in memory. */
+bool soft_needs_flags(const struct soft_compiler *g, const struct soft_uop *u, unsigned int link);
 /* RAX := the gate. Returns the jump that is taken if it is closed. */
 uint8_t *soft_emit_gate(struct soft_compiler *g);
 /* Jump to a function, with RDI and RSI as its arguments. */

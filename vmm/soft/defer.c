@@ -219,12 +219,12 @@ static bool changes(const struct soft_uop *u, unsigned int slot)
 /* Returns true if the end of a block, which is no outcome, leads to code that does not need flags. */
 static bool end_is_inside(const struct soft_compiler *g, const struct soft_uop *u)
 {
-	unsigned int op = SOFT_KIND_OP(u->kind), block;
+	unsigned int op = SOFT_KIND_OP(u->kind);
 
-	if (op != SOFT_K_JMP && op != SOFT_K_NEXT)
+	/* A TIP needs the registers of the steps. */
+	if (g->traced && (op == SOFT_K_JUMP_TO || op == SOFT_K_CALL_TO))
 		return false;
-	block = soft_unit_next(g, u, op == SOFT_K_JMP);
-	return block < g->blocks && soft_flags_dead(g->block[block]);
+	return !soft_needs_flags(g, u, 0) || !soft_needs_flags(g, u, 1);
 }
 
 /*

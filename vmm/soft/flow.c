@@ -94,8 +94,7 @@ static void record(struct soft_compiler *g, const struct soft_uop *u, bool taken
 	g->live = false;
 }
 
-/* The block that this link leads to reads the flags in memory, or there is none in the unit. */
-static bool needs_flags(const struct soft_compiler *g, const struct soft_uop *u, unsigned int link)
+bool soft_needs_flags(const struct soft_compiler *g, const struct soft_uop *u, unsigned int link)
 {
 	unsigned int block = soft_unit_next(g, u, link);
 
@@ -105,7 +104,7 @@ static bool needs_flags(const struct soft_compiler *g, const struct soft_uop *u,
 /* One outcome of a Jcc. The host's flags are the guest's. */
 static void outcome(struct soft_compiler *g, const struct soft_uop *u, bool taken)
 {
-	if (needs_flags(g, u, taken))
+	if (soft_needs_flags(g, u, taken))
 		soft_flags_store(g);
 	if (g->traced)
 		record(g, u, taken);
@@ -131,7 +130,7 @@ static void jcc(struct soft_compiler *g, const struct soft_uop *u)
 /* Follow a link without an outcome. */
 static void follow(struct soft_compiler *g, const struct soft_uop *u, unsigned int link, uint64_t to)
 {
-	if (needs_flags(g, u, link))
+	if (soft_needs_flags(g, u, link))
 		soft_flags_store(g);
 	soft_hold_flush_rest(g);
 	soft_emit_follow(g, u, link, to);

@@ -3,11 +3,14 @@
 #include "soft/compiler.h"
 
 /*
- * The order matters little: REX prefixes are always there. RSP is the host's stack, RDI the
+ * Those that soft_emit_tip() changes are the last. RSP is the host's stack, RDI the
  * processor, and RAX, R10 and R11 are free for each micro-operation.
  */
-static const uint8_t pool[SOFT_POOL] = {H_RCX, H_RDX, H_RBX, H_RBP, H_RSI, H_R8,
-					H_R9,  H_R12, H_R13, H_R14, H_R15};
+static const uint8_t pool[SOFT_POOL] = {H_RBX, H_RBP, H_R12, H_R13, H_R14, H_R15,
+					H_RCX, H_RDX, H_RSI, H_R8,  H_R9};
+
+/* From here on soft_emit_tip() changes them. */
+#define POOL_TIP 6u
 
 /* If not all registers of a unit fit, so many of the pool serve the rest. */
 #define SPARE 3u
@@ -167,6 +170,23 @@ void soft_hold_flush_rest(struct soft_compiler *g)
 
 	store(&g->e, &g->held, rest);
 	g->held.dirty &= ~rest;
+}
+
+void soft_hold_free_tip(struct soft_compiler *g)
+{
+	const uint32_t these = ~0u << POOL_TIP;
+
+	soft_flags_store(g);
+	store(&g->e, &g->held, these);
+	g->held.dirty &= ~these;
+}
+
+void soft_hold_load_tip(struct soft_compiler *g)
+{
+	unsigned int i;
+
+	for (i = POOL_TIP; i < g->fixed; i++)
+		e_rm(&g->e, SOFT_SIZE64, 0x8b, pool[i], H_RDI, SOFT_AT_SLOT(g->fixed_slot[i]));
 }
 
 void soft_hold_flush(struct soft_compiler *g)

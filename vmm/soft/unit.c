@@ -11,6 +11,9 @@
 /* A block is compiled after 1 << this many runs at most. The number doubles each time. */
 #define RUNS_BITS_MAX 20u
 
+/* A unit takes no block of another that has been compiled so often: several loops call it. */
+#define TAKEN_MAX 4u
+
 static struct soft_block *block_of(const struct soft_uop *first)
 {
 	return (struct soft_block *)((uintptr_t)first - offsetof(struct soft_block, uop));
@@ -66,6 +69,8 @@ static bool leads(const struct soft_block *b, unsigned int link)
 {
 	unsigned int op = SOFT_KIND_OP(b->uop[b->uops - 1].kind);
 
+	if (op == SOFT_K_RET || op == SOFT_K_JUMP_TO || op == SOFT_K_CALL_TO)
+		return b->link[link].first;
 	return op == SOFT_K_JCC || ((op == SOFT_K_JMP || op == SOFT_K_CALL) && link == 1) ||
 	       (op == SOFT_K_NEXT && link == 0);
 }
@@ -111,6 +116,8 @@ static void reach(const struct soft *c, struct soft_compiler *g)
 			if (!next || soft_unit_index(g, next) < g->blocks)
 				continue;
 			if (g->blocks == SOFT_UNIT_BLOCKS || uops + next->uops > SOFT_UNIT_UOPS)
+				continue;
+			if (next->unit_next && next->compiled >= TAKEN_MAX)
 				continue;
 			g->block[g->blocks++] = next;
 			uops += next->uops;
