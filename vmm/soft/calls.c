@@ -22,13 +22,13 @@ static void push(struct soft_compiler *g, const struct soft_uop *u)
 	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true);
 	struct soft_emit *e = &g->e;
 
-	if (!soft_reach(g, u, SOFT_R_RSP)) {
+	if (!soft_reach_stack(g, u)) {
 		e_rm(e, SOFT_SIZE64, 0x8d, H_R11, rsp, -8);
 		soft_to_host(g, u, SOFT_SIZE64, true);
 	}
 	soft_flags_guard(g, u, SOFT_R_RSP);
 	e_const(e, H_RAX, u->ip + u->len);
-	e_rm(e, SOFT_SIZE64, 0x89, H_RAX, H_R11, 0);
+	soft_emit_operand(g, SOFT_SIZE64, 0x89, H_RAX);
 	soft_hold_move_rsp(g, -8);
 }
 
@@ -319,11 +319,11 @@ static void ret(struct soft_compiler *g, const struct soft_uop *u)
 	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true);
 	struct soft_emit *e = &g->e;
 
-	if (!soft_reach(g, u, SOFT_R_RSP)) {
+	if (!soft_reach_stack(g, u)) {
 		e_rr(e, SOFT_SIZE64, 0x89, rsp, H_R11);
 		soft_to_host(g, u, SOFT_SIZE64, false);
 	}
-	e_rm(e, SOFT_SIZE64, 0x8b, H_R11, H_R11, 0);
+	soft_emit_operand(g, SOFT_SIZE64, 0x8b, H_R11);
 	try_inside(g, u, ret_inside);
 	find_target(g, u);
 	soft_hold_move_rsp(g, (int32_t)(8 + u->imm));
@@ -338,7 +338,7 @@ static void target(struct soft_compiler *g, const struct soft_uop *u)
 {
 	if (SOFT_KIND_FORM(u->kind) == SOFT_K_RM) {
 		soft_operand(g, u, SOFT_SIZE64, false);
-		e_rm(&g->e, SOFT_SIZE64, 0x8b, H_R11, H_R11, 0);
+		soft_emit_operand(g, SOFT_SIZE64, 0x8b, H_R11);
 	} else {
 		e_rr(&g->e, SOFT_SIZE64, 0x89, soft_hold(g, u->src / 8, true), H_R11);
 	}

@@ -94,15 +94,27 @@ struct soft_fixup {
 	uint32_t block;
 };
 
+/* The registers of an address. */
+struct soft_base {
+	uint8_t slot;
+	uint8_t index, scale; /* SOFT_R_ZERO: there is no index */
+};
+
 /*
- * Bytes in RAM of which the TLB has been asked: [lo, hi) from what a register was then. Nothing
+ * Bytes in RAM of which the TLB has been asked: [lo, hi) from what the registers were then. Nothing
  * between micro-operations of a run changes the TLB.
  */
 struct soft_reach {
 	int64_t lo, hi; /* equal if there are none */
-	int64_t moved;	/* how far the register has moved since */
-	uint8_t slot;
+	int64_t moved;	/* how far the base has moved since */
+	struct soft_base by;
 	bool write;
+};
+
+/* The host's address of an operand in memory: base + index + disp. index: H_NONE if there is none. */
+struct soft_operand {
+	uint8_t base, index;
+	int32_t disp;
 };
 
 /* Jumps to code that gives up what the code before them began: see e_aim(). */
@@ -140,6 +152,7 @@ struct soft_compiler {
 	bool live;	    /* the host's flags are the guest's */
 	bool traced;	    /* SOFT_BLOCK_TRACED */
 	struct soft_reach reach;
+	struct soft_operand operand;
 	const struct soft_uop *end; /* of the run */
 };
 
@@ -165,6 +178,8 @@ void soft_hold_load_fixed(struct soft_compiler *g);
 /* Store the registers that soft_emit_tip() changes, and load those again that are fixed. */
 void soft_hold_free_tip(struct soft_compiler *g);
 void soft_hold_load_tip(struct soft_compiler *g);
+/* Return how many registers are neither fixed nor needed for flags. */
+unsigned int soft_hold_spare(const struct soft_compiler *g);
 /* Return the host register of this place in the pool. */
 unsigned int soft_hold_host(unsigned int place);
 /* Leave for the function of u if this condition of the host's flags holds. */
@@ -208,15 +223,21 @@ void soft_emit_plain(struct soft_compiler *g, const struct soft_uop *u, const st
 /* reach.c */
 /* R11 := the linear address of the memory operand; LEA of 1 << size bytes. */
 void soft_address(struct soft_compiler *g, unsigned int size, const struct soft_uop *u);
-/* Translate the address in R11 from linear to host. Leave for u's function if the TLB has no entry. */
+/*
+ * g->operand := the operand at the address in R11. Leave for u's function if the TLB has no entry. Until
+ * it is used, R11 must not change, and at most one more register of the guest is held.
+ */
 void soft_to_host(struct soft_compiler *g, const struct soft_uop *u, unsigned int size, bool write);
-/* R11 := the host's address of the memory operand. */
+/* g->operand := the memory operand, as above. */
 void soft_operand(struct soft_compiler *g, const struct soft_uop *u, unsigned int size, bool write);
 /*
- * R11 := the host's address of what u accesses by this base, if one look-up serves several accesses.
- * Returns false if it does not, and emits nothing.
+ * g->operand := what u accesses on the stack, if one look-up serves several accesses. Returns false if it
+ * does not, and emits nothing.
  */
-bool soft_reach(struct soft_compiler *g, const struct soft_uop *u, unsigned int slot);
+bool soft_reach_stack(struct soft_compiler *g, const struct soft_uop *u);
+/* Emit an instruction with reg and g->operand. */
+void soft_emit_operand(struct soft_compiler *g, unsigned int size, unsigned int opcode,
+		       unsigned int reg);
 
 /* flow.c */
 /* Emit the end of a block: K_JCC, K_JMP, K_NEXT. */

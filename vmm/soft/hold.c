@@ -99,6 +99,15 @@ unsigned int soft_hold_host(unsigned int place)
 	return pool[place];
 }
 
+unsigned int soft_hold_spare(const struct soft_compiler *g)
+{
+	unsigned int i, spare = 0;
+
+	for (i = g->fixed; i < SOFT_POOL; i++)
+		spare += !soft_flags_use(&g->held.flags, pool[i]);
+	return spare;
+}
+
 static void store(struct soft_emit *e, const struct soft_held *held, uint32_t these)
 {
 	unsigned int i;
@@ -145,7 +154,7 @@ void soft_hold_changed(struct soft_compiler *g, unsigned int slot)
 {
 	unsigned int i;
 
-	if (slot == g->reach.slot)
+	if (slot == g->reach.by.slot || slot == g->reach.by.index)
 		g->reach.hi = g->reach.lo;
 	for (i = 0; g->held.slot[i] != slot; i++)
 		;
@@ -160,7 +169,7 @@ void soft_hold_move_rsp(struct soft_compiler *g, int32_t distance)
 	e_rm(&g->e, SOFT_SIZE64, 0x8d, rsp, rsp, distance);
 	soft_hold_changed(g, SOFT_R_RSP);
 	g->reach = reach;
-	if (reach.slot == SOFT_R_RSP)
+	if (reach.by.slot == SOFT_R_RSP)
 		g->reach.moved += distance;
 }
 

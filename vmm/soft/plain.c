@@ -97,17 +97,17 @@ static void binary(struct soft_compiler *g, const struct soft_uop *u, const stru
 		e_rr(&g->e, size, opcode, src, dst);
 		break;
 	case SOFT_K_RM:
-		e_rm(&g->e, size, test ? opcode : opcode | 2, dst, H_R11, 0);
+		soft_emit_operand(g, size, test ? opcode : opcode | 2, dst);
 		break;
 	case SOFT_K_MR:
-		e_rm(&g->e, size, opcode, src, H_R11, 0);
+		soft_emit_operand(g, size, opcode, src);
 		break;
 	case SOFT_K_RI:
 		e_rr(&g->e, size, width(test ? 0xf6 : 0x80, size), test ? 0 : digit, dst);
 		immediate(g, size, u->imm);
 		break;
 	default:
-		e_rm(&g->e, size, width(test ? 0xf6 : 0x80, size), test ? 0 : digit, H_R11, 0);
+		soft_emit_operand(g, size, width(test ? 0xf6 : 0x80, size), test ? 0 : digit);
 		immediate(g, size, u->imm);
 		break;
 	}
@@ -156,7 +156,7 @@ static void unary(struct soft_compiler *g, const struct soft_uop *u, const struc
 	else if (told && !memory)
 		soft_flags_guard(g, u, u->dst / 8);
 	if (memory)
-		e_rm(&g->e, size, opcode, digit, H_R11, 0);
+		soft_emit_operand(g, size, opcode, digit);
 	else
 		e_rr(&g->e, size, opcode, digit, dst);
 	if (!memory)
@@ -194,13 +194,13 @@ static void mov(struct soft_compiler *g, const struct soft_uop *u)
 		}
 		break;
 	case SOFT_K_RM:
-		e_rm(&g->e, size, width(0x8a, size), dst, H_R11, 0);
+		soft_emit_operand(g, size, width(0x8a, size), dst);
 		break;
 	case SOFT_K_MR:
-		e_rm(&g->e, size, width(0x88, size), src, H_R11, 0);
+		soft_emit_operand(g, size, width(0x88, size), src);
 		return;
 	default:
-		e_rm(&g->e, size, width(0xc6, size), 0, H_R11, 0);
+		soft_emit_operand(g, size, width(0xc6, size), 0);
 		immediate(g, size, u->imm);
 		return;
 	}
@@ -221,7 +221,7 @@ static void extend(struct soft_compiler *g, const struct soft_uop *u)
 	soft_flags_guard(g, u, u->dst / 8);
 	dst = soft_hold(g, u->dst / 8, false);
 	if (SOFT_KIND_FORM(u->kind) == SOFT_K_RM)
-		e_rm(&g->e, size, opcode, dst, H_R11, 0);
+		soft_emit_operand(g, size, opcode, dst);
 	else
 		e_rr(&g->e, size, opcode, dst, src);
 	soft_hold_changed(g, u->dst / 8);
@@ -381,7 +381,7 @@ static void imul(struct soft_compiler *g, const struct soft_uop *u, const struct
 	if (soft_flags_matter(u + 1, end))
 		soft_flags_need(g);
 	if (memory)
-		e_rm(&g->e, size, opcode, dst, H_R11, 0);
+		soft_emit_operand(g, size, opcode, dst);
 	else
 		e_rr(&g->e, size, opcode, dst, src);
 	if (three)
@@ -403,7 +403,7 @@ static void cmov(struct soft_compiler *g, const struct soft_uop *u)
 	soft_flags_need(g);
 	soft_flags_guard(g, u, u->dst / 8);
 	if (memory)
-		e_rm(&g->e, size, opcode, dst, H_R11, 0);
+		soft_emit_operand(g, size, opcode, dst);
 	else
 		e_rr(&g->e, size, opcode, dst, src);
 	soft_hold_changed(g, u->dst / 8);
@@ -423,13 +423,13 @@ static void push(struct soft_compiler *g, const struct soft_uop *u)
 {
 	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true), src;
 
-	if (!soft_reach(g, u, SOFT_R_RSP)) {
+	if (!soft_reach_stack(g, u)) {
 		e_rm(&g->e, SOFT_SIZE64, 0x8d, H_R11, rsp, -8);
 		soft_to_host(g, u, SOFT_SIZE64, true);
 	}
 	src = soft_hold(g, u->src / 8, true);
 	soft_flags_guard(g, u, SOFT_R_RSP);
-	e_rm(&g->e, SOFT_SIZE64, 0x89, src, H_R11, 0);
+	soft_emit_operand(g, SOFT_SIZE64, 0x89, src);
 	soft_hold_move_rsp(g, -8);
 }
 
@@ -437,14 +437,14 @@ static void pop(struct soft_compiler *g, const struct soft_uop *u)
 {
 	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true), dst;
 
-	if (!soft_reach(g, u, SOFT_R_RSP)) {
+	if (!soft_reach_stack(g, u)) {
 		e_rr(&g->e, SOFT_SIZE64, 0x89, rsp, H_R11);
 		soft_to_host(g, u, SOFT_SIZE64, false);
 	}
 	soft_flags_guard(g, u, u->dst / 8);
 	soft_flags_guard(g, u, SOFT_R_RSP);
 	dst = soft_hold(g, u->dst / 8, false);
-	e_rm(&g->e, SOFT_SIZE64, 0x8b, dst, H_R11, 0);
+	soft_emit_operand(g, SOFT_SIZE64, 0x8b, dst);
 	soft_hold_changed(g, u->dst / 8);
 	soft_hold_move_rsp(g, 8);
 }

@@ -12,14 +12,19 @@
 /* The register that has the distance from linear to host addresses of g->reach. */
 #define SLOT_DISTANCE (SOFT_R_SLOTS - 1u)
 
-/* Bytes [lo, hi) from the base register. */
+/* Bytes [lo, hi) from the registers of an address. */
 struct access {
 	int64_t lo, hi;
 	bool write;
 };
 
-/* Returns true if u accesses memory by this base alone. */
-static bool access_by(const struct soft_uop *u, unsigned int slot, struct access *a)
+static bool has_index(const struct soft_base *by)
+{
+	return by->index != SOFT_R_ZERO;
+}
+
+/* Returns true if u accesses memory by these registers. */
+static bool access_by(const struct soft_uop *u, const struct soft_base *by, struct access *a)
 {
 	unsigned int op = SOFT_KIND_OP(u->kind), form = SOFT_KIND_FORM(u->kind);
 	unsigned int size = SOFT_KIND_SIZE(u->kind);
@@ -28,10 +33,10 @@ static bool access_by(const struct soft_uop *u, unsigned int slot, struct access
 
 	if (pushes || op == SOFT_K_POP || op == SOFT_K_RET) {
 		*a = (struct access){pushes ? -8 : 0, pushes ? 0 : 8, pushes};
-		return slot == SOFT_R_RSP;
+		return by->slot == SOFT_R_RSP && !has_index(by);
 	}
-	if (form < SOFT_K_RM || form > SOFT_K_MI || u->base != slot * 8 ||
-	    u->index != SOFT_R_ZERO * 8)
+	if (form < SOFT_K_RM || form > SOFT_K_MI || u->base != by->slot * 8 ||
+	    u->index != by->index * 8 || (has_index(by) && u->scale != by->scale))
 		return false;
 	if (op == SOFT_K_MOVZX || op == SOFT_K_MOVSX)
 		size = SOFT_KIND_FROM(u->kind);
@@ -40,26 +45,27 @@ static bool access_by(const struct soft_uop *u, unsigned int slot, struct access
 	return true;
 }
 
-/* Returns true if u changes the register in a way that is not followed. */
-static bool changes(const struct soft_uop *u, unsigned int slot)
+/* Returns true if u changes the registers in a way that is not followed. */
+static bool changes(const struct soft_uop *u, const struct soft_base *by)
 {
 	unsigned int op = SOFT_KIND_OP(u->kind), form = SOFT_KIND_FORM(u->kind);
 
-	return form <= SOFT_K_RM && u->dst == slot * 8 && op != SOFT_K_CMP && op != SOFT_K_TEST;
+	return form <= SOFT_K_RM && op != SOFT_K_CMP && op != SOFT_K_TEST &&
+	       (u->dst == by->slot * 8 || (has_index(by) && u->dst == by->index * 8));
 }
 
-static int64_t moved(const struct soft_uop *u, unsigned int slot)
+static int64_t moved(const struct soft_uop *u, const struct soft_base *by)
 {
 	unsigned int op = SOFT_KIND_OP(u->kind);
 
-	if (slot != SOFT_R_RSP)
+	if (by->slot != SOFT_R_RSP)
 		return 0;
 	return op == SOFT_K_PUSH ? -8 : op == SOFT_K_POP ? 8 : 0;
 }
 
-/* Collect what the run accesses by this base from u on. Returns the number of accesses. */
-static unsigned int collect(const struct soft_uop *u, const struct soft_uop *end, unsigned int slot,
-			    struct access *all)
+/* Collect what the run accesses by these registers from u on. Returns the number of accesses. */
+static unsigned int collect(const struct soft_uop *u, const struct soft_uop *end,
+			    const struct soft_base *by, struct access *all)
 {
 	unsigned int count = 0;
 	int64_t at = 0;
@@ -67,7 +73,7 @@ static unsigned int collect(const struct soft_uop *u, const struct soft_uop *end
 	for (; u < end; u++) {
 		struct access a;
 
-		if (access_by(u, slot, &a)) {
+		if (access_by(u, by, &a)) {
 			int64_t lo = a.lo + at, hi = a.hi + at;
 
 			if (!count)
@@ -79,9 +85,10 @@ static unsigned int collect(const struct soft_uop *u, const struct soft_uop *end
 			*all = (struct access){lo, hi, all->write || a.write};
 			count++;
 		}
-		if (changes(u, slot))
+		/* RSP with an index is not followed. */
+		if (changes(u, by) || (has_index(by) && moved(u, by)))
 			break;
-		at += moved(u, slot);
+		at += moved(u, by);
 	}
 	return count;
 }
@@ -104,6 +111,7 @@ static void find_entry(struct soft_compiler *g, int32_t bytes)
 	g->live = false;
 }
 
+/* Leave if the entry in RAX is another one. What can be written without a walk can be read. */
 static void check(struct soft_compiler *g, const struct soft_uop *u, bool write)
 {
 	e_rm(&g->e, SOFT_SIZE64, 0x3b, H_R10, H_RAX,
@@ -117,52 +125,89 @@ void soft_to_host(struct soft_compiler *g, const struct soft_uop *u, unsigned in
 	find_entry(g, 1 << size);
 	check(g, u, write);
 	e_rm(&g->e, SOFT_SIZE64, 0x03, H_R11, H_RAX, (int32_t)offsetof(struct soft_tlb, host));
+	g->operand = (struct soft_operand){H_R11, H_NONE, 0};
 }
 
-/* Look up all of these at once. Returns false if no register is free for the distance. */
-static bool begin(struct soft_compiler *g, const struct soft_uop *u, unsigned int slot,
+void soft_emit_operand(struct soft_compiler *g, unsigned int size, unsigned int opcode,
+		       unsigned int reg)
+{
+	const struct soft_operand *o = &g->operand;
+
+	if (o->index == H_NONE)
+		e_rm(&g->e, size, opcode, reg, o->base, o->disp);
+	else
+		e_sib(&g->e, size, opcode, reg, o->base, o->index, 0, o->disp);
+}
+
+/* Emit LEA of the registers and a displacement. */
+static void lea(struct soft_compiler *g, unsigned int to, const struct soft_base *by, int64_t disp)
+{
+	unsigned int base = soft_hold(g, by->slot, true);
+
+	if (has_index(by))
+		e_sib(&g->e, SOFT_SIZE64, 0x8d, to, base, soft_hold(g, by->index, true), by->scale,
+		      (int32_t)disp);
+	else
+		e_rm(&g->e, SOFT_SIZE64, 0x8d, to, base, (int32_t)disp);
+}
+
+/*
+ * Look up all of these at once. Returns false if no register is free for the distance. With an index
+ * it is the host's address of the two registers.
+ */
+static bool begin(struct soft_compiler *g, const struct soft_uop *u, const struct soft_base *by,
 		  const struct access *all)
 {
-	unsigned int base, distance;
+	unsigned int distance;
 
-	if (g->fixed + 3 > SOFT_POOL)
+	/* The two or three of the address, and one that the micro-operation holds already. */
+	if (soft_hold_spare(g) < (has_index(by) ? 4 : 3) || all->lo != (int32_t)all->lo)
 		return false;
-	base = soft_hold(g, slot, true);
-	e_rm(&g->e, SOFT_SIZE64, 0x8d, H_R11, base, (int32_t)all->lo);
+	lea(g, H_R11, by, all->lo);
 	find_entry(g, (int32_t)(all->hi - all->lo));
-	check(g, u, false);
-	if (all->write)
-		check(g, u, true);
+	check(g, u, all->write);
 	distance = soft_hold(g, SLOT_DISTANCE, false);
 	e_rm(&g->e, SOFT_SIZE64, 0x8b, distance, H_RAX, (int32_t)offsetof(struct soft_tlb, host));
+	if (has_index(by))
+		e_sib(&g->e, SOFT_SIZE64, 0x8d, distance, distance, H_R11, 0, (int32_t)-all->lo);
 	g->reach = (struct soft_reach){
-		.slot = (uint8_t)slot, .write = all->write, .lo = all->lo, .hi = all->hi};
+		.by = *by, .write = all->write, .lo = all->lo, .hi = all->hi};
 	return true;
 }
 
-static bool covers(const struct soft_compiler *g, unsigned int slot, const struct access *a)
+static bool covers(const struct soft_compiler *g, const struct soft_base *by, const struct access *a)
 {
 	const struct soft_reach *r = &g->reach;
 
-	return r->lo < r->hi && r->slot == slot && a->lo + r->moved >= r->lo &&
+	return r->lo < r->hi && r->by.slot == by->slot && r->by.index == by->index &&
+	       (!has_index(by) || r->by.scale == by->scale) && a->lo + r->moved >= r->lo &&
 	       a->hi + r->moved <= r->hi && (r->write || !a->write);
 }
 
-bool soft_reach(struct soft_compiler *g, const struct soft_uop *u, unsigned int slot)
+static bool reach(struct soft_compiler *g, const struct soft_uop *u, const struct soft_base *by)
 {
-	struct access a, all;
-	unsigned int base, distance;
+	struct access a, all = {0};
+	unsigned int distance;
 
-	if (!access_by(u, slot, &a))
+	if (!access_by(u, by, &a))
 		return false;
-	if (!covers(g, slot, &a) &&
-	    (collect(u, g->end, slot, &all) < 2 || !begin(g, u, slot, &all)))
+	if (!covers(g, by, &a) && (collect(u, g->end, by, &all) < 2 || !begin(g, u, by, &all)))
 		return false;
 	/* First the one that nobody else can load again. */
 	distance = soft_hold(g, SLOT_DISTANCE, false);
-	base = soft_hold(g, slot, true);
-	e_sib(&g->e, SOFT_SIZE64, 0x8d, H_R11, base, distance, 0, (int32_t)a.lo);
+	if (has_index(by))
+		g->operand = (struct soft_operand){(uint8_t)distance, H_NONE, (int32_t)a.lo};
+	else
+		g->operand = (struct soft_operand){(uint8_t)soft_hold(g, by->slot, true),
+						   (uint8_t)distance, (int32_t)a.lo};
 	return true;
+}
+
+bool soft_reach_stack(struct soft_compiler *g, const struct soft_uop *u)
+{
+	const struct soft_base by = {SOFT_R_RSP, SOFT_R_ZERO, 0};
+
+	return reach(g, u, &by);
 }
 
 /* Return the host register of a part of an address. */
@@ -185,8 +230,9 @@ void soft_address(struct soft_compiler *g, unsigned int size, const struct soft_
 
 void soft_operand(struct soft_compiler *g, const struct soft_uop *u, unsigned int size, bool write)
 {
-	if (u->base != SOFT_R_ZERO * 8 && u->index == SOFT_R_ZERO * 8 &&
-	    soft_reach(g, u, u->base / 8))
+	const struct soft_base by = {u->base / 8, u->index / 8, u->scale};
+
+	if (by.slot != SOFT_R_ZERO && reach(g, u, &by))
 		return;
 	soft_address(g, SOFT_SIZE64, u);
 	soft_to_host(g, u, size, write);
