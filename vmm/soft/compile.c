@@ -20,6 +20,8 @@
 #define UNIT_MAX (SOFT_UNIT_UOPS * UOP_MAX)
 #define AFTER	 5u
 
+#define JUMP_BYTES 5u
+
 struct soft_compiler *soft_compiler_create(unsigned int index)
 {
 	struct soft_compiler *g = calloc(1, sizeof(*g));
@@ -105,6 +107,12 @@ static void emit_block(struct soft_compiler *g, unsigned int index)
 	struct soft_block *b = g->block[index];
 	unsigned int from, to;
 
+	/* The block before goes on here. */
+	if (g->fixups && g->fixup[g->fixups - 1].from == g->e.at &&
+	    g->fixup[g->fixups - 1].block == index) {
+		g->fixups--;
+		g->e.at -= JUMP_BYTES;
+	}
 	g->label[index] = g->e.at;
 	b->uop[0].fn = b->uop[0].plain;
 	if (!soft_is_plain(&b->uop[0])) {

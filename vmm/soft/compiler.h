@@ -269,6 +269,10 @@ void soft_emit_far_end(struct soft_compiler *g, const struct soft_uop *u);
 bool soft_unit_collect(struct soft *c, struct soft_compiler *g, struct soft_block *head);
 /* Return the number of a block in the unit, g->blocks if it is not in it. */
 unsigned int soft_unit_index(const struct soft_compiler *g, const struct soft_block *b);
+/* Return the block that ends with u. */
+const struct soft_block *soft_unit_block(const struct soft_uop *u);
+/* Returns true if a 64-bit block, which ends with u, and another are in the same page alone. */
+bool soft_unit_same_page(const struct soft_uop *u, const struct soft_block *b);
 /* Return the block that the end of another leads to, if it is in the unit, by link 0 or 1. */
 unsigned int soft_unit_next(const struct soft_compiler *g, const struct soft_uop *end,
 			    unsigned int link);

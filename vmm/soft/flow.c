@@ -2,7 +2,8 @@
 /*
  * Compile the ends of blocks: the outcome for PT, and the way to the next block. A link is valid if
  * its generation is the processor's. Within a unit the code goes to the next block directly, with
- * the guest registers where they are.
+ * the guest registers where they are. Within a page of the unit the link is valid, because a block of
+ * the page runs: no generation begins while compiled code runs.
  */
 #include "soft/branch.h"
 #include "soft/compiler.h"
@@ -47,11 +48,15 @@ void soft_emit_follow(struct soft_compiler *g, const struct soft_uop *u, unsigne
 		soft_hold_flush(g);
 	exit = soft_exit_add(g, (const void *)(uintptr_t)soft_miss, l);
 	exit->rdx = to;
+	g->live = false;
+	if (block < g->blocks && soft_unit_same_page(u, g->block[block])) {
+		follow_inside(g, exit, block);
+		return;
+	}
 	e_const(e, H_R10, (uint64_t)(uintptr_t)l);
 	e_rm(e, SOFT_SIZE64, 0x8b, H_RAX, H_RDI, SOFT_AT(gen));
 	e_rm(e, SOFT_SIZE64, 0x3b, H_RAX, H_R10, SOFT_AT_LINK(gen));
 	exit->from[0] = e_jump(e, SOFT_JNE);
-	g->live = false;
 	if (block < g->blocks) {
 		follow_inside(g, exit, block);
 		return;
@@ -111,20 +116,23 @@ static void outcome(struct soft_compiler *g, const struct soft_uop *u, bool take
 	soft_emit_follow(g, u, taken, soft_cond_target(u, taken));
 }
 
+/* The outcome that leads to the next block of the unit is the last in the code. */
 static void jcc(struct soft_compiler *g, const struct soft_uop *u)
 {
+	const unsigned int block = soft_unit_index(g, soft_unit_block(u));
+	const bool last = soft_unit_next(g, u, 0) != block + 1;
 	struct soft_held held;
-	uint8_t *taken;
+	uint8_t *other;
 
 	soft_flags_need(g);
 	soft_hold_flush_rest(g);
-	taken = e_jump(&g->e, SOFT_KIND_FROM(u->kind));
+	other = e_jump(&g->e, SOFT_KIND_FROM(u->kind) ^ !last);
 	held = g->held;
-	outcome(g, u, false);
-	e_aim(&g->e, taken);
+	outcome(g, u, !last);
+	e_aim(&g->e, other);
 	g->held = held;
 	g->live = true;
-	outcome(g, u, true);
+	outcome(g, u, last);
 }
 
 /* Follow a link without an outcome. */

@@ -104,6 +104,19 @@ unsigned int soft_unit_next(const struct soft_compiler *g, const struct soft_uop
 	return l->inner ? soft_unit_index(g, block_of(l->first)) : g->blocks;
 }
 
+const struct soft_block *soft_unit_block(const struct soft_uop *u)
+{
+	return (const struct soft_block *)((uintptr_t)u->ptr - offsetof(struct soft_block, link));
+}
+
+bool soft_unit_same_page(const struct soft_uop *u, const struct soft_block *b)
+{
+	const struct soft_block *from = soft_unit_block(u);
+
+	return (b->mode & SOFT_BLOCK_BITS) == SOFT_BLOCK_BITS64 && !from->gpa2 && !b->gpa2 &&
+	       (from->ip ^ b->ip) < X86_PAGE_SIZE;
+}
+
 /* Fill in g->block with the blocks that links lead to from the first, breadth first. */
 static void reach(const struct soft *c, struct soft_compiler *g)
 {
@@ -163,6 +176,25 @@ static bool keep_cycle(const struct soft *c, struct soft_compiler *g)
 	return back & 1;
 }
 
+/* Put next to each block one that it leads to, so that the code can go on without a jump. */
+static void order(const struct soft *c, struct soft_compiler *g)
+{
+	unsigned int i, k, to;
+
+	for (i = 0; i + 1 < g->blocks; i++) {
+		for (k = 2; k--;) {
+			struct soft_block *next = successor(c, g->block[i], k);
+
+			to = next ? soft_unit_index(g, next) : 0;
+			if (to <= i || to == g->blocks)
+				continue;
+			g->block[to] = g->block[i + 1];
+			g->block[i + 1] = next;
+			break;
+		}
+	}
+}
+
 bool soft_unit_collect(struct soft *c, struct soft_compiler *g, struct soft_block *head)
 {
 	unsigned int i, k;
@@ -172,6 +204,7 @@ bool soft_unit_collect(struct soft *c, struct soft_compiler *g, struct soft_bloc
 	g->blocks = 1;
 	reach(c, g);
 	cycle = keep_cycle(c, g);
+	order(c, g);
 	for (i = 0; i < g->blocks; i++)
 		soft_unit_drop(g, g->block[i]);
 	for (i = 0; i < g->blocks; i++) {
