@@ -173,20 +173,26 @@ static NOINLINE const struct soft_uop *traced_ret(struct soft *c, const struct s
 }
 
 /*
- * Note in the two links of a block where its indirect branch leads to: the first target, and the last of
- * the others. Compiled code can follow them.
+ * Note in the links of a block where its indirect branch leads to, the most frequent targets first.
+ * Compiled code can follow them.
  */
 static inline void note_target(struct soft *c, const struct soft_uop *u, uint64_t to)
 {
 	const struct soft_link *found = soft_jump_link(c, to);
 	struct soft_link *l = (struct soft_link *)(uintptr_t)links(u);
-	unsigned int k;
+	unsigned int k = 0;
 
-	if (found->gen != c->gen)
+	if (found->gen != c->gen || l[0].inner)
 		return;
-	k = l[0].first && l[0].first != found->first;
-	if (!l[k].inner)
-		l[k] = (struct soft_link){found->gen, found->first, found->insns, 0};
+	while (k + 1 < SOFT_LINKS && l[k].first && l[k].first != found->first)
+		k++;
+	if (l[k].inner || (k && l[k - 1].inner))
+		return;
+	if (k && l[k].first == found->first) {
+		l[k] = l[k - 1];
+		k--;
+	}
+	l[k] = (struct soft_link){found->gen, found->first, found->insns, 0};
 }
 
 static inline const struct soft_uop *end_jmp(struct soft *c, const struct soft_uop *u, uint64_t to)

@@ -298,7 +298,7 @@ static void try_inside(struct soft_compiler *g, const struct soft_uop *u,
 	unsigned int link;
 	uint64_t to;
 
-	for (link = 0; link < 2; link++) {
+	for (link = 0; link < SOFT_LINKS; link++) {
 		const struct soft_held held = g->held;
 		const struct soft_reach reach = g->reach;
 		struct soft_slow other = {.count = 1};

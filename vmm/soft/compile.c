@@ -85,7 +85,7 @@ static void enter_at(struct soft_compiler *g, struct soft_uop *u, bool fixed)
 static void emit_run(struct soft_compiler *g, struct soft_block *b, unsigned int from,
 		     unsigned int to)
 {
-	bool inside = to == b->uops && (b->link[0].inner || b->link[1].inner);
+	bool inside = to == b->uops && soft_unit_leads_inside(b);
 	unsigned int i;
 
 	soft_hold_begin(g, &b->uop[to], !from || inside, !from);

@@ -132,9 +132,9 @@ struct soft_compiler {
 	struct soft_block *block[SOFT_UNIT_BLOCKS];
 	uint8_t *label[SOFT_UNIT_BLOCKS];
 	unsigned int blocks;
-	struct soft_exit exit[2 * SOFT_UNIT_UOPS + 8 * SOFT_UNIT_BLOCKS];
+	struct soft_exit exit[2 * SOFT_UNIT_UOPS + 16 * SOFT_UNIT_BLOCKS];
 	struct soft_entry entry[SOFT_UNIT_UOPS];
-	struct soft_fixup fixup[2 * SOFT_UNIT_BLOCKS];
+	struct soft_fixup fixup[SOFT_LINKS * SOFT_UNIT_BLOCKS];
 	unsigned int exits, entries, fixups;
 
 	/*
@@ -273,7 +273,9 @@ unsigned int soft_unit_index(const struct soft_compiler *g, const struct soft_bl
 const struct soft_block *soft_unit_block(const struct soft_uop *u);
 /* Returns true if a 64-bit block, which ends with u, and another are in the same page alone. */
 bool soft_unit_same_page(const struct soft_uop *u, const struct soft_block *b);
-/* Return the block that the end of another leads to, if it is in the unit, by link 0 or 1. */
+/* Returns true if the end of a block leads to one of its unit. */
+bool soft_unit_leads_inside(const struct soft_block *b);
+/* Return the block that the end of another leads to by this link, if it is in the unit. */
 unsigned int soft_unit_next(const struct soft_compiler *g, const struct soft_uop *end,
 			    unsigned int link);
 

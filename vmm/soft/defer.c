@@ -219,12 +219,15 @@ static bool changes(const struct soft_uop *u, unsigned int slot)
 /* Returns true if the end of a block, which is no outcome, leads to code that does not need flags. */
 static bool end_is_inside(const struct soft_compiler *g, const struct soft_uop *u)
 {
-	unsigned int op = SOFT_KIND_OP(u->kind);
+	unsigned int op = SOFT_KIND_OP(u->kind), link;
 
 	/* A TIP needs the registers of the steps. */
 	if (g->traced && (op == SOFT_K_JUMP_TO || op == SOFT_K_CALL_TO))
 		return false;
-	return !soft_needs_flags(g, u, 0) || !soft_needs_flags(g, u, 1);
+	for (link = 0; link < SOFT_LINKS; link++)
+		if (!soft_needs_flags(g, u, link))
+			return true;
+	return false;
 }
 
 /*

@@ -89,8 +89,10 @@ struct soft_link {
 	const struct soft_uop *first;
 	int32_t insns;
 	uint32_t
-		inner; /* compiled code follows it without `first`: 1 or 2 for link[0] or [1]; or 0 */
+		inner; /* compiled code follows it without `first`: 1 and so on for link[0]; or 0 */
 };
+
+#define SOFT_LINKS 4u /* of a block */
 
 /* The mode that a block was decoded for. All bits must match for the block to be used. */
 enum soft_block_mode {
@@ -129,7 +131,8 @@ struct soft_block {
 	uint8_t compiled;	      /* how often it was */
 	uint32_t runs;		      /* until it is compiled */
 	struct soft_block *unit_next; /* the next of the ring of its unit; NULL: not compiled */
-	struct soft_link link[2];     /* fall-through, target */
+	/* Fall-through, target. An indirect branch has targets in all. */
+	struct soft_link link[SOFT_LINKS];
 	struct soft_uop uop[];
 };
 

@@ -48,7 +48,8 @@ void soft_unit_drop(const struct soft_compiler *g, struct soft_block *b)
 	while (b && b->unit_next) {
 		next = b->unit_next;
 		b->unit_next = NULL;
-		b->link[0].inner = b->link[1].inner = 0;
+		for (i = 0; i < SOFT_LINKS; i++)
+			b->link[i].inner = 0;
 		for (i = 0; i < b->uops; i++)
 			b->uop[i].fn = b->uop[i].plain;
 		soft_unit_watch(g, b);
@@ -71,7 +72,7 @@ static bool leads(const struct soft_block *b, unsigned int link)
 
 	if (op == SOFT_K_RET || op == SOFT_K_JUMP_TO || op == SOFT_K_CALL_TO)
 		return b->link[link].first;
-	return op == SOFT_K_JCC || ((op == SOFT_K_JMP || op == SOFT_K_CALL) && link == 1) ||
+	return (op == SOFT_K_JCC && link < 2) || ((op == SOFT_K_JMP || op == SOFT_K_CALL) && link == 1) ||
 	       (op == SOFT_K_NEXT && link == 0);
 }
 
@@ -104,6 +105,15 @@ unsigned int soft_unit_next(const struct soft_compiler *g, const struct soft_uop
 	return l->inner ? soft_unit_index(g, block_of(l->first)) : g->blocks;
 }
 
+bool soft_unit_leads_inside(const struct soft_block *b)
+{
+	unsigned int k;
+
+	for (k = 0; k < SOFT_LINKS && !b->link[k].inner; k++)
+		;
+	return k < SOFT_LINKS;
+}
+
 const struct soft_block *soft_unit_block(const struct soft_uop *u)
 {
 	return (const struct soft_block *)((uintptr_t)u->ptr - offsetof(struct soft_block, link));
@@ -123,7 +133,7 @@ static void reach(const struct soft *c, struct soft_compiler *g)
 	unsigned int i, k, uops = g->block[0]->uops;
 
 	for (i = 0; i < g->blocks; i++) {
-		for (k = 0; k < 2; k++) {
+		for (k = 0; k < SOFT_LINKS; k++) {
 			struct soft_block *next = successor(c, g->block[i], k);
 
 			if (!next || soft_unit_index(g, next) < g->blocks)
@@ -144,7 +154,7 @@ static bool leads_to(const struct soft *c, const struct soft_compiler *g, unsign
 {
 	unsigned int k, to;
 
-	for (k = 0; k < 2; k++) {
+	for (k = 0; k < SOFT_LINKS; k++) {
 		const struct soft_block *next = successor(c, g->block[block], k);
 
 		to = next ? soft_unit_index(g, next) : g->blocks;
@@ -182,7 +192,7 @@ static void order(const struct soft *c, struct soft_compiler *g)
 	unsigned int i, k, to;
 
 	for (i = 0; i + 1 < g->blocks; i++) {
-		for (k = 2; k--;) {
+		for (k = SOFT_LINKS; k--;) {
 			struct soft_block *next = successor(c, g->block[i], k);
 
 			to = next ? soft_unit_index(g, next) : 0;
@@ -212,7 +222,7 @@ bool soft_unit_collect(struct soft *c, struct soft_compiler *g, struct soft_bloc
 
 		b->unit_next = g->block[(i + 1) % g->blocks];
 		b->compiled += b->compiled < UINT8_MAX;
-		for (k = 0; k < 2; k++) {
+		for (k = 0; k < SOFT_LINKS; k++) {
 			struct soft_block *next = successor(c, b, k);
 
 			if (cycle && next && soft_unit_index(g, next) < g->blocks)
