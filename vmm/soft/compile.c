@@ -12,12 +12,10 @@
 
 #define REGION	     (64u << 20)
 #define REGION_OTHER (16u << 20) /* of vCPUs other than the first */
-/*
- * An upper bound for the average size of a micro-operation's code, with its exits. Only the branch
- * at the end of a block is larger.
- */
+/* Upper bounds for the size of a micro-operation's code, with its exits, and of the end of a block. */
 #define UOP_MAX	 400u
-#define UNIT_MAX (SOFT_UNIT_UOPS * UOP_MAX)
+#define END_MAX	 (2000u * SOFT_LINKS)
+#define UNIT_MAX (SOFT_UNIT_UOPS * UOP_MAX + SOFT_UNIT_BLOCKS * END_MAX)
 #define AFTER	 5u
 
 #define JUMP_BYTES 5u

@@ -132,7 +132,7 @@ struct soft_compiler {
 	struct soft_block *block[SOFT_UNIT_BLOCKS];
 	uint8_t *label[SOFT_UNIT_BLOCKS];
 	unsigned int blocks;
-	struct soft_exit exit[2 * SOFT_UNIT_UOPS + 16 * SOFT_UNIT_BLOCKS];
+	struct soft_exit exit[2 * SOFT_UNIT_UOPS + 32 * SOFT_UNIT_BLOCKS];
 	struct soft_entry entry[SOFT_UNIT_UOPS];
 	struct soft_fixup fixup[SOFT_LINKS * SOFT_UNIT_BLOCKS];
 	unsigned int exits, entries, fixups;
@@ -182,6 +182,10 @@ void soft_hold_load_tip(struct soft_compiler *g);
 unsigned int soft_hold_spare(const struct soft_compiler *g);
 /* Return the host register of this place in the pool. */
 unsigned int soft_hold_host(unsigned int place);
+/* Store those of these places of the pool that have changed. */
+void soft_hold_store(struct soft_emit *e, const struct soft_held *held, uint32_t these);
+
+/* exit.c */
 /* Leave for the function of u if this condition of the host's flags holds. */
 void soft_leave_if(struct soft_compiler *g, unsigned int cc, const struct soft_uop *u);
 /* Add an exit that stores what is held here. The caller sets the rest. */

@@ -136,7 +136,8 @@ static void jcc(struct soft_compiler *g, const struct soft_uop *u)
 }
 
 /* Follow a link without an outcome. */
-static void follow(struct soft_compiler *g, const struct soft_uop *u, unsigned int link, uint64_t to)
+static void follow(struct soft_compiler *g, const struct soft_uop *u, unsigned int link,
+		   uint64_t to)
 {
 	if (soft_needs_flags(g, u, link))
 		soft_flags_store(g);

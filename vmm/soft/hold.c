@@ -108,7 +108,7 @@ unsigned int soft_hold_spare(const struct soft_compiler *g)
 	return spare;
 }
 
-static void store(struct soft_emit *e, const struct soft_held *held, uint32_t these)
+void soft_hold_store(struct soft_emit *e, const struct soft_held *held, uint32_t these)
 {
 	unsigned int i;
 
@@ -126,7 +126,7 @@ static unsigned int evict(struct soft_compiler *g)
 		if (!soft_flags_use(&g->held.flags, pool[i]) &&
 		    (oldest == SOFT_POOL || g->used[i] < g->used[oldest]))
 			oldest = i;
-	store(&g->e, &g->held, 1u << oldest);
+	soft_hold_store(&g->e, &g->held, 1u << oldest);
 	g->held.dirty &= ~(1u << oldest);
 	/* The distance of g->reach has gone. */
 	if (g->held.slot[oldest] == SOFT_R_SLOTS - 1)
@@ -177,7 +177,7 @@ void soft_hold_flush_rest(struct soft_compiler *g)
 {
 	const uint32_t rest = ~0u << g->fixed;
 
-	store(&g->e, &g->held, rest);
+	soft_hold_store(&g->e, &g->held, rest);
 	g->held.dirty &= ~rest;
 }
 
@@ -186,7 +186,7 @@ void soft_hold_free_tip(struct soft_compiler *g)
 	const uint32_t these = ~0u << POOL_TIP;
 
 	soft_flags_store(g);
-	store(&g->e, &g->held, these);
+	soft_hold_store(&g->e, &g->held, these);
 	g->held.dirty &= ~these;
 }
 
@@ -201,7 +201,7 @@ void soft_hold_load_tip(struct soft_compiler *g)
 void soft_hold_flush(struct soft_compiler *g)
 {
 	soft_flags_store(g);
-	store(&g->e, &g->held, ~0u);
+	soft_hold_store(&g->e, &g->held, ~0u);
 	g->held.dirty = 0;
 }
 
@@ -211,49 +211,4 @@ void soft_hold_load_fixed(struct soft_compiler *g)
 
 	for (i = 0; i < g->fixed_slots; i++)
 		e_rm(&g->e, SOFT_SIZE64, 0x8b, pool[i], H_RDI, SOFT_AT_SLOT(g->fixed_slot[i]));
-}
-
-struct soft_exit *soft_exit_add(struct soft_compiler *g, const void *fn, const void *rsi)
-{
-	struct soft_exit *exit = &g->exit[g->exits++];
-
-	*exit = (struct soft_exit){.fn = fn, .rsi = (uint64_t)(uintptr_t)rsi, .held = g->held};
-	return exit;
-}
-
-void soft_leave_if(struct soft_compiler *g, unsigned int cc, const struct soft_uop *u)
-{
-	struct soft_exit *exit = soft_exit_add(g, (const void *)(uintptr_t)u->plain, u);
-
-	exit->from[0] = e_jump(&g->e, cc);
-}
-
-static void give_back(struct soft_emit *e, const struct soft_exit *exit)
-{
-	if (exit->taken < 0) {
-		e_rm(e, SOFT_SIZE64, 0x01, H_R11, H_RDI, SOFT_AT(left)); /* add */
-	} else if (exit->taken) {
-		e_rm(e, SOFT_SIZE64, 0x81, 0, H_RDI, SOFT_AT(left));
-		e32(e, (uint32_t)exit->taken);
-	}
-}
-
-void soft_exits_emit(struct soft_compiler *g)
-{
-	struct soft_emit *e = &g->e;
-	unsigned int i;
-
-	for (i = 0; i < g->exits; i++) {
-		const struct soft_exit *exit = &g->exit[i];
-
-		if (exit->from[1])
-			e_aim(e, exit->from[1]), give_back(e, exit);
-		if (exit->from[0])
-			e_aim(e, exit->from[0]);
-		store(e, &exit->held, ~0u);
-		soft_flags_emit(e, &exit->held.flags);
-		e_const(e, H_RSI, exit->rsi);
-		e_const(e, H_RDX, exit->rdx);
-		soft_emit_jump(g, exit->fn);
-	}
 }

@@ -122,11 +122,11 @@ static void binary(struct soft_compiler *g, const struct soft_uop *u, const stru
  */
 static bool begin_count(struct soft_compiler *g, const struct soft_uop *u, unsigned int dst)
 {
-	const struct soft_step s = {
-		.kind = SOFT_KIND_OP(u->kind) == SOFT_K_INC ? SOFT_STEP_INC : SOFT_STEP_DEC,
-		.size = (uint8_t)SOFT_KIND_SIZE(u->kind),
-		.a = (uint8_t)dst,
-		.b = H_NONE};
+	const struct soft_step s = {.kind = SOFT_KIND_OP(u->kind) == SOFT_K_INC ? SOFT_STEP_INC
+										: SOFT_STEP_DEC,
+				    .size = (uint8_t)SOFT_KIND_SIZE(u->kind),
+				    .a = (uint8_t)dst,
+				    .b = H_NONE};
 	bool memory = SOFT_KIND_FORM(u->kind) == SOFT_K_MI;
 
 	if (!memory)
@@ -275,12 +275,12 @@ static void shift_by_rcx(struct soft_compiler *g, const struct soft_uop *u,
 /* ROL and ROR by a constant keep most flags. Returns true if a step tells theirs. */
 static bool begin_rotate(struct soft_compiler *g, const struct soft_uop *u, unsigned int dst)
 {
-	const struct soft_step s = {
-		.kind = SOFT_KIND_OP(u->kind) == SOFT_K_ROL ? SOFT_STEP_ROL : SOFT_STEP_ROR,
-		.size = (uint8_t)SOFT_KIND_SIZE(u->kind),
-		.a = (uint8_t)dst,
-		.b = H_NONE,
-		.imm = (int32_t)(u->imm & 0xff)};
+	const struct soft_step s = {.kind = SOFT_KIND_OP(u->kind) == SOFT_K_ROL ? SOFT_STEP_ROL
+										: SOFT_STEP_ROR,
+				    .size = (uint8_t)SOFT_KIND_SIZE(u->kind),
+				    .a = (uint8_t)dst,
+				    .b = H_NONE,
+				    .imm = (int32_t)(u->imm & 0xff)};
 
 	soft_flags_guard(g, u, u->dst / 8);
 	if (!soft_flags_matter(u + 1, g->end))

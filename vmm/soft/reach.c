@@ -170,12 +170,13 @@ static bool begin(struct soft_compiler *g, const struct soft_uop *u, const struc
 	e_rm(&g->e, SOFT_SIZE64, 0x8b, distance, H_RAX, (int32_t)offsetof(struct soft_tlb, host));
 	if (has_index(by))
 		e_sib(&g->e, SOFT_SIZE64, 0x8d, distance, distance, H_R11, 0, (int32_t)-all->lo);
-	g->reach = (struct soft_reach){
-		.by = *by, .write = all->write, .lo = all->lo, .hi = all->hi};
+	g->reach =
+		(struct soft_reach){.by = *by, .write = all->write, .lo = all->lo, .hi = all->hi};
 	return true;
 }
 
-static bool covers(const struct soft_compiler *g, const struct soft_base *by, const struct access *a)
+static bool covers(const struct soft_compiler *g, const struct soft_base *by,
+		   const struct access *a)
 {
 	const struct soft_reach *r = &g->reach;
 

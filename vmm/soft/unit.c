@@ -72,7 +72,8 @@ static bool leads(const struct soft_block *b, unsigned int link)
 
 	if (op == SOFT_K_RET || op == SOFT_K_JUMP_TO || op == SOFT_K_CALL_TO)
 		return b->link[link].first;
-	return (op == SOFT_K_JCC && link < 2) || ((op == SOFT_K_JMP || op == SOFT_K_CALL) && link == 1) ||
+	return (op == SOFT_K_JCC && link < 2) ||
+	       ((op == SOFT_K_JMP || op == SOFT_K_CALL) && link == 1) ||
 	       (op == SOFT_K_NEXT && link == 0);
 }
 
