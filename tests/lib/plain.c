@@ -5,6 +5,13 @@
 
 enum { RSP = 4, RBP = 5, RSI = 6, RDI = 7, R13 = 13, R14 = 14, R15 = 15 };
 
+/* The location of an operand. */
+struct place {
+	bool memory, absolute, relative;
+	unsigned int reg, base, index, scale;
+	int32_t disp;
+};
+
 struct gen {
 	uint64_t *state;
 	struct plain_program *p;
@@ -19,13 +26,7 @@ struct gen {
 	/* imm32 fields to set to the addresses of blocks. */
 	uint32_t address[PLAIN_BLOCKS];
 	unsigned int addresses;
-};
-
-/* The location of an operand. */
-struct place {
-	bool memory, absolute, relative;
-	unsigned int reg, base, index, scale;
-	int32_t disp;
+	struct place last; /* the last operand in memory with a base, if there was one */
 };
 
 #define NO_REG 16u
@@ -114,6 +115,11 @@ static struct place in_memory(struct gen *g)
 	static const uint8_t bases[] = {RSI, R14, R15};
 	struct place m = {.memory = true, .base = RSI, .index = NO_REG};
 
+	/* Near the one before, by the same registers. */
+	if (g->last.memory && one_in(g, 3)) {
+		g->last.disp += (int32_t)below(g, 17) - 8;
+		return g->last;
+	}
 	if (one_in(g, 12)) {
 		m.absolute = true;
 		m.disp = PLAIN_DATA + (int32_t)below(g, 0x4000);
@@ -134,6 +140,7 @@ static struct place in_memory(struct gen *g)
 	m.disp = one_in(g, 3) ? 0 : (int32_t)below(g, 256) - 128;
 	if (one_in(g, 5))
 		m.disp = (int32_t)below(g, 0x1000) - 0x800;
+	g->last = m;
 	return m;
 }
 
@@ -462,25 +469,28 @@ static void (*const makers[])(struct gen *g) = {
 	mov,	 cmov,	 extend, lea,	     push_pop,	 binary_imm, shift, shift,    bit,    sign,
 };
 
+/* Emit an AND or XOR that keeps an index register small. */
+static void mend_index(struct gen *g)
+{
+	unsigned int reg = g->wide && one_in(g, 2) ? R13 : RDI;
+	struct place m = in_register(reg);
+	bool clears = one_in(g, 2);
+
+	put_insn(g, 2, 0x83, clears ? 4 : 6, &m, 1);
+	put(g, clears ? 63 : below(g, 64), 1);
+	g->p->insns++;
+}
+
 static void one(struct gen *g)
 {
+	if (one_in(g, 25))
+		mend_index(g);
 	if (one_in(g, 30))
 		not_plain(g);
 	else if (one_in(g, 60))
 		store_to_code(g);
 	else
 		makers[below(g, sizeof(makers) / sizeof(makers[0]))](g);
-	g->p->insns++;
-}
-
-/* Emit an AND that keeps an index register small. */
-static void mend_index(struct gen *g)
-{
-	unsigned int reg = g->wide && one_in(g, 2) ? R13 : RDI;
-	struct place m = in_register(reg);
-
-	put_insn(g, 2, 0x83, 4, &m, 1); /* AND */
-	put(g, 63, 1);
 	g->p->insns++;
 }
 

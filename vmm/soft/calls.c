@@ -26,7 +26,6 @@ static void push(struct soft_compiler *g, const struct soft_uop *u)
 		e_rm(e, SOFT_SIZE64, 0x8d, H_R11, rsp, -8);
 		soft_to_host(g, u, SOFT_SIZE64, true);
 	}
-	soft_flags_guard(g, u, SOFT_R_RSP);
 	e_const(e, H_RAX, u->ip + u->len);
 	soft_emit_operand(g, SOFT_SIZE64, 0x89, H_RAX);
 	soft_hold_move_rsp(g, -8);
@@ -249,7 +248,6 @@ static void ret_inside(struct soft_compiler *g, const struct soft_uop *u, unsign
 {
 	if (soft_needs_flags(g, u, link))
 		soft_flags_store(g);
-	soft_flags_guard(g, u, SOFT_R_RSP);
 	if (g->traced)
 		record_outcome(g, other, other, H_R10);
 	g->live = false;

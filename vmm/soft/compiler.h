@@ -36,7 +36,7 @@ enum {
 #define SOFT_UNIT_UOPS	 512u
 #define SOFT_POOL	 11u /* host registers that can hold guest registers */
 
-/* What an instruction did to the flags. Its registers still have what they had behind it. */
+/* A step says what an instruction did to the flags. Its registers have not changed since. */
 enum soft_step_kind {
 	/* These set all flags. */
 	SOFT_STEP_TEST,
@@ -204,15 +204,13 @@ bool soft_flags_dead(const struct soft_block *b);
  */
 bool soft_flags_defer(struct soft_compiler *g, const struct soft_uop *u, const struct soft_step *s,
 		      unsigned int slot_a, unsigned int slot_b);
-/* The host's flags are all of the guest's: save them. Changes RAX, as do the next four. */
+/* The host's flags are all of the guest's: save them. Changes RAX, as do the next three. */
 void soft_flags_save(struct soft_compiler *g);
 /* Make the guest's flags, or the carry flag, the host's. Changes R10. */
 void soft_flags_need(struct soft_compiler *g);
 void soft_flags_need_carry(struct soft_compiler *g);
 /* End the steps: the flags are in memory. Changes R10. */
 void soft_flags_store(struct soft_compiler *g);
-/* `u` is about to change a register of the guest. Changes R10. */
-void soft_flags_guard(struct soft_compiler *g, const struct soft_uop *u, unsigned int slot);
 /* Returns true if a step has this host register. */
 bool soft_flags_use(const struct soft_flags *flags, unsigned int host);
 /* Emit what stores the flags in an exit. Changes RAX and R10. */

@@ -2,7 +2,7 @@
 /*
  * The arithmetic flags in compiled code. Most flags are never read, but each exit needs them in memory.
  * So an instruction that sets flags leaves a step, from whose registers they can be made again. An
- * exit makes them out of line. A step ends when a register of it changes.
+ * exit makes them out of line. There is no step if its registers change too early.
  */
 #include "soft/compiler.h"
 
@@ -230,9 +230,14 @@ static bool end_is_inside(const struct soft_compiler *g, const struct soft_uop *
 	return false;
 }
 
+static bool moves_rsp(unsigned int op)
+{
+	return op == SOFT_K_CALL || op == SOFT_K_RET || op == SOFT_K_CALL_TO;
+}
+
 /*
- * Returns true if steps with the registers a and b, which `u` has set, need not be made in the code,
- * as far as one can see. If they must be, it is better to save them at once.
+ * Returns true if the registers a and b of a step of `u` do not change while its flags can be read.
+ * Exits alone must seem to read them. Otherwise the flags are saved at once.
  */
 static bool pays(const struct soft_compiler *g, const struct soft_uop *u, unsigned int a,
 		 unsigned int b)
@@ -243,7 +248,8 @@ static bool pays(const struct soft_compiler *g, const struct soft_uop *u, unsign
 		if (sets_all(u) || op == SOFT_K_JCC)
 			return true;
 		if (op >= SOFT_K_JMP)
-			return end_is_inside(g, u);
+			return end_is_inside(g, u) &&
+			       !(moves_rsp(op) && (a == SOFT_R_RSP || b == SOFT_R_RSP));
 		if (changes(u, a) || changes(u, b))
 			return false;
 		/* These read the flags, or set all. */
@@ -305,19 +311,6 @@ void soft_flags_save(struct soft_compiler *g)
 	save(&g->e);
 	g->held.flags.steps = 0;
 	g->live = true;
-}
-
-void soft_flags_guard(struct soft_compiler *g, const struct soft_uop *u, unsigned int slot)
-{
-	unsigned int i;
-
-	for (i = 0; i < SOFT_POOL && g->held.slot[i] != slot; i++)
-		;
-	if (i == SOFT_POOL || !soft_flags_use(&g->held.flags, soft_hold_host(i)))
-		return;
-	if (soft_flags_matter(u + 1, g->end))
-		soft_flags_store(g);
-	g->held.flags.steps = 0;
 }
 
 bool soft_flags_dead(const struct soft_block *b)

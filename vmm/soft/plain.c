@@ -129,8 +129,6 @@ static bool begin_count(struct soft_compiler *g, const struct soft_uop *u, unsig
 				    .b = H_NONE};
 	bool memory = SOFT_KIND_FORM(u->kind) == SOFT_K_MI;
 
-	if (!memory)
-		soft_flags_guard(g, u, u->dst / 8);
 	if (!soft_flags_matter(u + 1, g->end))
 		return false;
 	if (!memory && soft_flags_defer(g, u, &s, u->dst / 8, SOFT_R_SLOTS))
@@ -153,8 +151,6 @@ static void unary(struct soft_compiler *g, const struct soft_uop *u, const struc
 		dst = soft_hold(g, u->dst / 8, true);
 	if (counts)
 		told = begin_count(g, u, dst);
-	else if (told && !memory)
-		soft_flags_guard(g, u, u->dst / 8);
 	if (memory)
 		soft_emit_operand(g, size, opcode, digit);
 	else
@@ -177,8 +173,6 @@ static void mov(struct soft_compiler *g, const struct soft_uop *u)
 		dst = soft_hold(g, u->dst / 8, true);
 	if (form >= SOFT_K_RM)
 		soft_operand(g, u, size, form != SOFT_K_RM);
-	if (form <= SOFT_K_RM)
-		soft_flags_guard(g, u, u->dst / 8);
 	if (!part && form <= SOFT_K_RM)
 		dst = soft_hold(g, u->dst / 8, false);
 	switch (form) {
@@ -218,7 +212,6 @@ static void extend(struct soft_compiler *g, const struct soft_uop *u)
 		soft_operand(g, u, from, false);
 	else
 		src = soft_hold(g, u->src / 8, true);
-	soft_flags_guard(g, u, u->dst / 8);
 	dst = soft_hold(g, u->dst / 8, false);
 	if (SOFT_KIND_FORM(u->kind) == SOFT_K_RM)
 		soft_emit_operand(g, size, opcode, dst);
@@ -232,7 +225,6 @@ static void lea(struct soft_compiler *g, const struct soft_uop *u)
 	unsigned int size = SOFT_KIND_SIZE(u->kind), dst;
 
 	soft_address(g, size, u);
-	soft_flags_guard(g, u, u->dst / 8);
 	dst = soft_hold(g, u->dst / 8, false);
 	e_rr(&g->e, SOFT_SIZE64, 0x89, H_R11, dst);
 	soft_hold_changed(g, u->dst / 8);
@@ -282,7 +274,6 @@ static bool begin_rotate(struct soft_compiler *g, const struct soft_uop *u, unsi
 				    .b = H_NONE,
 				    .imm = (int32_t)(u->imm & 0xff)};
 
-	soft_flags_guard(g, u, u->dst / 8);
 	if (!soft_flags_matter(u + 1, g->end))
 		return false;
 	if (soft_flags_defer(g, u, &s, u->dst / 8, SOFT_R_SLOTS))
@@ -356,7 +347,6 @@ static void sign(struct soft_compiler *g, const struct soft_uop *u)
 	unsigned int size = SOFT_KIND_SIZE(u->kind);
 	unsigned int src = soft_hold(g, u->src / 8, true), dst;
 
-	soft_flags_guard(g, u, u->dst / 8);
 	dst = soft_hold(g, u->dst / 8, false);
 	e_rr(&g->e, size, 0x89, src, dst);
 	e_rr(&g->e, size, 0xc1, 7, dst); /* sar */
@@ -401,7 +391,6 @@ static void cmov(struct soft_compiler *g, const struct soft_uop *u)
 	else
 		src = soft_hold(g, u->src / 8, true);
 	soft_flags_need(g);
-	soft_flags_guard(g, u, u->dst / 8);
 	if (memory)
 		soft_emit_operand(g, size, opcode, dst);
 	else
@@ -414,7 +403,6 @@ static void set(struct soft_compiler *g, const struct soft_uop *u)
 	unsigned int dst = soft_hold(g, u->dst / 8, true);
 
 	soft_flags_need(g);
-	soft_flags_guard(g, u, u->dst / 8);
 	e_rr(&g->e, 0, 0x0f90 | SOFT_KIND_FROM(u->kind), 0, dst);
 	soft_hold_changed(g, u->dst / 8);
 }
@@ -428,7 +416,6 @@ static void push(struct soft_compiler *g, const struct soft_uop *u)
 		soft_to_host(g, u, SOFT_SIZE64, true);
 	}
 	src = soft_hold(g, u->src / 8, true);
-	soft_flags_guard(g, u, SOFT_R_RSP);
 	soft_emit_operand(g, SOFT_SIZE64, 0x89, src);
 	soft_hold_move_rsp(g, -8);
 }
@@ -441,8 +428,6 @@ static void pop(struct soft_compiler *g, const struct soft_uop *u)
 		e_rr(&g->e, SOFT_SIZE64, 0x89, rsp, H_R11);
 		soft_to_host(g, u, SOFT_SIZE64, false);
 	}
-	soft_flags_guard(g, u, u->dst / 8);
-	soft_flags_guard(g, u, SOFT_R_RSP);
 	dst = soft_hold(g, u->dst / 8, false);
 	soft_emit_operand(g, SOFT_SIZE64, 0x8b, dst);
 	soft_hold_changed(g, u->dst / 8);
