@@ -24,7 +24,7 @@ struct gen {
 	uint32_t jump[2 * PLAIN_BLOCKS];
 	unsigned int jumps;
 	/* imm32 fields to set to the addresses of blocks. */
-	uint32_t address[PLAIN_BLOCKS];
+	uint32_t address[2 * PLAIN_BLOCKS];
 	unsigned int addresses;
 	struct place last; /* the last operand in memory with a base, if there was one */
 };
@@ -511,27 +511,44 @@ static void put_address(struct gen *g)
 	put(g, 0, 4);
 }
 
-/* Go to a block by a register or by the stack: indirect JMP and CALL, RET. */
+/* Load a register with the address of a block. */
+static void load_address(struct gen *g, unsigned int reg)
+{
+	if (g->wide)
+		put(g, 0x40 | reg >> 3, 1);
+	put(g, 0xb8 | (reg & 7), 1);
+	put_address(g);
+	g->p->insns++;
+}
+
+/*
+ * Go to a block by a register or by the stack: indirect JMP and CALL, RET. Flags choose between two
+ * blocks.
+ */
 static void go(struct gen *g)
 {
 	static const uint8_t digit[] = {4, 4, 2};
 	struct place m = {.reg = target(g), .base = RSP, .index = NO_REG};
+	struct place other = in_register(target(g));
 
+	load_address(g, m.reg);
+	if (other.reg != m.reg && one_in(g, 2)) {
+		load_address(g, other.reg);
+		put_insn(g, g->wide ? 3 : 2, 0x0f40 | below(g, 16), m.reg, &other, 0);
+		g->p->insns++;
+	}
 	m.memory = one_in(g, 2);
 	if (m.memory) {
-		put(g, 0x68, 1); /* PUSH */
-		put_address(g);
-	} else {
 		if (g->wide)
 			put(g, 0x40 | m.reg >> 3, 1);
-		put(g, 0xb8 | (m.reg & 7), 1);
-		put_address(g);
+		put(g, 0x50 | (m.reg & 7), 1); /* PUSH */
+		g->p->insns++;
 	}
 	if (m.memory && one_in(g, 2))
 		put(g, one_in(g, 2) ? 0xc3 : 0x0008c2, 3); /* RET, RET 8 */
 	else
 		put_insn(g, 2, 0xff, digit[below(g, 3)], &m, 0);
-	g->p->insns += 2;
+	g->p->insns++;
 }
 
 static void block(struct gen *g)
@@ -544,7 +561,7 @@ static void block(struct gen *g)
 		mend_index(g);
 	if (one_in(g, 6))
 		jump(g, one_in(g, 3) ? 0xe8 : 0xe9);
-	else if (one_in(g, 8))
+	else if (one_in(g, 4))
 		go(g);
 	else if (!one_in(g, 8))
 		jump(g, 0x0f80 | below(g, 16));

@@ -17,6 +17,7 @@
 #include "lib/plain_machine.h"
 #include "soft/compile.h"
 #include "soft/engine.h"
+#include "soft/kind.h"
 #include "soft/soft.h"
 #include "x86/insn.h"
 #include "x86/x86.h"
@@ -26,7 +27,7 @@ enum { PROGRAMS = 8000, CHUNKS = 6 };
 /* `fast` executes in run(), `slow` in step(). */
 static struct plain_machine fast, slow;
 static struct plain_program program;
-static uint64_t made, executed, compiled_blocks, faults, branches;
+static uint64_t made, executed, compiled_blocks, faults, branches, indirect;
 static ZydisDecoder decoder;
 
 /* Set the same random registers on both machines. */
@@ -183,6 +184,8 @@ static void count_compiled(void)
 
 		c->r[SOFT_R_RIP] = PLAIN_CODE + program.block[i];
 		b = soft_block(c, c->mode);
+		indirect +=
+			SOFT_KIND_OP(b->uop[b->uops - 1].kind) >= SOFT_K_RET && b->link[0].inner;
 		for (j = 0; b->compiled && j < b->uops; j++)
 			if (soft_compiler_made(c->compiler, b->uop[j].fn)) {
 				compiled_blocks++;
@@ -234,7 +237,7 @@ static void begin(void)
 {
 	plain_create(&fast);
 	plain_create(&slow);
-	made = executed = compiled_blocks = faults = branches = 0;
+	made = executed = compiled_blocks = faults = branches = indirect = 0;
 }
 
 static void end(void)
@@ -274,14 +277,18 @@ static void compare_programs(unsigned int bits)
 			count_compiled();
 	}
 	printf("%u bits: %" PRIu64 " instructions, executed %" PRIu64 ", %" PRIu64
-	       " faults, %" PRIu64 " blocks with host code, %" PRIu64 " branches counted\n",
-	       bits, made, executed, faults, compiled_blocks, branches);
+	       " faults, %" PRIu64 " blocks with host code, %" PRIu64
+	       " that go on indirectly, %" PRIu64 " branches counted\n",
+	       bits, made, executed, faults, compiled_blocks, indirect, branches);
+
 	ck_assert_uint_gt(made, 30 * programs);
 	ck_assert_uint_gt(executed, 10 * made);
 	ck_assert_uint_gt(faults, programs / 20);
 	ck_assert_uint_gt(branches, executed / 20);
 	if (has_compiler)
 		ck_assert_uint_gt(compiled_blocks, programs / 2);
+	if (has_compiler && bits == 64)
+		ck_assert_uint_gt(indirect, programs / 20);
 }
 
 START_TEST(test_random_programs)

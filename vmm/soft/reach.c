@@ -23,18 +23,24 @@ static bool has_index(const struct soft_base *by)
 	return by->index != SOFT_R_ZERO;
 }
 
-/* Returns true if u accesses memory by these registers. */
+/* Returns true if u pushes or pops. */
+static bool stack_access(const struct soft_uop *u, struct access *a)
+{
+	unsigned int op = SOFT_KIND_OP(u->kind);
+	bool pushes = op == SOFT_K_PUSH || op == SOFT_K_CALL || op == SOFT_K_CALL_TO;
+
+	*a = (struct access){pushes ? -8 : 0, pushes ? 0 : 8, pushes};
+	return pushes || op == SOFT_K_POP || op == SOFT_K_RET;
+}
+
+/* Returns true if u accesses memory by these registers. A CALL has its operand, if there is one. */
 static bool access_by(const struct soft_uop *u, const struct soft_base *by, struct access *a)
 {
 	unsigned int op = SOFT_KIND_OP(u->kind), form = SOFT_KIND_FORM(u->kind);
 	unsigned int size = SOFT_KIND_SIZE(u->kind);
-	bool pushes = op == SOFT_K_PUSH || op == SOFT_K_CALL ||
-		      (op == SOFT_K_CALL_TO && form == SOFT_K_RR);
 
-	if (pushes || op == SOFT_K_POP || op == SOFT_K_RET) {
-		*a = (struct access){pushes ? -8 : 0, pushes ? 0 : 8, pushes};
+	if ((op != SOFT_K_CALL_TO || form == SOFT_K_RR) && stack_access(u, a))
 		return by->slot == SOFT_R_RSP && !has_index(by);
-	}
 	if (form < SOFT_K_RM || form > SOFT_K_MI || u->base != by->slot * 8 ||
 	    u->index != by->index * 8 || (has_index(by) && u->scale != by->scale))
 		return false;
@@ -185,30 +191,34 @@ static bool covers(const struct soft_compiler *g, const struct soft_base *by,
 	       a->hi + r->moved <= r->hi && (r->write || !a->write);
 }
 
-static bool reach(struct soft_compiler *g, const struct soft_uop *u, const struct soft_base *by)
+/* Returns false, and emits nothing, if one look-up does not serve several accesses. */
+static bool reach(struct soft_compiler *g, const struct soft_uop *u, const struct soft_base *by,
+		  const struct access *a)
 {
-	struct access a, all = {0};
+	struct access all = {0};
 	unsigned int distance;
 
-	if (!access_by(u, by, &a))
-		return false;
-	if (!covers(g, by, &a) && (collect(u, g->end, by, &all) < 2 || !begin(g, u, by, &all)))
+	if (!covers(g, by, a) && (collect(u, g->end, by, &all) < 2 || !begin(g, u, by, &all)))
 		return false;
 	/* First the one that nobody else can load again. */
 	distance = soft_hold(g, SLOT_DISTANCE, false);
 	if (has_index(by))
-		g->operand = (struct soft_operand){(uint8_t)distance, H_NONE, (int32_t)a.lo};
+		g->operand = (struct soft_operand){(uint8_t)distance, H_NONE, (int32_t)a->lo};
 	else
 		g->operand = (struct soft_operand){(uint8_t)soft_hold(g, by->slot, true),
-						   (uint8_t)distance, (int32_t)a.lo};
+						   (uint8_t)distance, (int32_t)a->lo};
 	return true;
 }
 
 bool soft_reach_stack(struct soft_compiler *g, const struct soft_uop *u)
 {
 	const struct soft_base by = {SOFT_R_RSP, SOFT_R_ZERO, 0};
+	const bool two =
+		SOFT_KIND_OP(u->kind) == SOFT_K_CALL_TO && SOFT_KIND_FORM(u->kind) == SOFT_K_RM;
+	struct access a;
 
-	return reach(g, u, &by);
+	/* A CALL with an operand in memory has two accesses, and collect() has the other. */
+	return stack_access(u, &a) && (!two || covers(g, &by, &a)) && reach(g, u, &by, &a);
 }
 
 /* Return the host register of a part of an address. */
@@ -232,8 +242,9 @@ void soft_address(struct soft_compiler *g, unsigned int size, const struct soft_
 void soft_operand(struct soft_compiler *g, const struct soft_uop *u, unsigned int size, bool write)
 {
 	const struct soft_base by = {u->base / 8, u->index / 8, u->scale};
+	struct access a;
 
-	if (by.slot != SOFT_R_ZERO && reach(g, u, &by))
+	if (by.slot != SOFT_R_ZERO && access_by(u, &by, &a) && reach(g, u, &by, &a))
 		return;
 	soft_address(g, SOFT_SIZE64, u);
 	soft_to_host(g, u, size, write);
