@@ -544,6 +544,13 @@ static void go(struct gen *g)
 		put(g, 0x50 | (m.reg & 7), 1); /* PUSH */
 		g->p->insns++;
 	}
+	/* Flags of RSP. */
+	if (m.memory && one_in(g, 4)) {
+		other = in_register(RSP);
+		put_insn(g, g->wide ? 3 : 2, 0x83, one_in(g, 2) ? 0 : 5, &other, 1); /* ADD, SUB */
+		put(g, 0, 1);
+		g->p->insns++;
+	}
 	if (m.memory && one_in(g, 2))
 		put(g, one_in(g, 2) ? 0xc3 : 0x0008c2, 3); /* RET, RET 8 */
 	else

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Units whose pages are mapped anew. The code of a loop is in two pages, or one of its instructions is. It
- * runs until it is compiled. Then the second page gets another frame, whose code must run next.
+ * runs until it is compiled. Then the second page gets another frame, whose code must run next. A loop
+ * within a page can be interrupted.
  */
 #include "lib/suite.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include "engine/engine.h"
 #include "lib/plain_machine.h"
@@ -124,6 +127,36 @@ START_TEST(mapped_anew)
 }
 END_TEST
 
+static void on_timer(int sig)
+{
+	(void)sig;
+	soft_engine.interrupt(machine.vcpu);
+}
+
+/* A loop within a page ends when a signal handler asks for it. */
+START_TEST(interrupted)
+{
+	/* inc rax; jnz next; jmp first: two blocks */
+	static const uint8_t code[] = {0x48, 0xff, 0xc0, 0x75, 0x00, 0xeb, 0xf9};
+	const struct itimerval soon = {.it_value.tv_usec = 20000};
+	const struct sigaction action = {.sa_handler = on_timer};
+	struct engine_exit exit = {.kind = ENGINE_EXIT_NONE};
+	struct x86_regs *regs = machine.vcpu->regs;
+
+	put(PLAIN_CODE, code, sizeof(code));
+	memset(regs, 0, sizeof(*regs));
+	regs->rip = PLAIN_CODE;
+	regs->rflags = X86_FL_FIXED;
+	machine.vcpu->state |= ENGINE_REGS_DIRTY;
+	machine.vcpu->budget = INT64_MAX / 4;
+	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &soon, NULL), 0);
+	soft_engine.run(machine.vcpu, false, &exit);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_KICK);
+	ck_assert_uint_gt(regs->rax, 1000);
+}
+END_TEST
+
 Suite *test_suite(void)
 {
 	Suite *s = suite_create("soft_links");
@@ -131,6 +164,7 @@ Suite *test_suite(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, mapped_anew, 0, sizeof(rows) / sizeof(rows[0]));
+	tcase_add_test(t, interrupted);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -273,8 +273,11 @@ bool soft_unit_collect(struct soft *c, struct soft_compiler *g, struct soft_bloc
 unsigned int soft_unit_index(const struct soft_compiler *g, const struct soft_block *b);
 /* Return the block that ends with u. */
 const struct soft_block *soft_unit_block(const struct soft_uop *u);
-/* Returns true if a 64-bit block, which ends with u, and another are in the same page alone. */
-bool soft_unit_same_page(const struct soft_uop *u, const struct soft_block *b);
+/*
+ * Returns true if a 64-bit block, which ends with u, and a later one of the unit are in the same page
+ * alone. Each loop has a link that is none of these.
+ */
+bool soft_unit_is_near(const struct soft_compiler *g, const struct soft_uop *u, unsigned int to);
 /* Returns true if the end of a block leads to one of its unit. */
 bool soft_unit_leads_inside(const struct soft_block *b);
 /* Return the block that the end of another leads to by this link, if it is in the unit. */

@@ -2,8 +2,9 @@
 /*
  * Compile the ends of blocks: the outcome for PT, and the way to the next block. A link is valid if
  * its generation is the processor's. Within a unit the code goes to the next block directly, with
- * the guest registers where they are. Within a page of the unit the link is valid, because a block of
- * the page runs: no generation begins while compiled code runs.
+ * the guest registers where they are. The link to a later block in the same page is valid, because a
+ * block of the page runs. Only interrupt() changes the generation meanwhile. Each loop has a link
+ * that sees it.
  */
 #include "soft/branch.h"
 #include "soft/compiler.h"
@@ -49,7 +50,7 @@ void soft_emit_follow(struct soft_compiler *g, const struct soft_uop *u, unsigne
 	exit = soft_exit_add(g, (const void *)(uintptr_t)soft_miss, l);
 	exit->rdx = to;
 	g->live = false;
-	if (block < g->blocks && soft_unit_same_page(u, g->block[block])) {
+	if (block < g->blocks && soft_unit_is_near(g, u, block)) {
 		follow_inside(g, exit, block);
 		return;
 	}

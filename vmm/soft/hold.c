@@ -168,6 +168,9 @@ void soft_hold_move_rsp(struct soft_compiler *g, int32_t distance)
 
 	e_rm(&g->e, SOFT_SIZE64, 0x8d, rsp, rsp, distance);
 	soft_hold_changed(g, SOFT_R_RSP);
+	/* With an index the distance has the old RSP. */
+	if (reach.by.index != SOFT_R_ZERO)
+		return;
 	g->reach = reach;
 	if (reach.by.slot == SOFT_R_RSP)
 		g->reach.moved += distance;

@@ -167,7 +167,8 @@ static bool begin(struct soft_compiler *g, const struct soft_uop *u, const struc
 	unsigned int distance;
 
 	/* The two or three of the address, and one that the micro-operation holds already. */
-	if (soft_hold_spare(g) < (has_index(by) ? 4 : 3) || all->lo != (int32_t)all->lo)
+	if (soft_hold_spare(g) < (has_index(by) ? 4 : 3) || all->lo != (int32_t)all->lo ||
+	    all->lo == INT32_MIN)
 		return false;
 	lea(g, H_R11, by, all->lo);
 	find_entry(g, (int32_t)(all->hi - all->lo));
@@ -213,12 +214,9 @@ static bool reach(struct soft_compiler *g, const struct soft_uop *u, const struc
 bool soft_reach_stack(struct soft_compiler *g, const struct soft_uop *u)
 {
 	const struct soft_base by = {SOFT_R_RSP, SOFT_R_ZERO, 0};
-	const bool two =
-		SOFT_KIND_OP(u->kind) == SOFT_K_CALL_TO && SOFT_KIND_FORM(u->kind) == SOFT_K_RM;
 	struct access a;
 
-	/* A CALL with an operand in memory has two accesses, and collect() has the other. */
-	return stack_access(u, &a) && (!two || covers(g, &by, &a)) && reach(g, u, &by, &a);
+	return stack_access(u, &a) && reach(g, u, &by, &a);
 }
 
 /* Return the host register of a part of an address. */

@@ -120,12 +120,13 @@ const struct soft_block *soft_unit_block(const struct soft_uop *u)
 	return (const struct soft_block *)((uintptr_t)u->ptr - offsetof(struct soft_block, link));
 }
 
-bool soft_unit_same_page(const struct soft_uop *u, const struct soft_block *b)
+bool soft_unit_is_near(const struct soft_compiler *g, const struct soft_uop *u, unsigned int to)
 {
-	const struct soft_block *from = soft_unit_block(u);
+	const struct soft_block *from = soft_unit_block(u), *b = g->block[to];
 
-	return (b->mode & SOFT_BLOCK_BITS) == SOFT_BLOCK_BITS64 && !from->gpa2 && !b->gpa2 &&
-	       (from->ip ^ b->ip) < X86_PAGE_SIZE;
+	return soft_unit_index(g, from) < to && !from->gpa2 && !b->gpa2 &&
+	       (b->mode & SOFT_BLOCK_BITS) == SOFT_BLOCK_BITS64 &&
+	       (from->ip ^ b->ip) < X86_PAGE_SIZE && (from->gpa ^ b->gpa) < X86_PAGE_SIZE;
 }
 
 /* Fill in g->block with the blocks that links lead to from the first, breadth first. */
