@@ -4,6 +4,7 @@
  * image is mapped at its own addresses, without its privileged instructions.
  */
 #include <Zydis/Zydis.h>
+#include <elf.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -62,6 +63,23 @@ static void take_out(uint8_t *code, uint64_t bytes)
 	}
 }
 
+/*
+ * Do so in each section with code. A segment may also have constants, some of which look like
+ * privileged instructions.
+ */
+static void take_out_code(const uint8_t *file, uint64_t bytes)
+{
+	const Elf64_Ehdr *head = (const void *)file;
+	const Elf64_Shdr *section = (const void *)(file + head->e_shoff);
+	uint16_t i;
+
+	if (head->e_shoff > bytes || head->e_shnum > (bytes - head->e_shoff) / sizeof(*section))
+		_exit(3);
+	for (i = 0; i < head->e_shnum; i++, section++)
+		if (section->sh_flags & SHF_EXECINSTR)
+			take_out((uint8_t *)section->sh_addr, section->sh_size);
+}
+
 static void enter(uint64_t entry, uint64_t stack, const struct vpt_boot_info *info)
 {
 	__asm__ volatile("mov %1, %%rsp\n\tcall *%0" : : "r"(entry), "r"(stack), "D"(info));
@@ -73,7 +91,7 @@ static void child(const char *path, uint64_t rounds)
 	const stack_t alternate = {.ss_sp = signal_stack, .ss_size = sizeof(signal_stack)};
 	struct sigaction action = {.sa_sigaction = on_end, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 	static struct vpt_boot_info info;
-	struct trace_input file;
+	struct trace_input file = {0};
 	struct boot_elf elf;
 	uint16_t i;
 
@@ -86,10 +104,9 @@ static void child(const char *path, uint64_t rounds)
 		const struct boot_elf_segment *segment = &elf.segment[i];
 		uint8_t *to = (uint8_t *)segment->gpa;
 
-		memcpy(to, (const uint8_t *)file.bytes + segment->offset, segment->file_bytes);
-		if (segment->executable)
-			take_out(to, segment->file_bytes);
+		memcpy(to, file.bytes + segment->offset, segment->file_bytes);
 	}
+	take_out_code(file.bytes, file.size);
 	info = (struct vpt_boot_info){
 		.magic = VPT_BOOT_MAGIC,
 		.size = sizeof(info),
