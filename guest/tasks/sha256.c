@@ -47,8 +47,13 @@ static noinline void compress(uint32_t state[8], const uint8_t *block)
 		uint32_t t2 = (ror(s[0], 2) ^ ror(s[0], 13) ^ ror(s[0], 22)) +
 			      ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
 
-		memmove(s + 1, s, 7 * sizeof(*s));
-		s[4] += t1;
+		s[7] = s[6];
+		s[6] = s[5];
+		s[5] = s[4];
+		s[4] = s[3] + t1;
+		s[3] = s[2];
+		s[2] = s[1];
+		s[1] = s[0];
 		s[0] = t1 + t2;
 	}
 	for (i = 0; i < 8; i++)

@@ -15,6 +15,8 @@ CTC=142
 HZ=3408000000
 # As far as these payloads run without a branch, and a TNT of branches without CYC.
 CODE=256
+# A TNT of SHA-256: six turns of its loop, of 60 instructions each.
+SHA=360
 
 # on_time PAYLOAD BOUND OPTION...: no instruction's time is off by more ticks than this.
 on_time() {
@@ -62,10 +64,10 @@ for payload in quicksort demo recursion; do
 done
 # A core clock of half of P1's, and of twice: 34 is P1.
 RATE=2
-on_time sha256 $((2 * CODE)) --tsc --mtc --cyc --cbr=17
+on_time sha256 $((2 * SHA)) --tsc --mtc --cyc --cbr=17
 on_time bytecode $((2 * CODE)) --tsc --cyc --cbr=17
 on_time bytecode $((CTC + 2 * CODE)) --tsc --mtc=0 --cbr=17
 RATE=0.5
-on_time sha256 $CODE --tsc --mtc --cyc --cbr=68
+on_time sha256 $SHA --tsc --mtc --cyc --cbr=68
 on_time bytecode $CODE --tsc --cyc --cbr=68
 tap_end
