@@ -11,7 +11,7 @@ trace=build/bench.vpt
 start=
 if command -v qemu-system-x86_64 >/dev/null; then
 	start=$O/tests/qemu_start.elf
-	gcc -nostdlib -static -no-pie -m32 -Wl,--build-id=none,-Ttext=0x2000000,-N \
+	gcc -nostdlib -static -no-pie -m32 -Wl,--build-id=none,-Ttext=0xf00000,-N \
 		-Wl,-z,noexecstack,--no-warn-rwx-segments -o "$start" tests/bench/qemu_start.S
 fi
 # shellcheck disable=SC2086 # it may be nothing at all
