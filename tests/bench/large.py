@@ -9,10 +9,10 @@ merged number of instructions must be that of the run. Memory is the largest res
 """
 import json
 import os
-import subprocess
 import sys
 import tempfile
-import time
+
+from steps import HEAD, Step, row
 
 VPT, GUESTS = sys.argv[1:3]
 GB = float(sys.argv[3]) if len(sys.argv) > 3 else 10.0
@@ -20,48 +20,31 @@ SHARD = 256 << 20
 BYTES_OF_A_ROUND = 29100  # of quicksort
 
 
-def run(*args):
-    """Run vpt. Returns its output, seconds of the processor and of the clock, and MB of memory."""
-    began = time.monotonic()
-    with tempfile.TemporaryFile() as out:
-        child = subprocess.Popen([VPT, *args], stdout=out, stderr=subprocess.PIPE)
-        err = child.stderr.read().decode()
-        _, status, usage = os.wait4(child.pid, 0)
-        if status:
-            sys.exit(f"large.py: vpt {' '.join(args)}: {err}")
-        out.seek(0)
-        text = out.read().decode()
-    used = usage.ru_utime + usage.ru_stime
-    return text, err, used, time.monotonic() - began, usage.ru_maxrss / 1024
-
-
-def row(name, size, step):
-    _, _, used, clock, memory = step
-    rate = size / used / 1e6 if used else 0
-    print(f"{name:<24} {used:9.2f} s {clock:9.2f} s {memory:8.0f} MB {rate:8.0f} MB/s", flush=True)
+def of(name, size, step):
+    row(name, size, step.used, step.clock, step.memory)
 
 
 def main():
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR", "build")) as work:
         trace, plan = f"{work}/large.vpt", f"{work}/plan"
         rounds = str(int(GB * 1e9 / BYTES_OF_A_ROUND))
-        print(f"{'step':<24} {'processor':>11} {'clock':>11} {'memory':>11} {'trace':>13}")
-        step = run("run", "--engine=soft", "--pt=host", f"--arg={rounds}", "--max-bytes=64G",
-                   "-o", trace, f"{GUESTS}/quicksort.elf")
-        insns = int(step[1].split("vpt run: ")[1].split(" instructions")[0])
+        print(HEAD)
+        step = Step(VPT, "run", "--engine=soft", "--pt=host", f"--arg={rounds}", "--max-bytes=64G",
+                    "-o", trace, f"{GUESTS}/quicksort.elf")
+        insns = step.insns()
         size = os.stat(trace).st_size
-        row(f"run, {size / 1e9:.2f} GB", size, step)
-        row("plan", size, run("shard", "plan", "-q", f"--bytes={SHARD}", "-o", plan, trace))
+        of(f"run, {size / 1e9:.2f} GB", size, step)
+        of("plan", size, Step(VPT, "shard", "plan", "-q", f"--bytes={SHARD}", "-o", plan, trace))
         with open(plan) as lines:
             shards = len(lines.readlines()) - 1
-        steps = [run("shard", "run", "-q", plan, str(i)) for i in range(shards)]
-        most = [max(s[k] for s in steps) for k in range(2, 5)]
-        row("largest of one shard", size / shards, (None, None, *most))
-        row(f"all {shards} shards", size, (None, None, sum(s[2] for s in steps),
-                                           sum(s[3] for s in steps), most[2]))
-        step = run("shard", "merge", "--json", plan)
-        row("merge", size, step)
-        found = json.loads(step[0].splitlines()[0])["insns"]
+        steps = [Step(VPT, "shard", "run", "-q", plan, str(i)) for i in range(shards)]
+        memory = max(s.memory for s in steps)
+        row("largest of one shard", size / shards, max(s.used for s in steps),
+            max(s.clock for s in steps), memory)
+        row(f"all {shards} shards", size, sum(s.used for s in steps), sum(s.clock for s in steps), memory)
+        step = Step(VPT, "shard", "merge", "--json", plan)
+        of("merge", size, step)
+        found = json.loads(step.text.splitlines()[0])["insns"]
         if found != insns:
             sys.exit(f"large.py: {found} instructions decoded, and {insns} ran")
         print(f"instructions, as many as ran: {found}")
