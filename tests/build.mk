@@ -240,6 +240,8 @@ tested := all unit-build tools-build $(HOSTILE) $(HOSTILE_SWITCH) $(CONFIGS_TEST
 #?                      once) and on payloads; writes build/bench-decode.json; and vpt decode
 #?                      --jobs=2 beside one thread, and vpt pack
 #?   make bench-large   a trace of GB=10 GB in shards: time and memory of each step
+#?   make bench-different  traces of different code, GB=2 GB in all: payloads, boots of three kernels, a
+#?                      compiler in a Debian; time and memory of decoding each; resumes
 #?   make bench-exports TRACE=FILE  time and memory of each export of a trace of vpt run, repeated 2 and
 #?                      20 times; writes build/bench-exports.json
 #?   make bench-linux   Linux under vpt run beside Debian's QEMU: processor seconds of six works, with
@@ -250,7 +252,7 @@ SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat check-docs \
 	check-spec check-tables check-rtit check-ptt check-slurm check-afl check-gdb check-aarch64 unit-list check-report check-linux check-debian check-linux-same check-linux-full \
-	check-house check-install check-fresh check-soak check-perf check-formats soak seeds fuzz spec-map cov bench bench-decode bench-large bench-exports check-shards bench-linux bench-against
+	check-house check-install check-fresh check-soak check-perf check-formats soak seeds fuzz spec-map cov bench bench-decode bench-large bench-different bench-exports check-shards bench-linux bench-against
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
 
@@ -519,6 +521,10 @@ bench-large:
 	@.ci/deps build python
 	$(again) all
 	@python3 tests/bench/large.py $(O)/vpt $(O)/guest $(GB)
+bench-different:
+	@.ci/deps build bench guest debian kernel
+	$(again) all
+	@python3 tests/bench/different.py $(O)/vpt $(O)/guest patches/tools build/bench-different $(GB)
 bench-exports:
 	@.ci/deps build python
 	$(again) all $(O)/tests/repeat
