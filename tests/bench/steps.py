@@ -8,13 +8,14 @@ import time
 
 
 class Step:
-    """A run of vpt: its output, seconds of the processor and of the clock, and MB of memory."""
+    """A run of vpt: its output, seconds of the processor and of the clock, and MB of memory. A large output is
+    dropped."""
 
-    def __init__(self, vpt, *args):
+    def __init__(self, vpt, *args, drop=False):
         began = time.monotonic()
         with tempfile.TemporaryFile() as out:
-            child = subprocess.Popen([vpt, *args], stdin=subprocess.DEVNULL, stdout=out,
-                                     stderr=subprocess.PIPE)
+            child = subprocess.Popen([vpt, *args], stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.DEVNULL if drop else out, stderr=subprocess.PIPE)
             self.err = child.stderr.read().decode(errors="replace")
             _, self.status, usage = os.wait4(child.pid, 0)
             if self.status:
