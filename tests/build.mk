@@ -240,7 +240,7 @@ tested := all unit-build tools-build $(HOSTILE) $(HOSTILE_SWITCH) $(CONFIGS_TEST
 #?                      once) and on payloads; writes build/bench-decode.json; and vpt decode
 #?                      --jobs=2 beside one thread, and vpt pack
 #?   make bench-large   a trace of GB=10 GB in shards: time and memory of each step
-#?   make bench-different  traces of different code, GB=2 GB in all: payloads, boots of three kernels, a
+#?   make bench-different  traces of different code, GB=1 GB in all: payloads, boots of three kernels, a
 #?                      compiler in a Debian; time and memory of decoding each; resumes
 #?   make bench-exports TRACE=FILE  time and memory of each export of a trace of vpt run, repeated 2 and
 #?                      20 times; writes build/bench-exports.json

@@ -5,7 +5,7 @@
 usage: different.py VPT GUESTS TOOLS WORK [GB]
 
 A repeated trace finds its code in the decoder's tables. These traces do not: all payloads, boots of three
-kernels, and a compiler at work in a Debian. The compiler has as many programs as are needed for GB=2 GB
+kernels, and a compiler at work in a Debian. The compiler has as many programs as are needed for GB=1 GB
 of traces, about. The number of decoded instructions must be that of the run. Memory is the largest resident
 set of a process.
 
@@ -22,7 +22,7 @@ from steps import HEAD, Step, row
 from works import HERE, works
 
 VPT, GUESTS, TOOLS, WORK = sys.argv[1:5]
-GB = float(sys.argv[5]) if len(sys.argv) > 5 else 2.0
+GB = float(sys.argv[5]) if len(sys.argv) > 5 else 1.0
 TRACE, CONSOLE, PAGE = f"{WORK}/trace.vpt", f"{WORK}/console", f"{WORK}/page.html"
 VERBS = {"counts": ["decode", "--json"], "calls": ["decode", "--calls"], "report": ["report", "-q", "-o", PAGE]}
 WAYS = [(verb, threads) for verb in VERBS for threads in (1, 2)]

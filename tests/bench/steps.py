@@ -8,8 +8,8 @@ import time
 
 
 class Step:
-    """A run of vpt: its output, seconds of the processor and of the clock, and MB of memory. A large output is
-    dropped."""
+    """A run of vpt: its output, seconds of the processor and of the clock, and MB of memory. Linux reports at least
+    the memory that this script has had, so @drop must be set for a large output."""
 
     def __init__(self, vpt, *args, drop=False):
         began = time.monotonic()
