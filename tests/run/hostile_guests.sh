@@ -27,7 +27,7 @@ sample() { # PID FILE
 		kib=$(sed -n 's/^VmHWM:[[:blank:]]*\([0-9]*\).*/\1/p' "/proc/$1/status" 2>/dev/null)
 		[ "${kib:-0}" -le "$rss" ] || rss=$kib
 		# The file and its part, whichever there is.
-		size=$(stat -c %s "$2" "$2.part" 2>/dev/null | awk '{ n += $1 } END { print n + 0 }')
+		size=$(stat -c %s "$2" "$2.part" 2>/dev/null | awk '{ n += $1 } END { printf "%.0f", n }')
 		[ "$size" -le "$bytes" ] || bytes=$size
 		sleep 0.2
 	done

@@ -108,7 +108,7 @@ do_slice() { # SLICE DIR
 worker() { # NUMBER DIR
 	slice=$((first + $1))
 	while
-		sum=$(awk '{ n += $5 } $9 == "failed" { bad++ } END { print n + 0, bad + 0 }' "$2/results")
+		sum=$(awk '{ n += $5 } $9 == "failed" { bad++ } END { printf "%.0f %d\n", n, bad }' "$2/results")
 		[ "${sum% *}" -lt "$insns" ] && [ "${sum#* }" -lt 5 ]
 	do
 		do_slice "$slice" "$2"
