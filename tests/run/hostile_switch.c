@@ -217,6 +217,8 @@ static bool kvm_is_busy(void)
 	const struct engine_kvm_vcpu *v = (const struct engine_kvm_vcpu *)vm.vcpu->ev;
 	const struct kvm_vcpu_events *e = &v->run->s.regs.events;
 
+	if (engine_kvm_assists(v->vm) && v->base.regs->rip == ENGINE_KVM_SYSCALL_TRAP)
+		return true;
 	return v->state & ENGINE_KVM_IN_EXIT || e->exception.injected || e->exception.pending ||
 	       e->interrupt.injected || e->nmi.injected || e->nmi.pending;
 }
