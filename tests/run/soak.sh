@@ -122,7 +122,7 @@ progress() { # DIR
 		{ n += $5; events += $6; bad += $9 == "failed" }
 		END {
 			if (NR % 10 == 0)
-				printf "%5d slices: %11d of %d instructions, %d events, %d failed\n",
+				printf "%5d slices: %11.0f of %.0f instructions, %d events, %d failed\n",
 					NR, n, want, events, bad
 		}' "$1/results"
 }
@@ -130,7 +130,7 @@ progress() { # DIR
 table() { # DIR
 	awk '
 		function line(name) {
-			printf "%-12s %6d %13d %9d %7d %8.1f %8.1f\n", name, slices[name], insns[name],
+			printf "%-12s %6d %13.0f %9.0f %7d %8.1f %8.1f\n", name, slices[name], insns[name],
 				events[name], bad[name], insns[name] / (ran[name] + 1) / 1000,
 				insns[name] / (checked[name] + 1) / 1000
 		}
