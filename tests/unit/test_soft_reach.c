@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Operands in memory of compiled code at the edges of what one look-up serves. Each program is a loop. It
- * executes in run(), and in step(), which compiles nothing.
+ * Loops at the edges of what compiled code joins. Operands in memory have one look-up, and flags pass
+ * indirect branches. Each loop executes in run(), and in step(), which compiles nothing.
  */
 #include "lib/suite.h"
 
@@ -17,7 +17,7 @@ enum { ROUNDS = 200, BUDGET = 20 * ROUNDS };
 
 static const struct row {
 	const char *name;
-	uint8_t code[40]; /* the loop counts in R9, and ends with HLT */
+	uint8_t code[56]; /* the loop counts in R9, and ends with HLT */
 	int64_t rbx;	  /* from the data */
 } rows[] = {
 	/*
@@ -56,6 +56,22 @@ static const struct row {
 	 {0x44, 0x89, 0x0c, 0x8b, 0x48, 0xff, 0xc1, 0x83, 0xe1, 0x3f, 0x8b,
 	  0x04, 0x8b, 0x01, 0x04, 0x8b, 0x49, 0xff, 0xc9, 0x75, 0xeb, 0xf4},
 	 0},
+	/*
+	 * test r9b, 1; lea rsi, A; lea rdi, B; cmovnz rsi, rdi; cmp r9, rbx; jmp rsi.
+	 * A: xor eax, eax; jmp C. B: setb al; add r10, rax. C: dec r9; jnz; hlt
+	 */
+	{"JMP to code that reads flags, and to code that does not",
+	 {0x41, 0xf6, 0xc1, 0x01, 0x48, 0x8d, 0x35, 0x10, 0,	0,    0,    0x48, 0x8d, 0x3d, 0x0d,
+	  0,	0,    0,    0x48, 0x0f, 0x45, 0xf7, 0x49, 0x39, 0xd9, 0xff, 0xe6, 0x31, 0xc0, 0xeb,
+	  0x06, 0x0f, 0x92, 0xc0, 0x49, 0x01, 0xc2, 0x49, 0xff, 0xc9, 0x75, 0xd6, 0xf4},
+	 100 - (int64_t)PLAIN_DATA},
+	/* The same with call rsi, and lea rsp, [rsp+8] at the end. */
+	{"CALL likewise",
+	 {0x41, 0xf6, 0xc1, 0x01, 0x48, 0x8d, 0x35, 0x10, 0,	0,    0,    0x48,
+	  0x8d, 0x3d, 0x0d, 0,	  0,	0,    0x48, 0x0f, 0x45, 0xf7, 0x49, 0x39,
+	  0xd9, 0xff, 0xd6, 0x31, 0xc0, 0xeb, 0x06, 0x0f, 0x92, 0xc0, 0x49, 0x01,
+	  0xc2, 0x48, 0x8d, 0x64, 0x24, 0x08, 0x49, 0xff, 0xc9, 0x75, 0xd1, 0xf4},
+	 100 - (int64_t)PLAIN_DATA},
 };
 
 static struct plain_machine fast, slow;
@@ -67,7 +83,7 @@ static void setup(void)
 	plain_set_mode(&fast, 64);
 	plain_set_mode(&slow, 64);
 	if (soft(fast.vcpu)->compiler)
-		soft_compile_after(soft(fast.vcpu), 2);
+		soft_compile_after(soft(fast.vcpu), 4);
 }
 
 static void teardown(void)
