@@ -504,6 +504,18 @@ START_TEST(stops_at_data)
 }
 END_TEST
 
+/* The page is no longer watched after 32 stops without a change. */
+static void stops_are_given_up(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 100 && hw.watched[CODE / 4096]; i++)
+		guest_stops(CODE);
+	ck_assert_uint_eq(i, 32);
+	tracer_close(&hw.tracer, CODE);
+	(void)hw_read_back(1);
+}
+
 /* The processor sets accessed bits in page tables, which is no change of them. */
 START_TEST(stops_without_a_change)
 {
@@ -514,27 +526,17 @@ START_TEST(stops_without_a_change)
 		guest_stops(CODE);
 	/* A change begins the count anew. */
 	guest_writes(CODE, 0x90, 1);
-	for (i = 0; i < 100 && hw.watched[CODE / 4096]; i++)
-		guest_stops(CODE);
-	ck_assert_uint_eq(i, 32);
-	tracer_close(&hw.tracer, CODE);
-	(void)hw_read_back(1);
+	stops_are_given_up();
 }
 END_TEST
 
 /* Code that has changed back is not the newest content of its page, and reports are no changes of it. */
 START_TEST(stops_after_a_change_back)
 {
-	unsigned int i;
-
 	start_stops();
 	guest_patches(CODE, 0x90);
 	guest_patches(CODE, 0xc3);
-	for (i = 0; i < 100 && hw.watched[CODE / 4096]; i++)
-		guest_stops(CODE);
-	ck_assert_uint_eq(i, 32);
-	tracer_close(&hw.tracer, CODE);
-	(void)hw_read_back(1);
+	stops_are_given_up();
 }
 END_TEST
 

@@ -65,7 +65,7 @@ struct soft_flags {
 	unsigned int steps;
 };
 
-/* Where the registers and flags of the guest are. */
+/* The places of the guest's registers and flags. */
 struct soft_held {
 	uint8_t slot[SOFT_POOL]; /* the slot of the guest register, SOFT_R_SLOTS if none */
 	uint32_t dirty;		 /* a bit for each that may differ from memory */

@@ -3,7 +3,7 @@
 #include "soft/compiler.h"
 
 /*
- * Those that soft_emit_tip() changes are the last. RSP is the host's stack, RDI the
+ * The last are those that soft_emit_tip() changes. RSP is the host's stack, RDI the
  * processor, and RAX, R10 and R11 are free for each micro-operation.
  */
 static const uint8_t pool[SOFT_POOL] = {H_RBX, H_RBP, H_R12, H_R13, H_R14, H_R15,

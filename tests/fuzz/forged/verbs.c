@@ -31,7 +31,7 @@ static const struct {
 	[FORGED_EXPORT] = {cli_cmd_export, 1 << CLI_EXIT_OK | 1 << CLI_EXIT_FAIL |
 						   1 << CLI_EXIT_USAGE | 1 << CLI_EXIT_INPUT},
 	[FORGED_PACK] = {cli_cmd_pack, 1 << CLI_EXIT_OK | 1 << CLI_EXIT_INPUT},
-	/* Where nothing better was found, no file is written: status 1. */
+	/* No file is written where nothing better was found: status 1. */
 	[FORGED_REFINE] = {cli_cmd_refine,
 			   1 << CLI_EXIT_OK | 1 << CLI_EXIT_FAIL | 1 << CLI_EXIT_INPUT},
 	[FORGED_SNAPSHOT] = {cli_cmd_snapshot, 1 << CLI_EXIT_OK | 1 << CLI_EXIT_INPUT},
