@@ -43,7 +43,7 @@ TEST_TOOLS := $(patsubst tests/tools/%.c,$(O)/tests/%,$(filter-out $(TEST_NOT),$
 $(TEST_TOOLS): $(O)/tests/%: $(O)/tests/tools/%.o $(TEST_RAW) $(LIBVMM) $(LIBVPT)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 $(O)/tests/mkvpt $(O)/tests/memory: TOOL_LIBS := -lz
-$(O)/tests/follow $(O)/tests/follow_atom $(O)/tests/edges $(O)/tests/times $(O)/tests/listing $(O)/tests/flows $(O)/tests/points $(O)/tests/shards $(O)/tests/partials $(O)/tests/side $(O)/tests/log_mutants $(O)/tests/samelog $(O)/tests/gaps $(O)/tests/windows $(O)/tests/reads: TOOL_LIBS := $(VMM_LIBS)
+$(O)/tests/follow $(O)/tests/follow_atom $(O)/tests/edges $(O)/tests/times $(O)/tests/listing $(O)/tests/flows $(O)/tests/points $(O)/tests/shards $(O)/tests/partials $(O)/tests/side $(O)/tests/log_mutants $(O)/tests/samelog $(O)/tests/gaps $(O)/tests/windows $(O)/tests/merged $(O)/tests/reads: TOOL_LIBS := $(VMM_LIBS)
 
 # One program per tests/fuzz/fuzz_*.c; only MODE=fuzz can link them.
 TEST_FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "decode/shards.h"
+#include "lib/damage.h"
 #include "lib/same_items.h"
 #include "lib/same_listings.h"
 #include "lib/same_trees.h"
@@ -26,29 +27,8 @@
 struct sum {
 	uint64_t plans, shards, alone, proved, failed;
 	uint64_t counted; /* the instructions of the last flow that counted without branches */
+	uint64_t blocks;  /* its blocks */
 };
-
-static uint32_t next_random(uint32_t *random)
-{
-	*random ^= *random << 13;
-	*random ^= *random >> 17;
-	*random ^= *random << 5;
-	return *random;
-}
-
-/* Change @n places of a stream. The reader owns the bytes and does not use them. */
-static void damage(uint8_t *stream, size_t len, unsigned int n, uint32_t random)
-{
-	size_t at;
-
-	for (; n && len > 128; n--) {
-		at = next_random(&random) % (len - 64);
-		if (random & 1024)
-			stream[at] = (uint8_t)next_random(&random);
-		else
-			memmove(stream + at, stream + next_random(&random) % (len - 64), 64);
-	}
-}
 
 static struct debug_symbols *symbols;
 
@@ -110,10 +90,21 @@ static bool same_counts(struct decode_flow *a, struct decode_flow *b, struct sum
 		ok = of_x.insns == of_y.insns && of_x.blocks == of_y.blocks && x.used == y.used &&
 		     (!x.used || !memcmp(x.slots, y.slots, x.used * sizeof(*x.slots)));
 		sum->counted = of_x.insns;
+		sum->blocks = of_x.blocks;
 	}
 	decode_tally_free(&x);
 	decode_tally_free(&y);
 	return ok;
+}
+
+/* A flow without @items counts them and what both flows counted. */
+static bool same_split_counts(struct decode_flow *a, struct decode_flow *b,
+			      const struct decode_flow_sum *items, const struct sum *sum)
+{
+	struct sum counted = {0};
+
+	return same_counts(a, b, &counted) && counted.counted + items->insns == sum->counted &&
+	       counted.blocks + items->blocks == sum->blocks;
 }
 
 /* Blocks, and branches by the way they left. */
@@ -189,9 +180,13 @@ static bool same_visits(struct decode_flow *a, struct decode_flow *b, const stru
 	return ok;
 }
 
-static int compare(struct cursor *a, struct cursor *b, const char *what, bool branches,
+enum unit { COUNTS, SPLIT_COUNTS, BRANCHES, BLOCKS, MERGED, CALLS, LIST_BLOCKS, LIST_INSNS, UNITS };
+
+static int compare(struct cursor *a, struct cursor *b, const char *what, enum unit unit,
 		   struct sum *sum)
 {
+	struct decode_flow_sum items = {0, 0};
+
 	for (;;) {
 		if (next(a) || next(b))
 			return differ("cannot decode", a, b);
@@ -199,8 +194,16 @@ static int compare(struct cursor *a, struct cursor *b, const char *what, bool br
 			return differ(what, a, b);
 		if (a->item.kind == DECODE_ITEM_END)
 			break;
+		if (a->item.kind == DECODE_ITEM_BLOCK) {
+			items.insns += a->item.insns;
+			items.blocks++;
+		}
 	}
-	if (branches)
+	if (unit == SPLIT_COUNTS)
+		return same_split_counts(a->flow, b->flow, &items, sum)
+			       ? 0
+			       : differ("counts and items are not all", a, b);
+	if (unit == BRANCHES)
 		return same_visits(a->flow, b->flow, sum) ? 0 : differ("other branches", a, b);
 	return same_counts(a->flow, b->flow, sum) ? 0 : differ("other counts", a, b);
 }
@@ -239,8 +242,6 @@ static int compare_listings(struct cursor *a, struct cursor *b, unsigned int vcp
 	return listing_was_bounded(b->flow, how) ? 0 : differ("too much text was kept", a, b);
 }
 
-enum unit { COUNTS, BRANCHES, BLOCKS, MERGED, CALLS, LIST_BLOCKS, LIST_INSNS, UNITS };
-
 static enum decode_flow_unit unit_of(enum unit unit)
 {
 	if (unit == LIST_INSNS)
@@ -251,12 +252,12 @@ static enum decode_flow_unit unit_of(enum unit unit)
 static int compare_unit(struct cursor *a, struct cursor *b, unsigned int vcpu, enum unit unit,
 			const struct decode_shards_how *how, struct sum *sum)
 {
-	static const char *const names[] = {"counts", "branches", "blocks", "merged blocks"};
+	static const char *const names[] = {"counts", "split counts", "branches", "blocks",
+					    "merged blocks"};
 
 	if (how->listing)
 		return compare_listings(a, b, vcpu, how);
-	return unit == CALLS ? compare_trees(a, b)
-			     : compare(a, b, names[unit], unit == BRANCHES, sum);
+	return unit == CALLS ? compare_trees(a, b) : compare(a, b, names[unit], unit, sum);
 }
 
 static int run(struct trace_reader *reader, unsigned int vcpu, enum unit unit,
@@ -266,10 +267,16 @@ static int run(struct trace_reader *reader, unsigned int vcpu, enum unit unit,
 	const bool merged = unit == MERGED || unit == CALLS;
 	struct cursor a = {0}, b = {0};
 	struct decode_shards_done done;
+	uint64_t at;
 	int err = decode_flow_open(reader, vcpu, by, &a.flow);
 
 	if (!err)
 		err = decode_shards_open(reader, vcpu, by, how, &b.flow);
+	if (!err && unit == SPLIT_COUNTS) {
+		at = trace_reader_stream_bytes(reader, vcpu) * (how->random % 64) / 64;
+		if (decode_flow_items_from(a.flow, at) != decode_flow_items_from(b.flow, at))
+			err = differ("one flow does not count", &a, &b);
+	}
 	if (!err && unit == BRANCHES &&
 	    decode_flow_count_branches(a.flow) != decode_flow_count_branches(b.flow))
 		err = differ("one flow does not count", &a, &b);

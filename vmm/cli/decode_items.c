@@ -7,6 +7,9 @@
 #include "cli/jobs.h"
 #include "decode/shards.h"
 
+/* The end of a stream in which the last calls are searched. Calls are far apart in loops alone. */
+#define LAST_CALLS_BYTES 65536u
+
 /* A listing with fewer lines has one thread. */
 #define LINES_OF_THREADS 500000u
 
@@ -143,7 +146,7 @@ static bool goes_on(const struct cli_decode *d)
  * Counts are by far the fastest unit, but have neither times nor address spaces, and no order that
  * could be cut.
  */
-static enum decode_flow_unit unit_of(const struct cli_decode *d, unsigned int vcpu)
+static enum decode_flow_unit unit_of(const struct cli_decode *d)
 {
 	if (d->o->quiet)
 		return d->cuts ? DECODE_FLOW_BLOCKS : DECODE_FLOW_COUNTS;
@@ -152,9 +155,7 @@ static enum decode_flow_unit unit_of(const struct cli_decode *d, unsigned int vc
 		return DECODE_FLOW_INSNS;
 	case CLI_DECODE_SUMMARY:
 	case CLI_DECODE_COVERAGE:
-		return d->o->time || d->has_spaces || d->cuts ||
-				       cli_decode_side_told(&d->o->side) ||
-				       cli_decode_stop_wants(&d->stop, vcpu)
+		return d->o->time || d->has_spaces || d->cuts || cli_decode_side_told(&d->o->side)
 			       ? DECODE_FLOW_BLOCKS
 			       : DECODE_FLOW_COUNTS;
 	default:
@@ -211,7 +212,7 @@ static int open_flow(struct cli_decode *d, unsigned int vcpu, struct decode_flow
 		.listing = is_one_listing(d),
 	};
 
-	return decode_shards_open(d->reader, vcpu, unit_of(d, vcpu), &how, flow);
+	return decode_shards_open(d->reader, vcpu, unit_of(d), &how, flow);
 }
 
 /* Start a vCPU. */
@@ -260,7 +261,7 @@ int cli_decode_open_vcpu(struct cli_decode *d, unsigned int vcpu, bool grows,
 
 	if (err)
 		return err;
-	err = grows ? decode_flow_open(d->reader, vcpu, unit_of(d, vcpu), flow)
+	err = grows ? decode_flow_open(d->reader, vcpu, unit_of(d), flow)
 		    : open_flow(d, vcpu, flow);
 	if (err)
 		return err;
@@ -301,11 +302,50 @@ int cli_decode_close_vcpu(struct cli_decode *d, struct decode_flow *flow,
 	return err;
 }
 
-/* Returns true if only one tree of all calls is wanted, which threads can build in parts. */
-static bool is_one_tree(const struct cli_decode *d, unsigned int vcpu)
+/* Returns true if the summary has the calls before the stop of this vCPU, which it otherwise counts. */
+static bool shows_last_calls(const struct cli_decode *d, unsigned int vcpu)
 {
-	return wants_all(d) && d->o->mode == CLI_DECODE_CALLS && !d->calls.min &&
-	       !cli_decode_stop_wants(&d->stop, vcpu);
+	return d->o->mode == CLI_DECODE_SUMMARY && unit_of(d) == DECODE_FLOW_COUNTS &&
+	       cli_decode_stop_wants(&d->stop, vcpu);
+}
+
+static void begin_last_calls(struct cli_decode *d, struct decode_flow *flow)
+{
+	const uint64_t bytes = trace_reader_stream_bytes(d->reader, d->vcpu);
+
+	if (bytes > LAST_CALLS_BYTES)
+		d->stop.counted = decode_flow_items_from(flow, bytes - LAST_CALLS_BYTES);
+	else
+		decode_flow_items_from(flow, 0);
+}
+
+/* Search the whole stream for the last calls if its end has too few. Returns 0 or -errno. */
+static int end_last_calls(struct cli_decode *d)
+{
+	struct decode_item item = {.kind = DECODE_ITEM_SEGMENT};
+	struct decode_flow *flow;
+	int err;
+
+	if (decode_last_calls_get(&d->stop.last, DECODE_LAST_CALLS - 1) ||
+	    trace_reader_stream_bytes(d->reader, d->vcpu) <= LAST_CALLS_BYTES)
+		return 0;
+	err = decode_flow_open(d->reader, d->vcpu, DECODE_FLOW_BLOCKS, &flow);
+	if (err)
+		return err;
+	d->stop.last = (struct decode_last_calls){.n = 0};
+	while (!err && item.kind != DECODE_ITEM_END) {
+		err = decode_flow_next(flow, &item);
+		if (!err)
+			decode_last_calls_item(&d->stop.last, &item);
+	}
+	decode_flow_close(flow);
+	return err;
+}
+
+/* Returns true if only one tree of all calls is wanted, which threads can build in parts. */
+static bool is_one_tree(const struct cli_decode *d)
+{
+	return wants_all(d) && d->o->mode == CLI_DECODE_CALLS && !d->calls.min;
 }
 
 static int take_tree(struct cli_decode *d, struct decode_flow *flow)
@@ -330,17 +370,21 @@ static int take_listing(struct cli_decode *d, struct decode_flow *flow)
 int cli_decode_vcpu(struct cli_decode *d, unsigned int vcpu)
 {
 	struct decode_item item = {.kind = DECODE_ITEM_SEGMENT};
+	const bool last_calls = shows_last_calls(d, vcpu);
 	struct decode_flow *flow;
 	bool done;
 	int err = cli_decode_open_vcpu(d, vcpu, false, &flow);
 
 	if (err)
 		return err;
-	if (is_one_tree(d, vcpu))
+	if (last_calls)
+		begin_last_calls(d, flow);
+	if (is_one_tree(d))
 		err = take_tree(d, flow);
 	else if (is_one_listing(d))
 		err = take_listing(d, flow);
 	else
 		err = cli_decode_items(d, flow, &item, &done);
-	return cli_decode_close_vcpu(d, flow, &item, err);
+	err = cli_decode_close_vcpu(d, flow, &item, err);
+	return !err && last_calls ? end_last_calls(d) : err;
 }

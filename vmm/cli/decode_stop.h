@@ -11,6 +11,7 @@
 struct cli_decode_stop {
 	const struct trace_post_mortem *pm; /* NULL if the file does not record the stop */
 	struct decode_last_calls last;	    /* the last calls of the vCPU that stopped */
+	bool counted; /* blocks were counted so far, and are items from the next one on */
 };
 
 /* Returns true if the calls before the stop are of interest: the guest did not end itself. */
@@ -29,7 +30,10 @@ static inline bool cli_decode_stop_wants(const struct cli_decode_stop *s, unsign
 static inline void cli_decode_stop_item(struct cli_decode_stop *s, unsigned int vcpu,
 					const struct decode_item *item)
 {
-	if (cli_decode_stop_wants(s, vcpu))
+	if (!cli_decode_stop_wants(s, vcpu))
+		return;
+	s->counted = s->counted && item->kind != DECODE_ITEM_BLOCK;
+	if (!s->counted)
 		decode_last_calls_item(&s->last, item);
 }
 

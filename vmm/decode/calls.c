@@ -449,6 +449,20 @@ bool decode_calls_enabled(struct decode_calls *c)
 	return true;
 }
 
+/* The runs of all parts have the same time, which passed before the first part. */
+static bool take_parts(struct decode_calls *c, const struct decode_item *item)
+{
+	bool ok = true;
+	uint32_t i;
+
+	for (i = 0; ok && i < item->insns; i++) {
+		ok = decode_calls_part(c, &item->parts[i]);
+		if (ok && c->pace && i == 0)
+			add_ticks(c);
+	}
+	return ok;
+}
+
 static bool take_event(struct decode_calls *c, const struct decode_item *item)
 {
 	switch ((enum decode_flow_event)item->event) {
@@ -523,9 +537,7 @@ uint64_t decode_calls_insns(const struct decode_calls *c)
 	return c->insns;
 }
 
-/*
- * Returns true if the time before the event was traced. take_block() adds the time before a BLOCK.
- */
+/* Returns true if the time before the event was traced. */
 static bool takes_time(const struct decode_item *item)
 {
 	return item->kind == DECODE_ITEM_EVENT && item->event != DECODE_FLOW_ENABLED &&
@@ -535,18 +547,13 @@ static bool takes_time(const struct decode_item *item)
 
 bool decode_calls_item(struct decode_calls *c, const struct decode_item *item)
 {
-	bool ok = true;
-	uint32_t i;
-
 	if (c->pace && takes_time(item))
 		add_ticks(c);
 	switch (item->kind) {
 	case DECODE_ITEM_BLOCK:
 		return take_block(c, item);
 	case DECODE_ITEM_PARTS:
-		for (i = 0; ok && i < item->insns; i++)
-			ok = decode_calls_part(c, &item->parts[i]);
-		return ok;
+		return take_parts(c, item);
 	case DECODE_ITEM_EVENT:
 		return take_event(c, item);
 	case DECODE_ITEM_SEGMENT:

@@ -40,6 +40,11 @@ int decode_flow_counts(struct decode_flow *flow, struct decode_tally *tally,
 	return flow->ops->counts ? flow->ops->counts(flow, tally, sum) : 0;
 }
 
+bool decode_flow_items_from(struct decode_flow *flow, uint64_t at)
+{
+	return flow->ops->items_from && flow->ops->items_from(flow, at);
+}
+
 bool decode_flow_count_branches(struct decode_flow *flow)
 {
 	return flow->ops->branches && flow->ops->branches(flow);

@@ -30,7 +30,8 @@ void decode_flow_close(struct decode_flow *flow);
 /* Compute the time of each item. Call this function before the first item. */
 void decode_flow_keep_time(struct decode_flow *flow);
 /*
- * Allow PARTS items in a flow of BLOCKS. Call this function before the first item. @function
+ * Allow PARTS items in a flow of BLOCKS. Call this function before the first item, and after
+ * decode_flow_keep_time(): all runs of an item then have one time, that of `when.tsc`. @function
  * returns the first address of the function at an address, or DECODE_NO_FUNCTION. Returns 0 or
  * -ENOMEM. After an error the flow can only be closed.
  */
@@ -49,6 +50,13 @@ struct decode_flow_sum {
 
 int decode_flow_counts(struct decode_flow *flow, struct decode_tally *tally,
 		       struct decode_flow_sum *sum);
+
+/*
+ * Report blocks as items instead of counting them, from the offset @at of the stream on. The item of a
+ * block that is open there has the rest of it. Call this function before the first item of a flow of COUNTS.
+ * Returns false if the flow does not count, and all its instructions are items.
+ */
+bool decode_flow_items_from(struct decode_flow *flow, uint64_t at);
 
 /*
  * Count the outcomes and targets of branches too. Call this function before the first item of a

@@ -22,6 +22,8 @@ struct decode_flow_ops {
 	/* NULL if the flow does not count. */
 	int (*counts)(struct decode_flow *flow, struct decode_tally *tally,
 		      struct decode_flow_sum *sum);
+	/* NULL if the flow does not count. */
+	bool (*items_from)(struct decode_flow *flow, uint64_t at);
 	/* NULL, like visit(), if the flow does not count branches. */
 	bool (*branches)(struct decode_flow *flow);
 	int (*visit)(struct decode_flow *flow, const struct decode_flow_visitor *visitor);

@@ -12,7 +12,7 @@ struct decode_pace {
 	uint64_t hz; /* the TSC frequency; 0 if not known */
 	/* Core clocks are retired instructions by definition (adr/0010), and not a measurement. */
 	bool is_virtual;
-	/* The instructions and core clocks while tracing is on and CYC packets count. */
+	/* The instructions and core clocks while tracing is on and CYC packets count. PARTS do not count. */
 	uint64_t insns, cycles;
 	bool paused; /* follow the time, and count neither */
 	/* The sum over all spans between two known times, traced or not (timeline.h). */

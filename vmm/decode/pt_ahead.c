@@ -269,6 +269,7 @@ static int push(struct decode_pt_flow *f)
 		end = f->stop.at;
 	if (f->live.on && f->live.limit < end)
 		end = f->live.limit;
+	end = decode_pt_counts_until(f, end);
 	len = end - a->at < a->piece ? end - a->at : a->piece;
 	if (f->window.on && a->at + len > f->window.loaded)
 		err = decode_pt_window_read(f, a->at + len);

@@ -84,7 +84,7 @@ int decode_pt_visit_counts(struct decode_flow *flow, const struct decode_flow_vi
 	uint32_t id;
 	int err = 0;
 
-	if (!dec_tracelets_expand(f->ahead.flow.tracelets, &f->ahead.flow) || c->edges.lost ||
+	if (!dec_tracelets_expand(f->counts.tracelets, &f->ahead.flow) || c->edges.lost ||
 	    c->walked.lost)
 		return -ENOMEM;
 	/* Blocks count the branches outside of tracelets too, so their own counts are not their runs. */

@@ -49,14 +49,39 @@ static void on_run(void *context, const struct dec_block *block, unsigned int fi
 	c->until = f->ahead.flow.insns;
 }
 
+bool decode_pt_counts_is_open(const struct decode_pt_flow *f)
+{
+	/* Otherwise tracelets continued from there, and tracelets end with blocks. */
+	return f->counts.open && f->counts.until == f->ahead.flow.insns;
+}
+
 void decode_pt_counts_break(struct decode_pt_flow *f)
 {
-	struct decode_pt_counts *c = &f->counts;
+	f->counts.blocks += decode_pt_counts_is_open(f);
+	f->counts.open = false;
+}
 
-	/* Otherwise tracelets continued from there, and tracelets end with blocks. */
-	if (c->open && c->until == f->ahead.flow.insns)
-		c->blocks++;
-	c->open = false;
+bool decode_pt_items_from(struct decode_flow *flow, uint64_t at)
+{
+	struct decode_pt_flow *f = (struct decode_pt_flow *)flow;
+
+	f->counts.items_from = at;
+	return f->counts.wanted;
+}
+
+uint64_t decode_pt_counts_until(struct decode_pt_flow *f, uint64_t end)
+{
+	struct decode_pt_ahead *a = &f->ahead;
+
+	if (a->at < f->counts.items_from)
+		return f->counts.items_from < end ? f->counts.items_from : end;
+	/* The item of the rest of an open block counts that block. */
+	if (f->counts.wanted && a->flow.tracelets) {
+		a->flow.ops = a->system->flow;
+		a->flow.tracelets = NULL;
+		a->piece = DECODE_AHEAD_PIECE;
+	}
+	return end;
 }
 
 int decode_pt_counts_open(struct decode_pt_flow *f)
@@ -67,13 +92,14 @@ int decode_pt_counts_open(struct decode_pt_flow *f)
 	f->counts.ops.run = on_run;
 	flow->ops = &f->counts.ops;
 	flow->weight = 0;
-	flow->tracelets = dec_tracelets_new(DECODE_PT_CACHE, true);
+	f->counts.items_from = UINT64_MAX;
+	f->counts.tracelets = flow->tracelets = dec_tracelets_new(DECODE_PT_CACHE, true);
 	return flow->tracelets ? 0 : -ENOMEM;
 }
 
 void decode_pt_counts_close(struct decode_pt_flow *f)
 {
-	dec_tracelets_free(f->ahead.flow.tracelets);
+	dec_tracelets_free(f->counts.tracelets);
 	dec_runs_free(&f->counts.runs);
 	dec_runs_free(&f->counts.walked);
 	decode_tally_free(&f->counts.parts);
@@ -102,7 +128,7 @@ int decode_pt_counts_sum(struct decode_pt_flow *f, struct decode_tally *tally,
 	uint32_t id;
 	size_t i;
 
-	if (!dec_tracelets_expand(f->ahead.flow.tracelets, &f->ahead.flow))
+	if (!dec_tracelets_expand(f->counts.tracelets, &f->ahead.flow))
 		return -ENOMEM;
 	sum->blocks += c->blocks;
 	for (id = 0; id < dec_code_count(f->ahead.code); id++) {

@@ -471,6 +471,7 @@ static const struct decode_flow_ops pt_flow_ops = {
 	.close = decode_pt_flow_close,
 	.merge = decode_pt_merge,
 	.counts = decode_pt_flow_counts,
+	.items_from = decode_pt_items_from,
 	.branches = decode_pt_count_branches,
 	.visit = decode_pt_visit_counts,
 	.next = decode_pt_flow_next,

@@ -82,6 +82,8 @@ struct decode_pt_ahead {
 /* Runs that are only counted, in any order (pt_counts.c). */
 struct decode_pt_counts {
 	bool wanted;
+	uint64_t items_from; /* runs are items from this stream offset on */
+	struct dec_tracelets *tracelets;
 	struct dec_flow_ops ops;
 	bool open;	      /* a block has begun and has not ended */
 	uint64_t until;	      /* valid if the instruction counter still has this value */
@@ -117,6 +119,9 @@ struct decode_pt_merge {
 	struct dec_tracelets *tracelets;
 	struct decode_pt_parts walks; /* the parts of walks, by their marks */
 	uint16_t filling;	      /* the generation of @walks, from 1 */
+	/* Only used in a flow with times: the time and the offset of the last run. */
+	struct dec_point time;
+	uint64_t offset;
 };
 
 /* The takers to which runs are offered, see decode_flow_runs(). */
@@ -372,6 +377,14 @@ static inline bool decode_pt_ends_block(unsigned int class)
 /* Make the initialised flow of the decoder count. Returns 0 or -ENOMEM. */
 int decode_pt_counts_open(struct decode_pt_flow *f);
 void decode_pt_counts_close(struct decode_pt_flow *f);
+bool decode_pt_items_from(struct decode_flow *flow, uint64_t at);
+/*
+ * Let runs be items if they are from the decoder's place on. Returns the stream offset before @end up to
+ * which they are counted or reported alike.
+ */
+uint64_t decode_pt_counts_until(struct decode_pt_flow *f, uint64_t end);
+/* Returns true if a block has begun and can go on. */
+bool decode_pt_counts_is_open(const struct decode_pt_flow *f);
 /* End the open block, because another item follows. */
 void decode_pt_counts_break(struct decode_pt_flow *f);
 int decode_pt_counts_sum(struct decode_pt_flow *f, struct decode_tally *tally,

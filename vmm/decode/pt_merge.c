@@ -2,7 +2,7 @@
 /*
  * Merge consecutive blocks of a function. A tree of calls only changes at CALLs, RETs and jumps to
  * other functions, about every four blocks. The parts of a walk of tracelets are made once, and
- * copied each time that the walk runs.
+ * copied each time that the walk runs. In a flow with times an item of parts has one time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -110,11 +110,49 @@ static void add(struct decode_pt_flow *f, struct decode_pt_parts *to, const stru
 	append(f, to, &part, function);
 }
 
+/* Without a known time, that of an item depends on its offset. */
+static bool is_same_time(const struct decode_pt_merge *m, const struct dec_point *now,
+			 uint64_t offset)
+{
+	if (!now->known || !m->time.known)
+		return now->known == m->time.known && offset == m->offset;
+	return now->tsc == m->time.tsc;
+}
+
+/* Returns true if the next run is in the block of the run before, and has the time of its begin. */
+static bool continues_block(const struct decode_pt_parts *to)
+{
+	return to->open && !decode_pt_ends_block(to->at[to->n - 1].class);
+}
+
+/* Begin another item if the next run has another time than the runs before. */
+static void follow_time(struct decode_pt_flow *f)
+{
+	struct decode_pt_merge *m = &f->merge;
+	struct dec_timing *t = &f->ahead.timing;
+	const uint64_t offset = *f->ahead.offset;
+	struct dec_point now;
+
+	if (continues_block(&m->parts))
+		return;
+	t->what = DEC_TIMED_RUN;
+	dec_timing_point(t, &now);
+	t->what = DEC_TIMED_NONE;
+	if (m->parts.n > m->told && !is_same_time(m, &now, offset))
+		decode_pt_merge_flush(f);
+	m->time = now;
+	m->offset = offset;
+}
+
 static void on_run(void *context, const struct dec_block *block, unsigned int first,
 		   unsigned int count)
 {
 	struct decode_pt_flow *f = context;
 
+	if (f->base.timed) {
+		follow_time(f);
+		dec_timing_ran(&f->ahead.timing, block, first, count);
+	}
 	add(f, &f->merge.parts, block, first, count);
 }
 
@@ -163,9 +201,16 @@ static bool on_walk(void *context, const struct dec_walk *walk)
 {
 	struct decode_pt_flow *f = context;
 	struct decode_pt_parts *to = &f->merge.parts;
+	const struct decode_part *part;
 	unsigned int n, i;
-	const struct decode_part *part = parts_of(f, walk, &n);
 
+	if (f->base.timed) {
+		/* The first branch behind a timing packet has another time than those behind it. */
+		if (!dec_timing_settled(&f->ahead.timing))
+			return false;
+		follow_time(f);
+	}
+	part = parts_of(f, walk, &n);
 	if (f->ahead.no_memory || !n)
 		return !f->ahead.no_memory;
 	/* The walk now continues another function than when its parts were made. */
@@ -196,6 +241,8 @@ void decode_pt_merge_queue(struct decode_pt_flow *f)
 	if (told) {
 		told->first = (uint32_t)m->told;
 		told->count = (uint32_t)(n - m->told);
+		if (f->base.timed)
+			told->offset = m->offset;
 	}
 	m->told = n;
 }
@@ -214,11 +261,8 @@ int decode_pt_merge(struct decode_flow *flow, decode_flow_function *function, vo
 {
 	struct decode_pt_flow *f = (struct decode_pt_flow *)flow;
 
-	/*
-	 * Merge no runs if each has a time. Merge none of RTIT, because decode_atom_end_run()
-	 * changes the last run in the queue.
-	 */
-	if (f->base.timed || !f->blocks || f->counts.wanted || decode_pt_is_atom(f))
+	/* Merge no runs of RTIT, because decode_atom_end_run() changes the last run in the queue. */
+	if (!f->blocks || f->counts.wanted || decode_pt_is_atom(f))
 		return 0;
 	f->merge.function = function;
 	f->merge.context = context;

@@ -110,8 +110,9 @@ static bool is_unfit(const struct decode_pt_flow *f)
 
 	return !pt->synced || !pt->enabled || !flow->cur || flow->nbits || flow->depth ||
 	       pt->alone.n || pt->bound.n || pt->behind.n || pt->carry.n || pt->parser.in_block ||
-	       f->counts.open || f->merge.parts.open || f->has_behind || f->cfe.has_fault_address ||
-	       f->cfe.has_qualification || f->cfe.has_reason || (pt->timing && pt->timing->holds);
+	       decode_pt_counts_is_open(f) || f->merge.parts.open || f->has_behind ||
+	       f->cfe.has_fault_address || f->cfe.has_qualification || f->cfe.has_reason ||
+	       (pt->timing && pt->timing->holds);
 }
 
 /*

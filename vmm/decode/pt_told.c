@@ -10,6 +10,10 @@ static bool queue_time(struct decode_pt_flow *f, enum decode_told_kind kind)
 
 	if (!trace_vec_room(&f->points))
 		return false;
+	if (kind == DECODE_TOLD_PARTS) {
+		f->points.at[f->points.n++] = f->merge.time;
+		return true;
+	}
 	t->what = kind == DECODE_TOLD_RUN     ? DEC_TIMED_RUN
 		  : kind == DECODE_TOLD_EVENT ? DEC_TIMED_EVENT
 					      : DEC_TIMED_NONE;

@@ -153,6 +153,8 @@ static int begin_rest(struct decode_shards_flow *s)
 		err = decode_pt_merge(s->rest, s->function, s->context);
 	if (!err && s->work.wanted == DECODE_SHARD_BRANCHES)
 		decode_pt_count_branches(s->rest);
+	if (!err && s->items_from)
+		decode_pt_items_from(s->rest, s->items_from);
 	if (!err && counts)
 		err = drop_returned(s);
 	else if (!err && s->work.at)
@@ -225,6 +227,18 @@ static int counts(struct decode_flow *flow, struct decode_tally *tally, struct d
 	return err;
 }
 
+static bool items_from(struct decode_flow *flow, uint64_t at)
+{
+	struct decode_shards_flow *s = decode_shards_flow_of(flow);
+	unsigned int i;
+
+	for (i = 0; i < s->work.nworkers; i++)
+		if (!decode_pt_items_from(&s->work.workers[i].flow->base, at))
+			return false;
+	s->items_from = at;
+	return true;
+}
+
 static bool branches(struct decode_flow *flow)
 {
 	struct decode_shards_flow *s = decode_shards_flow_of(flow);
@@ -272,6 +286,7 @@ static const struct decode_flow_ops ops = {
 	.close = close_flow,
 	.merge = merge,
 	.counts = counts,
+	.items_from = items_from,
 	.branches = branches,
 	.visit = visit,
 	.next = next,

@@ -12,6 +12,7 @@ struct decode_shards_flow {
 	enum decode_flow_unit unit;
 	decode_flow_function *function; /* NULL if blocks are not merged */
 	void *context;
+	uint64_t items_from; /* see decode_flow_items_from(); 0: not called */
 	struct decode_shard_work work;
 	struct decode_pt_carry begin; /* at the begin of the stream */
 	bool begun;

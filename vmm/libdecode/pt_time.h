@@ -89,6 +89,15 @@ void dec_timing_ran(struct dec_timing *t, const struct dec_block *block, unsigne
 		    unsigned int count);
 
 /*
+ * Returns true if all runs up to the next timing packet have one time, without a call of
+ * dec_timing_ran() for each. Otherwise only those up to the next branch have the same time.
+ */
+static inline bool dec_timing_settled(const struct dec_timing *t)
+{
+	return !t->first && (t->from_now || t->behind);
+}
+
+/*
  * Set *point to the time of the run or event that is being reported. If there is none, set it to
  * that of the last packet.
  */
