@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Executions per second of afl-fuzz with the same parser three times: as a payload and as a process of
 # a Linux guest under vpt fuzz-server, and as a program of the host by afl-clang-fast with its fork
-# server. The three take turns, with the same texts and the same random numbers.
+# server. The three take turns, with the same texts and the same random numbers, each on one core.
 # usage: fuzz.sh [ROUNDS [SECONDS [KERNEL]]]    without KERNEL, a bzImage, there is no Linux guest
 set -eu
 cd "$(dirname "$0")/../.."
@@ -30,7 +30,7 @@ measure() { # NAME COMMAND...
 	m_name=$1
 	shift
 	rm -rf "$dir/out"
-	afl-fuzz -s 1 -V "$seconds" -i "$dir/seeds" -o "$dir/out" -- "$@" >"$dir/log" 2>&1 || {
+	taskset -c "${BENCH_CORE:-0}" afl-fuzz -s 1 -V "$seconds" -i "$dir/seeds" -o "$dir/out" -- "$@" >"$dir/log" 2>&1 || {
 		tail -n 5 "$dir/log" >&2
 		exit 1
 	}
