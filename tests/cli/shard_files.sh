@@ -52,6 +52,20 @@ exports() {
 	[ -z "$bad" ]
 }
 
+# based FORMAT ADDR: a base is that of vpt export.
+based() {
+	"$VPT" export -q --to="$1" --base="$2" "$t" "$dir/want"
+	"$VPT" shard merge --to="$1" --base="$2" "$plan" >"$dir/got" 2>"$dir/got.err"
+	"$VPT" export -q --to="$1" "$t" "$dir/other"
+	"$VPT" shard sbatch --for=sh --submit --to="$1" --base="$2" "$plan" 2>>"$dir/got.err"
+	if cmp -s "$dir/want" "$dir/got" && cmp -s "$dir/want" "$plan.out" &&
+		! cmp -s "$dir/other" "$dir/got"; then
+		tap_ok "--base=$2 with $1"
+	else
+		tap_fail "--base=$2 with $1" "$(cat "$dir/got.err")"
+	fi
+}
+
 # same KIND SHARDS OUTPUT...: a plan of KIND ("--calls" or "") gives each output of vpt decode.
 same() {
 	kind=$1 shards=$2
@@ -84,7 +98,7 @@ all() {
 	if [ "$1" -lt 64 ]; then
 		same "--calls --spaces" "$1" "" --json "--limit=9" || failed="$failed spaces:$bad"
 		exports --spaces "$1" folded svg callgrind || failed="$failed exports:$bad"
-		exports --edges "$1" edges lcov || failed="$failed edges:$bad"
+		exports --edges "$1" edges lcov drcov bolt autofdo bitmap || failed="$failed edges:$bad"
 	fi
 	if [ -z "$failed" ] && [ $most -ge "$2" ]; then
 		tap_ok "$3: $most shards"
@@ -145,6 +159,33 @@ record quicksort --model=airmont
 all 7 1 "RTIT"
 record processes --psb=0 --tsc
 all 9 7 "processes"
+# Code begins at 0x100000, so that some of it is below the second base.
+exports --edges 9 bolt
+based bolt 0x1000
+based autofdo 0x101000
+# damaged OFFSET: the byte at OFFSET, from the end if it is negative, of a result of edges is another one.
+damaged() {
+	size=$(wc -c <"$part")
+	at=$(($1 < 0 ? size + $1 : $1))
+	cp "$part" "$dir/part"
+	byte=$(od -An -tu1 -j"$at" -N1 "$part")
+	printf "\\$(printf %o $(((byte + 1) % 256)))" | dd of="$part" bs=1 seek="$at" conv=notrunc 2>/dev/null
+	"$VPT" shard merge --to=bitmap "$plan" >"$dir/got" 2>"$dir/got.err"
+	status=$?
+	mv "$dir/part" "$part"
+	if [ $status -eq 3 ] && [ ! -s "$dir/got" ] && grep -q ": damaged: the checksum" "$dir/got.err"; then
+		tap_ok "refused: a result of edges with another byte at $1"
+	else
+		tap_fail "refused: a result of edges with another byte at $1" "status $status
+$(cat "$dir/got.err")"
+	fi
+}
+
+# In the first table, in the map, and between them.
+part=$plan.d/000002-000002.part
+damaged 1800
+damaged 5000
+damaged -1
 record quicksort --psb=0
 all 64 14 "quicksort"
 
@@ -165,9 +206,13 @@ wrong "trees and edges" "not with --calls" plan --edges --spaces "$t"
 wrong "PTI without spaces" "only with --spaces and --edges" plan --pti --calls "$t"
 wrong "stacks of one tree" "make the plan with --spaces" merge --to=folded "$plan"
 wrong "edges of trees" "make the plan with --edges" sbatch --to=edges "$plan"
+wrong "a map of trees" "make the plan with --edges" merge --to=bitmap "$plan"
 wrong "coverage of trees" "not a plan of counts" merge --coverage "$plan"
 "$VPT" shard plan -q --edges -o "$dir/edges.plan" "$t"
 wrong "JSON of edges" "CSV" merge --json "$dir/edges.plan"
+wrong "stacks of edges" "make the plan with --spaces" merge --to=folded "$dir/edges.plan"
+wrong "a base of a map" "only with --to=bolt" merge --to=bitmap --base=1 "$dir/edges.plan"
+wrong "a base of no format" "only with --to=bolt" sbatch --base=1 "$dir/edges.plan"
 
 # A result that is missing, damaged or of another plan is named, and nothing is printed.
 refused() { # NAME STATUS TEXT

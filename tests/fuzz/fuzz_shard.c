@@ -21,7 +21,7 @@
 #include "trace/crc32c.h"
 
 /* Of the header of a partial result (decode/partial_file.c). */
-#define HEADER	   (1544 + 8 * DECODE_FLOW_COUNT)
+#define HEADER	   (1592 + 8 * DECODE_FLOW_COUNT)
 #define HEADER_CRC 12
 #define TABLE_AT   40
 #define TABLE	   16
@@ -31,8 +31,9 @@ static const size_t entry_bytes[] = {
 	sizeof(struct decode_block_count),	sizeof(struct decode_calls_piece),
 	sizeof(struct decode_calls_piece_node), sizeof(struct decode_calls_piece_frame),
 	sizeof(struct decode_partial_space),	sizeof(struct decode_partial_edge),
-	sizeof(struct decode_text_chunk),	1,
-	sizeof(struct decode_partial_share),
+	sizeof(struct decode_partial_block),	sizeof(struct decode_partial_range),
+	sizeof(struct decode_partial_share),	sizeof(struct decode_text_chunk),
+	sizeof(struct decode_partial_byte),	1,
 };
 
 static void put_crc(uint8_t *at, const uint8_t *bytes, size_t len)
@@ -46,7 +47,7 @@ static void put_crc(uint8_t *at, const uint8_t *bytes, size_t len)
 static void correct(uint8_t *bytes, size_t size)
 {
 	const uint64_t magic = 0x0a54524150545056ull;
-	const uint32_t version = 3;
+	const uint32_t version = 4;
 	uint8_t *at = bytes + HEADER;
 	size_t left = size - HEADER;
 	unsigned int i;
@@ -129,6 +130,7 @@ static void take_result(const char *path)
 		b.ends[0] = a.ends[1];
 		if (decode_partial_fits(&a, &b) == DECODE_PARTIAL_FITS)
 			REQUIRE(!decode_partial_join(&a, &b));
+		REQUIRE(decode_space_parts_close(&a.parts));
 		decode_partial_free(&b);
 		print(a.calls);
 		for (i = 0; i < a.parts.spaces.n; i++)

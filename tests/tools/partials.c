@@ -5,14 +5,16 @@
  *
  * usage: partials BYTES PLANS SEED DAMAGE FILE
  *
- * Each vCPU is decoded PLANS times, with other cuts each time. The kinds are counts and calls, and
- * every fourth time all others. BYTES is the minimum size of a shard. DAMAGE places of the stream get other bytes in each plan. Each result is
- * written to a file and read back. Two neighbours that do not fit are decoded again as one, and so
- * is one pair of eight that fits. Each shard is also decoded from a piece of the trace, and the file of
- * this result must have the same bytes.
+ * Each vCPU is decoded PLANS times, with other cuts each time. The kinds are counts, calls and edges,
+ * and every fourth time all others. Files that are made of edges are compared with those of a walk.
  *
- * Prints "plans P, shards N, spaces S, edges E, shares H, listings L bytes, pieces B% of the trace, joined J,
- * repaired R".
+ * BYTES is the minimum size of a shard. DAMAGE places of the stream get other bytes in each plan. Each
+ * result is written to a file and read back. Two neighbours that do not fit are decoded again as one,
+ * and so is one pair of eight that fits. Each shard is also decoded from a piece of the trace, and the
+ * file of this result must have the same bytes.
+ *
+ * Prints "plans P, shards N, spaces S, edges E, blocks K, ranges G, files F, shares H, listings L
+ * bytes, pieces B% of the trace, ...". The end is "joined J, repaired R".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,21 +22,25 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "decode/by_cr3.h"
 #include "decode/calls_piece.h"
 #include "decode/listing_join.h"
 #include "decode/partial_file.h"
 #include "decode/shard_part.h"
 #include "decode/shards.h"
 #include "decode/spaces.h"
+#include "formats/joined.h"
+#include "formats/walk.h"
 #include "lib/same_trees.h"
 #include "lib/via_piece.h"
 
 static struct {
 	uint64_t plans, shards, joined, repaired;
-	uint64_t pieces, piece_bytes; /* the number of pieces, and their size */
-	uint64_t spaces, edges;	      /* that were compared */
-	uint64_t shares;	      /* of spaces that were compared */
-	uint64_t text;		      /* the number of bytes of listings that were compared */
+	uint64_t pieces, piece_bytes;		/* the number of pieces, and their size */
+	uint64_t spaces, edges, blocks, ranges; /* that were compared */
+	uint64_t shares;			/* of spaces that were compared */
+	uint64_t files;				/* of formats that were compared */
+	uint64_t text; /* the number of bytes of listings that were compared */
 } sum;
 
 static uint32_t state;
@@ -193,19 +199,29 @@ static struct decode_calls *plain_tree(const struct work *w)
 	return c;
 }
 
+static bool same_pairs(struct trace_pairs *x, struct trace_pairs *y)
+{
+	trace_pairs_sort(x);
+	trace_pairs_sort(y);
+	return x->n == y->n && (!x->n || !memcmp(x->at, y->at, x->n * sizeof(*x->at)));
+}
+
+/* Compare spaces whose ends are closed. */
 static bool same_edges(struct decode_space_edges *a, struct decode_space_edges *b)
 {
-	for (unsigned int k = 0; k < DECODE_EDGE_COUNT; k++) {
-		struct trace_pairs *x = &a->kind[k], *y = &b->kind[k];
+	bool ok = same_pairs(&a->blocks, &b->blocks);
 
-		trace_pairs_sort(x);
-		trace_pairs_sort(y);
-		if (x->n != y->n || (x->n && memcmp(x->at, y->at, x->n * sizeof(*x->at))))
-			return false;
-		sum.edges += x->n;
+	for (unsigned int k = 0; ok && k < DECODE_EDGE_COUNT; k++) {
+		ok = same_pairs(&a->kind[k], &b->kind[k]);
+		sum.edges += a->kind[k].n;
 	}
-	return a->ends == b->ends && a->from.known == b->from.known &&
-	       (!a->from.known || a->from.ip == b->from.ip);
+	for (unsigned int by = 0; ok && by < DECODE_RANGE_BEGINS; by++) {
+		ok = same_pairs(&a->ranges.counts[by], &b->ranges.counts[by]);
+		sum.ranges += a->ranges.counts[by].n;
+	}
+	sum.blocks += a->blocks.n;
+	return ok && a->ends == b->ends && a->from.known == b->from.known &&
+	       (!a->from.known || (a->from.ip == b->from.ip && a->from.block == b->from.block));
 }
 
 /* Make the tree of a space. */
@@ -224,7 +240,7 @@ static bool same_space(struct decode_space_part *a, struct decode_space_part *b)
 	struct decode_calls *x, *y;
 	bool ok;
 
-	if (a->id != b->id || !a->calls != !b->calls)
+	if (a->id != b->id || !a->calls != !b->calls || a->before != b->before)
 		return false;
 	sum.spaces++;
 	if (!a->calls)
@@ -241,6 +257,10 @@ static bool same_spaces(struct decode_space_parts *a, struct decode_space_parts 
 {
 	bool ok = a->spaces.n == b->spaces.n;
 
+	if (!decode_space_parts_close(a) || !decode_space_parts_close(b))
+		die("no memory");
+	if (a->map.count)
+		ok &= b->map.count && !memcmp(a->map.count, b->map.count, DECODE_BLOCK_MAP_SIZE);
 	for (size_t i = 0; ok && i < a->spaces.n; i++)
 		ok = same_space(&a->spaces.at[i], &b->spaces.at[i]);
 	return ok;
@@ -271,6 +291,59 @@ static bool same_listings(const struct decode_partial *a, const struct decode_pa
 	return ok;
 }
 
+/* Write a format to memory, from a walk over the trace, or from a result if there is one. */
+static char *format(const struct work *w, const struct format_type *type, struct decode_partial *p,
+		    size_t *len)
+{
+	const unsigned int vcpus = trace_reader_info(w->reader)->vcpus;
+	struct format_walk walk = {.reader = w->reader,
+				   .symbols = w->symbols,
+				   .type = type,
+				   .by_cr3 = decode_by_cr3_new(false),
+				   .one_vcpu = true,
+				   .vcpu = w->vcpu};
+	struct format_joined joined = {.type = type, .reader = w->reader, .symbols = w->symbols};
+	struct format_sum unused;
+	char *text;
+
+	joined.parts = calloc(vcpus, sizeof(*joined.parts));
+	walk.out = joined.out = open_memstream(&text, len);
+	if (!walk.out || !walk.by_cr3 || !joined.parts)
+		die("no memory");
+	if (p)
+		joined.parts[w->vcpu] = p->parts;
+	if (p ? format_joined_write(&joined) : format_walk(&walk, &unused))
+		die("cannot write a format");
+	fclose(walk.out);
+	/* Closing its ends may have allocated memory. */
+	if (p)
+		p->parts = joined.parts[w->vcpu];
+	free(joined.parts);
+	decode_by_cr3_free(walk.by_cr3);
+	return text;
+}
+
+/* Compare files that are made of changes of flow with those of a walk. */
+static bool same_formats(const struct work *w, struct decode_partial *joined)
+{
+	static const char *const names[] = {"edges", "drcov", "bolt", "autofdo", "bitmap"};
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t n, m;
+		char *x = format(w, format_find(names[i]), NULL, &n);
+		char *y = format(w, format_find(names[i]), joined, &m);
+
+		ok = n == m && !memcmp(x, y, n);
+		if (!ok)
+			fprintf(stderr, "partials: another file of %s\n", names[i]);
+		sum.files++;
+		free(x);
+		free(y);
+	}
+	return ok;
+}
+
 static bool same(const struct work *w, struct decode_partial *whole, struct decode_partial *joined)
 {
 	struct decode_calls *a, *b;
@@ -278,6 +351,8 @@ static bool same(const struct work *w, struct decode_partial *whole, struct deco
 
 	if (decode_partial_is_listing(w->kind))
 		return ok && same_listings(whole, joined);
+	if (w->kind == DECODE_PARTIAL_EDGES)
+		ok = ok && (w->described || same_formats(w, joined));
 	if (w->kind != DECODE_PARTIAL_CALLS)
 		return ok && same_spaces(&whole->parts, &joined->parts);
 	a = plain_tree(w);
@@ -325,6 +400,13 @@ static void damage(uint8_t *stream, size_t len, unsigned int n)
 	}
 }
 
+/* Listings and trees of spaces are made of each fourth plan. */
+static bool is_wanted(enum decode_partial_kind kind, unsigned int plan)
+{
+	return kind == DECODE_PARTIAL_COUNTS || kind == DECODE_PARTIAL_CALLS ||
+	       kind == DECODE_PARTIAL_EDGES || plan % 4 == 3;
+}
+
 /* Make all plans of a vCPU. Returns false after the first difference. */
 static bool run_vcpu(struct work *w, uint64_t bytes, unsigned int plans, unsigned int places)
 {
@@ -342,11 +424,8 @@ static bool run_vcpu(struct work *w, uint64_t bytes, unsigned int plans, unsigne
 		damage(stream, len, places);
 		if (decode_shards_plan(w->reader, w->vcpu, &how, &w->plan))
 			die("cannot plan");
-		for (w->kind = 0;
-		     ok && w->plan.n &&
-		     w->kind < (i % 4 == 3 ? DECODE_PARTIAL_KINDS : DECODE_PARTIAL_SPACES);
-		     w->kind++)
-			ok = run_plan(w);
+		for (w->kind = 0; ok && w->plan.n && w->kind < DECODE_PARTIAL_KINDS; w->kind++)
+			ok = !is_wanted(w->kind, i) || run_plan(w);
 		free(w->plan.at);
 		memcpy(stream, copy, len);
 	}
@@ -371,13 +450,17 @@ int main(int argc, char **argv)
 	for (; ok && w.vcpu < trace_reader_info(w.reader)->vcpus; w.vcpu++)
 		ok = run_vcpu(&w, (uint64_t)atoll(argv[1]), (unsigned int)atoi(argv[2]),
 			      (unsigned int)atoi(argv[4]));
-	printf("plans %llu, shards %llu, spaces %llu, edges %llu, shares %llu, listings %llu "
+	printf("plans %llu, shards %llu, spaces %llu, edges %llu, blocks %llu, ranges %llu, files "
+	       "%llu, shares "
+	       "%llu, listings %llu "
 	       "bytes, "
 	       "pieces %llu%% of the trace, "
 	       "joined %llu, repaired %llu%s\n",
 	       (unsigned long long)sum.plans, (unsigned long long)sum.shards,
 	       (unsigned long long)sum.spaces, (unsigned long long)sum.edges,
-	       (unsigned long long)sum.shares, (unsigned long long)sum.text,
+	       (unsigned long long)sum.blocks, (unsigned long long)sum.ranges,
+	       (unsigned long long)sum.files, (unsigned long long)sum.shares,
+	       (unsigned long long)sum.text,
 	       (unsigned long long)(sum.pieces ? 100 * sum.piece_bytes / sum.pieces /
 							 trace_reader_extent(w.reader)->file_bytes
 					       : 0),

@@ -102,15 +102,15 @@ static int check(const struct cli_export_format *f, const struct trace_reader *r
 	return CLI_EXIT_OK;
 }
 
-/* Find the address that is 0 in the file. Returns an exit status. */
-static int find_base(const struct cli_export_format *f, const struct trace_reader *reader,
-		     uint64_t *base)
+int cli_export_base(const struct cli_export_format *f, const struct trace_reader *reader,
+		    uint64_t *base)
 {
 	int err;
 
 	*base = f->base;
 	if (f->has_base && f->type->relative == FORMAT_ALL)
-		return cli_fail(CLI_EXIT_USAGE, "export: --base: only with --to=bolt and autofdo");
+		return cli_fail(CLI_EXIT_USAGE, "%s: --base: only with --to=bolt and autofdo",
+				f->verb);
 	if (f->has_base || f->type->relative != FORMAT_AT_BEGIN)
 		return CLI_EXIT_OK;
 	err = format_modules_begin(reader, base);
@@ -118,9 +118,9 @@ static int find_base(const struct cli_export_format *f, const struct trace_reade
 		return CLI_EXIT_OK;
 	if (err == -ENOENT)
 		return cli_fail(CLI_EXIT_USAGE,
-				"export: %s: give --base=ADDR, the address of the first segment of "
+				"%s: %s: give --base=ADDR, the address of the first segment of "
 				"the binary, because the trace does not have one binary",
-				f->path);
+				f->verb, f->path);
 	return cli_fail(CLI_EXIT_HOST, "%s: %s: %s", f->verb, f->path, strerror(-err));
 }
 
@@ -152,7 +152,7 @@ int cli_export_prepare(struct cli_export_format *f, struct trace_reader *reader,
 	trace_reader_spaces(reader, &spaces);
 	status = check(f, reader, spaces);
 	if (!status)
-		status = find_base(f, reader, &w->base);
+		status = cli_export_base(f, reader, &w->base);
 	if (!status)
 		status = cli_memory_open(f->memory, f->verb, reader);
 	if (!status && !spaces) {

@@ -49,6 +49,10 @@ void cli_export_release(struct cli_export_walk *w);
 int cli_export_whole(const struct cli_export_format *f, const struct format_walk *w,
 		     const struct format_sum *sum);
 
+/* Find the address that is 0 in a file of the format. Returns an exit status, after one line. */
+int cli_export_base(const struct cli_export_format *f, const struct trace_reader *reader,
+		    uint64_t *base);
+
 /* Export a trace. Returns an exit status. */
 int cli_export_format(struct cli_export_format *f, struct trace_reader *reader);
 

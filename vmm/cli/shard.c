@@ -10,7 +10,8 @@
 #include "cli/option.h"
 #include "cli/shard_show.h"
 
-#define AT(member) .field = offsetof(struct cli_shard_options, member)
+#define AT(member)    .field = offsetof(struct cli_shard_options, member)
+#define GIVEN(member) .given = offsetof(struct cli_shard_options, member)
 
 static const char *const actions[] = {"plan", "cut", "run", "merge", "sbatch", NULL};
 static const char *const runners[] = {"slurm", "parallel", "sh", NULL};
@@ -30,8 +31,8 @@ static const struct cli_option rows[] = {
 	 "plan: for a tree of calls for each address space; with --insn and --blocks: print the "
 	 "space",
 	 cli_take_flag, AT(spaces)},
-	{0, "edges", NULL, "plan: for the changes of flow of each address space", cli_take_flag,
-	 AT(edges)},
+	{0, "edges", NULL, "plan: for the blocks and changes of flow of each address space",
+	 cli_take_flag, AT(edges)},
 	{'i', "insn", NULL, "plan: for a listing of all instructions and events", cli_take_flag,
 	 AT(insn)},
 	{0, "blocks", NULL, "plan: for a listing of blocks and events", cli_take_flag, AT(blocks)},
@@ -67,9 +68,11 @@ static const struct cli_option rows[] = {
 	 "merge, sbatch: the executed lines and functions, as an lcov tracefile", cli_take_flag,
 	 AT(coverage)},
 	{0, "to", "=FORMAT",
-	 "merge, sbatch: a file of vpt export: folded, svg or callgrind of a plan with --spaces, "
-	 "edges or lcov of one with --edges",
+	 "merge, sbatch: a file of vpt export: folded, svg or callgrind of a plan with --spaces; "
+	 "edges, lcov, drcov, bolt, autofdo or bitmap of one with --edges",
 	 cli_take_name, AT(to), .words = cli_shard_formats},
+	{0, "base", "=ADDR", "merge, sbatch: with --to=bolt and autofdo: as in vpt export",
+	 cli_take_number, AT(base), GIVEN(has_base)},
 	{'l', "limit", "=N", "merge, sbatch: at most N lines, or functions", cli_take_number,
 	 AT(limit)},
 	{'j', "json", NULL,

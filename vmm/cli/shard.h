@@ -19,6 +19,8 @@ struct cli_shard_options {
 	bool insn, blocks, lines; /* plan: for a listing */
 	bool pti;		  /* plan: of vpt decode */
 	const char *to;		  /* merge, sbatch: a format, or NULL */
+	bool has_base;
+	uint64_t base; /* merge, sbatch: of vpt export; valid only if @has_base is set */
 	bool coverage, json, quiet;
 	uint64_t limit, jobs;
 	struct cli_symbols symbols;

@@ -230,6 +230,8 @@ static int batch(struct batch *b)
 		.coverage = o->coverage,
 		.json = o->json,
 		.to = o->to,
+		.has_base = o->has_base,
+		.base = o->base,
 		.limit = o->limit,
 	};
 	if (b->script.tasks > shards)

@@ -237,6 +237,8 @@ static int merge(struct merge *m)
 		status = check_missing(m);
 	if (!status)
 		status = cli_shard_open(o, &m->plan, &m->result.reader, &m->result.symbols);
+	if (!status)
+		status = cli_shard_base(o, &m->plan, &m->result);
 	if (status)
 		return status;
 	m->result.calls = decode_calls_new(m->result.symbols);

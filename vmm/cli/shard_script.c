@@ -134,6 +134,8 @@ static void write_merge(const struct cli_shard_script *s, FILE *out)
 		fputs(" --json", out);
 	if (s->to)
 		fprintf(out, " --to=%s", s->to);
+	if (s->has_base)
+		fprintf(out, " --base=0x%" PRIx64, s->base);
 	if (s->limit != UINT64_MAX)
 		fprintf(out, " --limit=%" PRIu64, s->limit);
 	fprintf(out, "\n%s", merge_body);

@@ -26,7 +26,9 @@ struct cli_shard_script {
 	uint64_t megabytes;  /* likewise */
 	bool coverage, json; /* options of the merge */
 	const char *to;	     /* likewise, or NULL */
-	uint64_t limit;	     /* likewise; UINT64_MAX: none */
+	bool has_base;
+	uint64_t base;	/* likewise; valid only if @has_base is set */
+	uint64_t limit; /* likewise; UINT64_MAX: none */
 };
 
 /* Write a word of the shell that stands for @text, whatever its bytes are. */

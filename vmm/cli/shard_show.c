@@ -8,12 +8,14 @@
 #include "cli/cli.h"
 #include "cli/decode_calls.h"
 #include "cli/decode_show.h"
+#include "cli/export_format.h"
 #include "decode/by_cr3.h"
 #include "decode/coverage.h"
 #include "decode/spaces.h"
 #include "formats/joined.h"
 
-const char *const cli_shard_formats[] = {"folded", "svg", "callgrind", "edges", "lcov", NULL};
+const char *const cli_shard_formats[] = {"folded", "svg",  "callgrind", "edges",  "lcov",
+					 "drcov",  "bolt", "autofdo",	"bitmap", NULL};
 
 int cli_shard_show_check(const struct cli_shard_options *o, const struct cli_plan *plan)
 {
@@ -31,6 +33,8 @@ int cli_shard_show_check(const struct cli_shard_options *o, const struct cli_pla
 				"shard: --json: %s is a plan of edges: their output "
 				"is CSV",
 				o->path);
+	if (o->has_base && (!o->to || format_find(o->to)->relative == FORMAT_ALL))
+		return cli_fail(CLI_EXIT_USAGE, "shard: --base: only with --to=bolt and autofdo");
 	if (!o->to)
 		return CLI_EXIT_OK;
 	/* It is made of edges, and of the blocks that are counted with them. */
@@ -41,6 +45,20 @@ int cli_shard_show_check(const struct cli_shard_options *o, const struct cli_pla
 		return cli_fail(CLI_EXIT_USAGE, "shard: --to=%s: make the plan with --%s", o->to,
 				wanted[kind]);
 	return CLI_EXIT_OK;
+}
+
+int cli_shard_base(const struct cli_shard_options *o, const struct cli_plan *plan,
+		   struct cli_shard_result *result)
+{
+	const struct cli_export_format f = {
+		.verb = "shard",
+		.type = o->to ? format_find(o->to) : NULL,
+		.path = cli_shard_trace(o, plan),
+		.has_base = o->has_base,
+		.base = o->base,
+	};
+
+	return f.type ? cli_export_base(&f, result->reader, &result->base) : CLI_EXIT_OK;
 }
 
 /* Add the conditional branches of a space: (address, 1 if taken). */
@@ -66,6 +84,18 @@ static int add_branches(struct trace_pairs *to, const struct decode_space_edges 
 	return 0;
 }
 
+/* Add the blocks of a space to those of all. A tracefile has no numbers of instructions. */
+static int add_blocks(struct decode_tally *to, const struct trace_pairs *blocks)
+{
+	size_t i;
+
+	for (i = 0; i < blocks->n; i++)
+		if (!decode_tally_add_count(to, blocks->at[i].a, decode_block_last(&blocks->at[i]),
+					    blocks->at[i].value, 0))
+			return -ENOMEM;
+	return 0;
+}
+
 static int show_format(const char *name, const struct cli_shard_result *r)
 {
 	const struct format_joined j = {
@@ -74,6 +104,7 @@ static int show_format(const char *name, const struct cli_shard_result *r)
 		.reader = r->reader,
 		.symbols = r->symbols,
 		.parts = r->parts,
+		.base = r->base,
 	};
 
 	if (j.type->lines && debug_symbols_read_lines(r->symbols))
@@ -91,9 +122,15 @@ static int show_lcov(struct cli_shard_result *r)
 	int err = debug_symbols_read_lines(r->symbols);
 	size_t k;
 
-	for (i = 0; !err && i < vcpus; i++)
-		for (k = 0; !err && k < r->parts[i].spaces.n; k++)
-			err = add_branches(&branches, &r->parts[i].spaces.at[k].edges);
+	for (i = 0; !err && i < vcpus; i++) {
+		for (k = 0; !err && k < r->parts[i].spaces.n; k++) {
+			const struct decode_space_edges *edges = &r->parts[i].spaces.at[k].edges;
+
+			err = add_branches(&branches, edges);
+			if (!err)
+				err = add_blocks(&r->tally, &edges->blocks);
+		}
+	}
 	decode_tally_sort(&r->tally);
 	if (!err)
 		err = decode_coverage_write(r->symbols, &r->tally, &branches, stdout, &sum);
@@ -206,7 +243,8 @@ int cli_shard_show(const struct cli_shard_options *o, const struct cli_plan *pla
 	case DECODE_PARTIAL_SPACES:
 		return o->to ? show_format(o->to, r) : show_trees(o, r);
 	case DECODE_PARTIAL_EDGES:
-		return o->to && !strcmp(o->to, "lcov") ? show_lcov(r) : show_format("edges", r);
+		return o->to && !strcmp(o->to, "lcov") ? show_lcov(r)
+						       : show_format(o->to ? o->to : "edges", r);
 	default:
 		return show_counts(o, r, no_lines);
 	}

@@ -20,11 +20,16 @@ struct cli_shard_result {
 	struct {
 		struct cli_shard_range *at;
 		size_t n, room;
-	} ranges; /* of listings: the results, in order */
+	} ranges;      /* of listings: the results, in order */
+	uint64_t base; /* the address that is 0 in a format with `relative` */
 };
 
 /* Check that the plan has what the options want. Returns an exit status. */
 int cli_shard_show_check(const struct cli_shard_options *o, const struct cli_plan *plan);
+
+/* Find the base of the format, of an open trace. Returns an exit status. */
+int cli_shard_base(const struct cli_shard_options *o, const struct cli_plan *plan,
+		   struct cli_shard_result *result);
 
 /*
  * Print the result on standard output. Its trees are closed. Sets *no_lines if there is no debug

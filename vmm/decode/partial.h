@@ -21,7 +21,7 @@ enum decode_partial_kind {
 	DECODE_PARTIAL_COUNTS, /* how often each block ran */
 	DECODE_PARTIAL_CALLS,  /* the tree of calls */
 	DECODE_PARTIAL_SPACES, /* the tree of calls of each address space */
-	DECODE_PARTIAL_EDGES,  /* the changes of flow of each address space */
+	DECODE_PARTIAL_EDGES,  /* the blocks and changes of flow of each address space */
 	DECODE_PARTIAL_INSNS,  /* a listing of all instructions and events */
 	DECODE_PARTIAL_BLOCKS, /* a listing of all blocks and events */
 	DECODE_PARTIAL_KINDS
@@ -73,7 +73,7 @@ struct decode_partial {
 	struct decode_partial_end ends[2];
 	struct decode_partial_counter counter;
 	struct decode_summary sum;
-	struct decode_tally tally;	 /* COUNTS, EDGES: all blocks */
+	struct decode_tally tally;	 /* COUNTS */
 	struct decode_calls *calls;	 /* CALLS: open, and NULL in a result without items */
 	struct decode_space_parts parts; /* SPACES, EDGES */
 	struct decode_shares shares;	 /* COUNTS of a trace with address spaces */

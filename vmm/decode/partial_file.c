@@ -15,16 +15,38 @@
 #include "trace/crc32c.h"
 
 #define MAGIC	0x0a54524150545056ull /* "VPTPART\n" */
-#define VERSION 3u
+#define VERSION 4u
 
-enum table { BLOCKS, PIECES, NODES, FRAMES, SPACES, EDGES, CHUNKS, TEXT, SHARES, TABLES };
+/* Tables with small entries come last, so that the entries of all tables are aligned. */
+enum table {
+	BLOCKS,
+	PIECES,
+	NODES,
+	FRAMES,
+	SPACES,
+	EDGES,
+	SPACE_BLOCKS,
+	RANGES,
+	SHARES,
+	CHUNKS,
+	MAP,
+	TEXT,
+	TABLES
+};
 
 static const size_t entry_bytes[TABLES] = {
-	sizeof(struct decode_block_count),	sizeof(struct decode_calls_piece),
-	sizeof(struct decode_calls_piece_node), sizeof(struct decode_calls_piece_frame),
-	sizeof(struct decode_partial_space),	sizeof(struct decode_partial_edge),
-	sizeof(struct decode_text_chunk),	1,
-	sizeof(struct decode_partial_share),
+	[BLOCKS] = sizeof(struct decode_block_count),
+	[PIECES] = sizeof(struct decode_calls_piece),
+	[NODES] = sizeof(struct decode_calls_piece_node),
+	[FRAMES] = sizeof(struct decode_calls_piece_frame),
+	[SPACES] = sizeof(struct decode_partial_space),
+	[EDGES] = sizeof(struct decode_partial_edge),
+	[SPACE_BLOCKS] = sizeof(struct decode_partial_block),
+	[RANGES] = sizeof(struct decode_partial_range),
+	[SHARES] = sizeof(struct decode_partial_share),
+	[CHUNKS] = sizeof(struct decode_text_chunk),
+	[MAP] = sizeof(struct decode_partial_byte),
+	[TEXT] = 1,
 };
 
 /* The tables follow in their order. */
@@ -52,17 +74,20 @@ struct header {
 	char first_error[256];
 };
 
-VPT_STATIC_ASSERT(sizeof(struct header) == 1544 + 8 * DECODE_FLOW_COUNT,
+VPT_STATIC_ASSERT(sizeof(struct header) == 1592 + 8 * DECODE_FLOW_COUNT,
 		  "a file format: a change needs a new VERSION");
 
 VPT_STATIC_ASSERT(sizeof(struct decode_block_count) == 32 &&
 			  sizeof(struct decode_calls_piece) == 64 &&
 			  sizeof(struct decode_calls_piece_node) == 32 &&
 			  sizeof(struct decode_calls_piece_frame) == 24 &&
-			  sizeof(struct decode_partial_space) == 56 &&
+			  sizeof(struct decode_partial_space) == 128 &&
 			  sizeof(struct decode_partial_edge) == 32 &&
 			  sizeof(struct decode_text_chunk) == 8 &&
-			  sizeof(struct decode_partial_share) == 80,
+			  sizeof(struct decode_partial_share) == 80 &&
+			  sizeof(struct decode_partial_block) == 32 &&
+			  sizeof(struct decode_partial_range) == 32 &&
+			  sizeof(struct decode_partial_byte) == 4,
 		  "docs/abi/vpt-part.md has these sizes");
 
 static int put(int fd, const void *bytes, size_t len)
@@ -139,6 +164,9 @@ static int put_tables(const struct decode_partial *p, const struct decode_calls_
 		[CHUNKS] = {p->text.chunks.at, p->text.chunks.n},
 		[TEXT] = {p->text.bytes.at, p->text.bytes.n},
 		[SHARES] = {shares->at, shares->n},
+		[SPACE_BLOCKS] = {s->blocks.at, s->blocks.n},
+		[RANGES] = {s->ranges.at, s->ranges.n},
+		[MAP] = {s->map.at, s->map.n},
 	};
 	struct header h;
 	unsigned int i;
@@ -221,7 +249,7 @@ static const char *check_header(const struct image *m, uint64_t left)
 		return "damaged: bytes follow its tables";
 	if (copy.kind >= DECODE_PARTIAL_KINDS || copy.first >= copy.end || copy.begins > 1 ||
 	    copy.known > 1 || copy.unfit[0] > 1 || copy.unfit[1] > 1 || copy.has_calls > 1 ||
-	    copy.broken > 1)
+	    copy.broken > 1 || (copy.has_calls && copy.kind != DECODE_PARTIAL_CALLS))
 		return "damaged: a value of its header is not possible";
 	return NULL;
 }
@@ -332,10 +360,11 @@ static int take_spaces(const struct image *m, struct decode_partial *p)
 							       .nodes = TABLE(m, NODES),
 							       .frames = TABLE(m, FRAMES)},
 						     .spaces = TABLE(m, SPACES),
-						     .edges = TABLE(m, EDGES)};
+						     .edges = TABLE(m, EDGES),
+						     .blocks = TABLE(m, SPACE_BLOCKS),
+						     .ranges = TABLE(m, RANGES),
+						     .map = TABLE(m, MAP)};
 
-	if (m->h.now && m->h.now >= m->h.table[SPACES].entries)
-		return -EINVAL;
 	p->parts = (struct decode_space_parts){
 		.wanted = p->kind == DECODE_PARTIAL_EDGES ? DECODE_SPACE_EDGES : DECODE_SPACE_CALLS,
 		.broken = m->h.broken,

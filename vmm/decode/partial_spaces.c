@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode/partial_edges.h"
 #include "trace/vec.h"
 
 #define APPEND(to, from)                                      \
@@ -27,54 +28,22 @@ static bool append_pieces(struct decode_calls_pieces *to, const struct decode_ca
 	return true;
 }
 
-static bool append_edges(struct decode_partial_spaces *to, const struct decode_space_edges *from)
-{
-	unsigned int k;
-	size_t i;
-
-	for (k = 0; k < DECODE_EDGE_COUNT; k++) {
-		const struct trace_pairs *pairs = &from->kind[k];
-
-		for (i = 0; i < pairs->n; i++) {
-			if (!trace_vec_room(&to->edges))
-				return false;
-			to->edges.at[to->edges.n++] =
-				(struct decode_partial_edge){.from = pairs->at[i].a,
-							     .to = pairs->at[i].b,
-							     .count = pairs->at[i].value,
-							     .kind = k};
-		}
-	}
-	return true;
-}
-
 static bool make_space(struct decode_space_part *part, struct decode_partial_spaces *to)
 {
-	const struct decode_space_edges *e = &part->edges;
-	const size_t pieces = to->calls.pieces.n, edges = to->edges.n;
+	const size_t pieces = to->calls.pieces.n;
 	const struct decode_calls_pieces *calls = NULL;
+	struct decode_partial_space s = {
+		.id = part->id, .has_calls = part->calls != NULL, .before = part->before};
 
 	if (part->calls) {
 		calls = decode_calls_close_open(part->calls);
 		if (!calls || !append_pieces(&to->calls, calls))
 			return false;
 	}
-	if (!append_edges(to, e) || !trace_vec_room(&to->spaces))
+	s.pieces = to->calls.pieces.n - pieces;
+	if (!decode_partial_edges_make(&part->edges, to, &s) || !trace_vec_room(&to->spaces))
 		return false;
-	to->spaces.at[to->spaces.n++] = (struct decode_partial_space){
-		.id = part->id,
-		.pieces = to->calls.pieces.n - pieces,
-		.edges = to->edges.n - edges,
-		.has_calls = part->calls != NULL,
-		.begin = (uint8_t)e->begin,
-		.ends = e->ends,
-		.known = e->from.known,
-		.event = e->from.event,
-		.class = e->from.class,
-		.first = e->first,
-		.ip = e->from.ip,
-		.next = e->from.next,
-	};
+	to->spaces.at[to->spaces.n++] = s;
 	return true;
 }
 
@@ -86,7 +55,7 @@ int decode_partial_spaces_make(struct decode_space_parts *p, struct decode_parti
 		if (!make_space(&p->spaces.at[i], to))
 			return -ENOMEM;
 	}
-	return 0;
+	return decode_partial_map_make(&p->map, to) ? 0 : -ENOMEM;
 }
 
 void decode_partial_spaces_free(struct decode_partial_spaces *s)
@@ -96,13 +65,15 @@ void decode_partial_spaces_free(struct decode_partial_spaces *s)
 	free(s->calls.frames.at);
 	free(s->spaces.at);
 	free(s->edges.at);
+	free(s->blocks.at);
+	free(s->ranges.at);
+	free(s->map.at);
 }
 
 /* The rest of the tables. */
 struct left {
 	struct decode_calls_pieces calls;
-	const struct decode_partial_edge *edges;
-	size_t nedges;
+	struct decode_partial_edges_left edges;
 };
 
 /* Cut the first @n pieces off. Returns false if there are fewer. */
@@ -148,58 +119,56 @@ static int take_calls(struct left *left, const struct decode_partial_space *s, b
 	return to->calls && decode_calls_join(to->calls, &pieces) ? 0 : -ENOMEM;
 }
 
-static int take_edges(struct left *left, const struct decode_partial_space *s,
-		      struct decode_space_edges *to)
+/* Returns true if a space has what results of this kind do not have. */
+static bool is_foreign(const struct decode_space_parts *p, const struct decode_partial_space *s)
 {
-	uint64_t i;
+	if (p->wanted == DECODE_SPACE_CALLS)
+		return s->edges || s->blocks || s->ranges || s->before;
+	/* A space of which only events are known is the first one. */
+	return s->before && p->spaces.n;
+}
 
-	if (s->edges > left->nedges || s->begin > DECODE_EDGES_CLOSED || s->ends > 1 ||
-	    s->known > 1 || s->event > 1 || s->reserved[0] || s->reserved[1])
+static int take_space(struct decode_space_parts *p, struct left *left,
+		      const struct decode_partial_space *s, struct trace_pairs *seen)
+{
+	const bool foreign = is_foreign(p, s);
+	struct decode_space_part *part = decode_space_parts_add(p, s->id);
+	struct trace_pair *pair = part ? trace_pairs_add(seen, s->id, s->before) : NULL;
+	int err;
+
+	if (!pair)
+		return -ENOMEM;
+	if (foreign || pair->value++)
 		return -EINVAL;
-	for (i = 0; i < s->edges; i++, left->edges++, left->nedges--) {
-		const struct decode_partial_edge *e = left->edges;
-		struct trace_pair *pair;
+	part->before = s->before;
+	err = take_calls(left, s, p->wanted == DECODE_SPACE_CALLS, part);
+	return err ? err : decode_partial_edges_take(&left->edges, s, &part->edges);
+}
 
-		if (e->kind >= DECODE_EDGE_COUNT || e->reserved)
-			return -EINVAL;
-		pair = trace_pairs_add(&to->kind[e->kind], e->from, e->to);
-		if (!pair)
-			return -ENOMEM;
-		pair->value += e->count;
-	}
-	to->begin = (enum decode_edges_begin)s->begin;
-	to->ends = s->ends;
-	to->first = s->first;
-	to->from = (struct decode_from){.known = s->known,
-					.event = s->event,
-					.class = s->class,
-					.ip = s->ip,
-					.next = s->next};
-	return 0;
+/* Returns true if the space that ran last is one of @p. */
+static bool has_last(const struct decode_space_parts *p)
+{
+	if (p->spaces.n < 2)
+		return !p->now;
+	return p->now < p->spaces.n && !p->spaces.at[p->now].before;
 }
 
 int decode_partial_spaces_take(const struct decode_partial_spaces *from,
 			       struct decode_space_parts *p)
 {
-	struct left left = {from->calls, from->edges.at, from->edges.n};
-	const bool calls = p->wanted == DECODE_SPACE_CALLS;
+	struct left left = {from->calls,
+			    {from->edges.at, from->edges.n, from->blocks.at, from->blocks.n,
+			     from->ranges.at, from->ranges.n}};
 	struct trace_pairs seen = {.n = 0};
 	int err = 0;
 	size_t i;
 
-	for (i = 0; !err && i < from->spaces.n; i++) {
-		const struct decode_partial_space *s = &from->spaces.at[i];
-		struct decode_space_part *part = decode_space_parts_add(p, s->id);
-		struct trace_pair *pair = part ? trace_pairs_add(&seen, s->id, 0) : NULL;
-
-		err = !pair ? -ENOMEM : pair->value++ ? -EINVAL : take_calls(&left, s, calls, part);
-		if (!err)
-			err = take_edges(&left, s, &part->edges);
-	}
+	for (i = 0; !err && i < from->spaces.n; i++)
+		err = take_space(p, &left, &from->spaces.at[i], &seen);
 	trace_pairs_free(&seen);
-	if (err)
-		return err;
-	return left.calls.pieces.n || left.calls.nodes.n || left.calls.frames.n || left.nedges
-		       ? -EINVAL
-		       : 0;
+	if (!err && (!has_last(p) || left.calls.pieces.n || left.calls.nodes.n ||
+		     left.calls.frames.n || left.edges.nedges || left.edges.nblocks ||
+		     left.edges.nranges || (from->map.n && p->wanted != DECODE_SPACE_EDGES)))
+		err = -EINVAL;
+	return err ? err : decode_partial_map_take(from, &p->map);
 }

@@ -9,21 +9,48 @@
 
 struct decode_partial_space {
 	uint64_t id;
-	uint64_t pieces,
-		edges; /* how many of the tables are its own, behind those of the space before */
+	/* How many of the tables are its own, behind those of the space before. */
+	uint64_t pieces, edges, blocks, ranges;
 	uint8_t has_calls;
+	/* Of struct decode_space_edges, and of its `from`. */
 	uint8_t begin; /* enum decode_edges_begin */
 	uint8_t ends;
-	/* Of `from` of struct decode_space_edges. */
 	uint8_t known, event, class;
-	uint8_t reserved[2];
-	uint64_t first, ip, next;
+	uint8_t waits, inherits;
+	uint8_t before; /* of struct decode_space_part */
+	/* Of struct decode_ranges. */
+	uint8_t head_runs, cut, now_runs;
+	uint8_t by; /* enum decode_range_begin */
+	uint8_t reserved[3];
+	uint64_t first, ip, next, block, mapped;
+	uint64_t head[2], now[2]; /* of the ranges: the first and the last instruction */
 };
 
 struct decode_partial_edge {
 	uint64_t from, to, count;
 	uint32_t kind; /* enum decode_edge_kind */
 	uint32_t reserved;
+};
+
+struct decode_partial_block {
+	uint64_t ip;
+	uint64_t last; /* the IP of the last instruction */
+	uint64_t count;
+	uint32_t size; /* of the last instruction; 0 if not known */
+	uint32_t reserved;
+};
+
+struct decode_partial_range {
+	uint64_t first, last, count;
+	uint32_t by; /* enum decode_range_begin */
+	uint32_t reserved;
+};
+
+/* A byte of struct decode_block_map that is not 0. */
+struct decode_partial_byte {
+	uint16_t index;
+	uint8_t count;
+	uint8_t reserved;
 };
 
 /* Zero-initialise. */
@@ -37,6 +64,18 @@ struct decode_partial_spaces {
 		struct decode_partial_edge *at;
 		size_t n, room;
 	} edges;
+	struct {
+		struct decode_partial_block *at;
+		size_t n, room;
+	} blocks;
+	struct {
+		struct decode_partial_range *at;
+		size_t n, room;
+	} ranges;
+	struct {
+		struct decode_partial_byte *at;
+		size_t n, room;
+	} map;
 };
 
 /* Make the tables. The trees of @p are closed. Returns 0 or -ENOMEM. Free @to in any case. */
@@ -44,7 +83,7 @@ int decode_partial_spaces_make(struct decode_space_parts *p, struct decode_parti
 void decode_partial_spaces_free(struct decode_partial_spaces *s);
 
 /*
- * Take the tables into @p, which is empty but for `wanted`. They may be those of a forged file. Returns 0, -EINVAL or
+ * Take the tables into @p, which is empty but for `wanted` and `now`. They may be those of a forged file. Returns 0, -EINVAL or
  * -ENOMEM. Free @p in any case.
  */
 int decode_partial_spaces_take(const struct decode_partial_spaces *from,

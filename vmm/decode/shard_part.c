@@ -23,7 +23,7 @@ struct taker {
 	const struct debug_symbols *symbols;
 	struct decode_shard_listing *listing; /* NULL if there is none */
 	bool shares;			      /* count the spaces that the file describes */
-	bool parts;			      /* trees or edges of each space */
+	bool parts;			      /* trees, or changes of flow, of each space */
 	bool tally;			      /* blocks */
 };
 
@@ -74,7 +74,7 @@ static int take_items(struct decode_flow *flow, const struct taker *taker,
 			return -ENOMEM;
 		if (!take_item(taker, &item, to))
 			return -ENOMEM;
-		/* A flow of RTIT does not count, nor does one of edges. */
+		/* A flow of RTIT does not count. */
 		if (taker->tally && item.kind == DECODE_ITEM_BLOCK &&
 		    !decode_tally_add(&to->tally, item.ip, item.last, item.insns))
 			return -ENOMEM;
@@ -119,7 +119,7 @@ static int take(struct decode_flow *flow, const struct decode_shard_part *part,
 {
 	struct taker taker = {
 		.symbols = part->symbols,
-		.tally = part->kind == DECODE_PARTIAL_COUNTS || part->kind == DECODE_PARTIAL_EDGES,
+		.tally = part->kind == DECODE_PARTIAL_COUNTS,
 	};
 	int err = part->code ? 0 : begin_taker(part, &taker, to), end;
 

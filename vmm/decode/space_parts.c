@@ -19,13 +19,24 @@ struct decode_space_part *decode_space_parts_add(struct decode_space_parts *p, u
 	return part;
 }
 
+/* Return the index of the first space that is known to have run. */
+static size_t first_space(const struct decode_space_parts *p)
+{
+	return p->spaces.n && p->spaces.at[0].before;
+}
+
+static bool has_run(const struct decode_space_parts *p)
+{
+	return p->spaces.n > first_space(p);
+}
+
 static struct decode_space_part *find(struct decode_space_parts *p, uint64_t id)
 {
-	size_t i;
+	size_t i = first_space(p);
 
-	if (p->now < p->spaces.n && p->spaces.at[p->now].id == id)
+	if (p->now >= i && p->now < p->spaces.n && p->spaces.at[p->now].id == id)
 		return &p->spaces.at[p->now];
-	for (i = 0; i < p->spaces.n; i++) {
+	for (; i < p->spaces.n; i++) {
 		if (p->spaces.at[i].id == id)
 			return &p->spaces.at[i];
 	}
@@ -41,18 +52,24 @@ static bool break_part(struct decode_space_part *part)
 	return !part->calls || decode_calls_item(part->calls, &item);
 }
 
-/* Make a space that runs for the first time in this part. */
+/* Make the tree of a space that runs for the first time in this part. */
 static struct decode_space_part *begin(struct decode_space_parts *p,
 				       const struct debug_symbols *symbols, uint64_t id)
 {
 	struct decode_space_part *part = decode_space_parts_add(p, id);
 
-	if (part && p->wanted == DECODE_SPACE_CALLS) {
+	if (part)
 		part->calls = decode_calls_new_open(symbols);
-		if (!part->calls)
-			return NULL;
-	}
-	return !part || !p->broken || break_part(part) ? part : NULL;
+	return part && part->calls && (!p->broken || break_part(part)) ? part : NULL;
+}
+
+/*
+ * Return the first space that a gap breaks. Events of the part before lead to the first space that
+ * runs, and not over a gap behind it.
+ */
+static size_t first_broken(const struct decode_space_parts *p)
+{
+	return has_run(p) ? first_space(p) : 0;
 }
 
 static bool break_all(struct decode_space_parts *p)
@@ -60,7 +77,7 @@ static bool break_all(struct decode_space_parts *p)
 	size_t i;
 
 	p->broken = true;
-	for (i = 0; i < p->spaces.n; i++) {
+	for (i = first_broken(p); i < p->spaces.n; i++) {
 		if (!break_part(&p->spaces.at[i]))
 			return false;
 	}
@@ -73,8 +90,64 @@ static bool is_break(const struct decode_item *item)
 	       (item->kind == DECODE_ITEM_EVENT && item->event == DECODE_FLOW_OVERFLOW);
 }
 
-bool decode_space_parts_item(struct decode_space_parts *p, const struct debug_symbols *symbols,
-			     const struct decode_item *item)
+/* Add the space that ran last in the part before. */
+static struct decode_space_part *add_before(struct decode_space_parts *p)
+{
+	struct decode_space_part *part = decode_space_parts_add(p, 0);
+
+	if (!part)
+		return NULL;
+	part->before = true;
+	if (p->broken)
+		decode_space_edges_break(&part->edges);
+	return part;
+}
+
+/*
+ * Returns true if the place from which a new space is reached is not known: another space @ran, or the
+ * flow was interrupted. Events behind a gap lead to the space that ran last, which may be this one.
+ */
+static bool begins_broken(const struct decode_space_parts *p, bool ran)
+{
+	return ran || (p->broken && !first_space(p));
+}
+
+/* Make a space the one that runs. A place of another space does not lead to it. */
+static struct decode_space_part *enter(struct decode_space_parts *p, uint64_t id)
+{
+	const bool ran = has_run(p);
+	struct decode_space_part *part = find(p, id);
+
+	if (part && part == &p->spaces.at[p->now])
+		return part;
+	if (!part)
+		part = decode_space_parts_add(p, id);
+	if (!part)
+		return NULL;
+	if (begins_broken(p, ran))
+		decode_space_edges_break(&part->edges);
+	p->now = (size_t)(part - p->spaces.at);
+	return part;
+}
+
+/* Take an item for changes of flow. An event whose space is not known is of the space that ran last. */
+static bool take_flow(struct decode_space_parts *p, const struct decode_item *item)
+{
+	struct decode_space_part *part;
+
+	if (is_break(item) && !break_all(p))
+		return false;
+	if (item->kind != DECODE_ITEM_BLOCK && item->kind != DECODE_ITEM_EVENT)
+		return true;
+	if (item->kind == DECODE_ITEM_BLOCK || item->space)
+		part = enter(p, item->space ? item->space->id : NOT_KNOWN);
+	else
+		part = p->spaces.n ? &p->spaces.at[p->now] : add_before(p);
+	return part && decode_space_edges_item(&part->edges, &p->map, item);
+}
+
+static bool take_calls(struct decode_space_parts *p, const struct debug_symbols *symbols,
+		       const struct decode_item *item)
 {
 	const uint64_t id = item->space ? item->space->id : NOT_KNOWN;
 	struct decode_space_part *part;
@@ -92,8 +165,13 @@ bool decode_space_parts_item(struct decode_space_parts *p, const struct debug_sy
 	if (!part)
 		return false;
 	p->now = (size_t)(part - p->spaces.at);
-	return part->calls ? decode_calls_item(part->calls, item)
-			   : decode_space_edges_item(&part->edges, item);
+	return decode_calls_item(part->calls, item);
+}
+
+bool decode_space_parts_item(struct decode_space_parts *p, const struct debug_symbols *symbols,
+			     const struct decode_item *item)
+{
+	return p->wanted == DECODE_SPACE_EDGES ? take_flow(p, item) : take_calls(p, symbols, item);
 }
 
 static bool join_calls(struct decode_space_part *to, struct decode_space_part *from)
@@ -106,13 +184,7 @@ static bool join_calls(struct decode_space_part *to, struct decode_space_part *f
 	return to->calls && pieces && decode_calls_join(to->calls, pieces);
 }
 
-/* Join a part of a space to what was before, which may be nothing. */
-static bool join_part(struct decode_space_part *to, struct decode_space_part *from)
-{
-	return join_calls(to, from) && decode_space_edges_join(&to->edges, &from->edges);
-}
-
-/* Append a space that did not run before. */
+/* Append a tree of a space that did not run before. */
 static bool append(struct decode_space_parts *p, struct decode_space_part *from)
 {
 	struct decode_space_part *to =
@@ -121,19 +193,74 @@ static bool append(struct decode_space_parts *p, struct decode_space_part *from)
 	if (!to)
 		return false;
 	if (p->broken)
-		return join_part(to, from);
+		return join_calls(to, from);
 	*to = *from;
 	*from = (struct decode_space_part){.id = to->id};
 	return true;
 }
 
-/* Break the spaces of @p that did not run in @next. */
+static bool join_trees(struct decode_space_parts *p, struct decode_space_parts *next)
+{
+	struct decode_space_part *from, *to;
+	size_t i;
+
+	for (i = 0; i < next->spaces.n; i++) {
+		from = &next->spaces.at[i];
+		to = find(p, from->id);
+		if (!(to ? join_calls(to, from) : append(p, from)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Find the space of a part, or add it. Its first block is reached from the end of @p only if the same
+ * space ran there. @ran says if one did, and @last which.
+ */
+static struct decode_space_part *continue_at(struct decode_space_parts *p, uint64_t id, bool ran,
+					     size_t last)
+{
+	struct decode_space_part *to = find(p, id);
+	const bool is_new = !to;
+
+	if (is_new)
+		to = decode_space_parts_add(p, id);
+	if (to && (is_new ? begins_broken(p, ran) : ran && to != &p->spaces.at[last]))
+		decode_space_edges_break(&to->edges);
+	return to;
+}
+
+static bool join_flows(struct decode_space_parts *p, const struct decode_space_parts *next)
+{
+	const bool ran = has_run(p);
+	const size_t last = p->now;
+	struct decode_space_part *to;
+	size_t i;
+
+	for (i = 0; i < next->spaces.n; i++) {
+		const struct decode_space_part *from = &next->spaces.at[i];
+
+		if (from->before)
+			to = p->spaces.n ? &p->spaces.at[last] : add_before(p);
+		else
+			to = continue_at(p, from->id, ran, last);
+		if (!to || !decode_space_edges_join(&to->edges, &p->map, &from->edges))
+			return false;
+	}
+	return decode_block_map_join(&p->map, &next->map);
+}
+
+/* Break those of the first @n spaces of @p that did not run in @next, which was joined. */
 static bool break_others(struct decode_space_parts *p, struct decode_space_parts *next, size_t n)
 {
 	size_t i;
 
-	for (i = 0; i < n; i++) {
-		if (!find(next, p->spaces.at[i].id) && !break_part(&p->spaces.at[i]))
+	for (i = first_broken(p); i < n; i++) {
+		struct decode_space_part *part = &p->spaces.at[i];
+
+		if (i == p->now && first_space(next))
+			continue;
+		if ((part->before || !find(next, part->id)) && !break_part(part))
 			return false;
 	}
 	return true;
@@ -142,23 +269,28 @@ static bool break_others(struct decode_space_parts *p, struct decode_space_parts
 bool decode_space_parts_join(struct decode_space_parts *p, struct decode_space_parts *next)
 {
 	const size_t before = p->spaces.n;
-	struct decode_space_part *from, *to;
-	size_t i;
+	const struct decode_space_part *last;
 
-	for (i = 0; i < next->spaces.n; i++) {
-		from = &next->spaces.at[i];
-		to = find(p, from->id);
-		if (!(to ? join_part(to, from) : append(p, from)))
-			return false;
-	}
-	if (next->broken && !break_others(p, next, before))
+	if (!(p->wanted == DECODE_SPACE_EDGES ? join_flows(p, next) : join_trees(p, next)) ||
+	    (next->broken && !break_others(p, next, before)))
 		return false;
 	p->broken |= next->broken;
-	if (next->spaces.n) {
-		to = find(p, next->spaces.at[next->now].id);
-		p->now = (size_t)(to - p->spaces.at);
+	if (has_run(next)) {
+		last = find(p, next->spaces.at[next->now].id);
+		p->now = (size_t)(last - p->spaces.at);
 	}
 	decode_space_parts_free(next);
+	return true;
+}
+
+bool decode_space_parts_close(struct decode_space_parts *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->spaces.n; i++) {
+		if (!decode_space_edges_close(&p->spaces.at[i].edges, &p->map))
+			return false;
+	}
 	return true;
 }
 
@@ -171,5 +303,6 @@ void decode_space_parts_free(struct decode_space_parts *p)
 		decode_space_edges_free(&p->spaces.at[i].edges);
 	}
 	free(p->spaces.at);
+	decode_block_map_free(&p->map);
 	*p = (struct decode_space_parts){.wanted = p->wanted};
 }

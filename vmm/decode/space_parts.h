@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The results of each address space of a vCPU, in a part of a trace: its tree of calls, or its
- * changes of flow. Spaces are those of decode/by_cr3.h, without tasks.
+ * The results of each address space of a vCPU, in a part of a trace. They are its tree of calls, or
+ * its blocks and changes of flow. Spaces are those of decode/by_cr3.h, without tasks.
  */
 #ifndef VMM_DECODE_SPACE_PARTS_H
 #define VMM_DECODE_SPACE_PARTS_H
@@ -15,6 +15,11 @@ struct decode_space_part {
 	uint64_t id; /* that of the space, which is its CR3; ~0 if the space is not known */
 	struct decode_calls *calls; /* an open tree, or NULL */
 	struct decode_space_edges edges;
+	/*
+	 * EDGES: events of the space that ran last in the part before. Only the first space can be this
+	 * one, and its @id is not used.
+	 */
+	bool before;
 };
 
 /* The results that are collected of each space. */
@@ -29,12 +34,14 @@ struct decode_space_parts {
 	} spaces;
 	/* The flow was interrupted, which ended the stacks of the spaces of earlier parts, too. */
 	bool broken;
-	size_t now; /* the index of the space that ran last */
+	size_t now;		     /* the index of the space that ran last */
+	struct decode_block_map map; /* EDGES: of all spaces */
 };
 
 /*
  * Take an item of a flow of blocks, merged by functions if trees are wanted, after
- * decode_by_cr3_item(). Returns false if there is no memory.
+ * decode_by_cr3_item(). Changes of flow are those of a walk (formats/walk.h). Returns false if there is
+ * no memory.
  */
 bool decode_space_parts_item(struct decode_space_parts *p, const struct debug_symbols *symbols,
 			     const struct decode_item *item);
@@ -43,6 +50,8 @@ bool decode_space_parts_item(struct decode_space_parts *p, const struct debug_sy
 bool decode_space_parts_join(struct decode_space_parts *p, struct decode_space_parts *next);
 /* Append an empty space. The caller gives it a tree. Returns NULL if there is no memory. */
 struct decode_space_part *decode_space_parts_add(struct decode_space_parts *p, uint64_t id);
+/* Count what is open at both ends of the changes of flow. Returns false if there is no memory. */
+bool decode_space_parts_close(struct decode_space_parts *p);
 void decode_space_parts_free(struct decode_space_parts *p);
 
 #endif /* VMM_DECODE_SPACE_PARTS_H */

@@ -68,6 +68,7 @@ const struct format_type format_type_autofdo = {
 	.lane = format_taken_lane,
 	.edge = format_taken_edge,
 	.block = format_taken_block,
+	.join = format_taken_join,
 	.end = end,
 	.close = format_taken_close,
 };

@@ -51,17 +51,28 @@ static int lane(struct format_run *run, struct format_lane *l)
 	return l->own ? 0 : -ENOMEM;
 }
 
-/* Count a block by its first and last byte. */
+/* Add a block by its first and last byte. */
+static int add(struct format_lane *l, uint64_t ip, uint64_t last, uint8_t size)
+{
+	return trace_pairs_add(l->own, ip, last + (size ? size - 1u : 0)) ? 0 : -ENOMEM;
+}
+
 static int block(struct format_run *run, struct format_lane *l, const struct format_block *b)
 {
-	struct trace_pair *pair =
-		trace_pairs_add(l->own, b->ip, b->last + (b->size ? b->size - 1u : 0));
+	(void)run;
+	return add(l, b->ip, b->last, b->size);
+}
+
+static int join(struct format_run *run, struct format_lane *l, const struct decode_space_edges *e)
+{
+	size_t i;
+	int err = 0;
 
 	(void)run;
-	if (!pair)
-		return -ENOMEM;
-	pair->value++;
-	return 0;
+	for (i = 0; !err && i < e->blocks.n; i++)
+		err = add(l, e->blocks.at[i].a, decode_block_last(&e->blocks.at[i]),
+			  decode_block_size(&e->blocks.at[i]));
+	return err;
 }
 
 /* Find or add the module of an address. Returns 0, -ENOMEM, or -EOVERFLOW. */
@@ -187,6 +198,7 @@ const struct format_type format_type_drcov = {
 	.begin = begin,
 	.lane = lane,
 	.block = block,
+	.join = join,
 	.end = end,
 	.close = close,
 };

@@ -20,16 +20,36 @@ static int lane(struct format_run *run, struct format_lane *l)
 	return l->own ? 0 : -ENOMEM;
 }
 
-static int edge(struct format_run *run, struct format_lane *l, const struct format_edge *e)
+static int add(struct format_lane *l, enum decode_edge_kind kind, uint64_t from, uint64_t to,
+	       uint64_t count)
 {
 	struct counts *counts = l->own;
-	struct trace_pair *pair = trace_pairs_add(&counts->kind[e->kind], e->from, e->to);
+	struct trace_pair *pair = trace_pairs_add(&counts->kind[kind], from, to);
 
-	(void)run;
 	if (!pair)
 		return -ENOMEM;
-	pair->value += e->count;
+	pair->value += count;
 	return 0;
+}
+
+static int edge(struct format_run *run, struct format_lane *l, const struct format_edge *e)
+{
+	(void)run;
+	return add(l, e->kind, e->from, e->to, e->count);
+}
+
+static int join(struct format_run *run, struct format_lane *l, const struct decode_space_edges *e)
+{
+	unsigned int k;
+	size_t i;
+	int err = 0;
+
+	(void)run;
+	for (k = 0; k < DECODE_EDGE_COUNT; k++)
+		for (i = 0; !err && i < e->kind[k].n; i++)
+			err = add(l, (enum decode_edge_kind)k, e->kind[k].at[i].a,
+				  e->kind[k].at[i].b, e->kind[k].at[i].value);
+	return err;
 }
 
 /* Write a field in quotes. A spreadsheet would compute a field that begins like a formula. */
@@ -99,4 +119,4 @@ static void close(struct format_run *run)
 }
 
 const struct format_type format_type_edges = {
-	.name = "edges", .lane = lane, .edge = edge, .end = end, .close = close};
+	.name = "edges", .lane = lane, .edge = edge, .join = join, .end = end, .close = close};

@@ -17,6 +17,7 @@
 #include "debug/symbol.h"
 #include "decode/calls.h"
 #include "decode/edge.h"
+#include "decode/space_edges.h"
 #include "trace/reader.h"
 
 /* An address space on a vCPU. Viewers show it as a thread, or as the root of stacks. */
@@ -118,6 +119,13 @@ struct format_type {
 	 */
 	int (*vm_exit)(struct format_run *run, struct format_lane *guest, struct format_lane *host,
 		       uint64_t ip, enum format_exit exit);
+	/*
+	 * Without a walk (joined.h): take the blocks and changes of flow of a lane, or the map of a
+	 * vCPU. Their ends are closed.
+	 */
+	int (*join)(struct format_run *run, struct format_lane *lane,
+		    const struct decode_space_edges *edges);
+	int (*join_map)(struct format_run *run, const struct decode_block_map *map);
 	/* The walk is complete. run->lanes have their trees of calls. */
 	int (*end)(struct format_run *run);
 	/* Free run->own. It is called once if begin() was, also after an error. */

@@ -9,8 +9,11 @@
 
 bool format_can_join(const struct format_type *type, enum decode_space_wanted *wanted)
 {
-	*wanted = type->edge ? DECODE_SPACE_EDGES : DECODE_SPACE_CALLS;
-	return type->end && !type->block && !type->span_begin && !type->instant && !type->vm_exit;
+	const bool edges = type->join || type->join_map;
+
+	*wanted = edges ? DECODE_SPACE_EDGES : DECODE_SPACE_CALLS;
+	return edges || (type->end && !format_has_blocks(type) && !type->span_begin &&
+			 !type->instant && !type->vm_exit);
 }
 
 static int add_calls(struct format_run *run, struct format_lane *lane, struct decode_calls *calls)
@@ -21,25 +24,6 @@ static int add_calls(struct format_run *run, struct format_lane *lane, struct de
 		return -ENOMEM;
 	run->insns += decode_calls_insns(lane->calls);
 	return 0;
-}
-
-static int add_edges(struct format_run *run, struct format_lane *lane,
-		     const struct decode_space_edges *edges)
-{
-	unsigned int k;
-	int err = 0;
-	size_t i;
-
-	for (k = 0; k < DECODE_EDGE_COUNT; k++) {
-		for (i = 0; !err && i < edges->kind[k].n; i++) {
-			const struct trace_pair *pair = &edges->kind[k].at[i];
-			const struct format_edge edge = {pair->a, pair->b, (enum decode_edge_kind)k,
-							 pair->value};
-
-			err = run->type->edge(run, lane, &edge);
-		}
-	}
-	return err;
 }
 
 /* Find the space of an id again. */
@@ -55,7 +39,23 @@ static int add_space(struct format_run *run, struct decode_by_cr3 *by_cr3,
 	err = format_lanes_find(run, item.space, &lane);
 	if (err)
 		return err;
-	return part->calls ? add_calls(run, lane, part->calls) : add_edges(run, lane, &part->edges);
+	if (part->calls)
+		return add_calls(run, lane, part->calls);
+	return run->type->join ? run->type->join(run, lane, &part->edges) : 0;
+}
+
+static int add_vcpu(struct format_run *run, struct decode_by_cr3 *by_cr3,
+		    struct decode_space_parts *parts)
+{
+	int err = decode_space_parts_close(parts) ? 0 : -ENOMEM;
+	size_t i;
+
+	for (i = 0; !err && i < parts->spaces.n; i++) {
+		/* Before the first space, an event has no lane. */
+		if (!parts->spaces.at[i].before)
+			err = add_space(run, by_cr3, &parts->spaces.at[i]);
+	}
+	return err || !run->type->join_map ? err : run->type->join_map(run, &parts->map);
 }
 
 static int add_all(const struct format_joined *j, struct format_run *run)
@@ -63,14 +63,9 @@ static int add_all(const struct format_joined *j, struct format_run *run)
 	const unsigned int vcpus = trace_reader_info(j->reader)->vcpus;
 	struct decode_by_cr3 *by_cr3 = decode_by_cr3_new(false);
 	int err = by_cr3 ? 0 : -ENOMEM;
-	size_t i;
 
-	for (; !err && run->vcpu < vcpus; run->vcpu++) {
-		struct decode_space_parts *parts = &j->parts[run->vcpu];
-
-		for (i = 0; !err && i < parts->spaces.n; i++)
-			err = add_space(run, by_cr3, &parts->spaces.at[i]);
-	}
+	for (; !err && run->vcpu < vcpus; run->vcpu++)
+		err = add_vcpu(run, by_cr3, &j->parts[run->vcpu]);
 	decode_by_cr3_free(by_cr3);
 	return err;
 }
@@ -81,6 +76,7 @@ int format_joined_write(const struct format_joined *j)
 				 .reader = j->reader,
 				 .symbols = j->symbols,
 				 .type = j->type,
+				 .base = j->base,
 				 .inside = true};
 	int err = run.type->begin ? run.type->begin(&run) : 0;
 

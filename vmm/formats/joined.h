@@ -13,17 +13,18 @@ struct format_joined {
 	const struct debug_symbols *symbols; /* NULL if there are none */
 	struct decode_space_parts
 		*parts; /* those of each vCPU of the trace, from its begin to its end */
+	uint64_t base;	/* of struct format_run */
 };
 
 /*
  * Returns true if the format can be made of results of address spaces, and sets *wanted to their
- * kind. Formats with times, events or blocks need a walk.
+ * kind. Formats with times or events need a walk.
  */
 bool format_can_join(const struct format_type *type, enum decode_space_wanted *wanted);
 
 /*
  * Write the format. The trees of the results are closed. The caller checks the errors of @out. Returns
- * 0 or -ENOMEM.
+ * 0 or -errno.
  */
 int format_joined_write(const struct format_joined *j);
 

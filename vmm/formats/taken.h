@@ -23,6 +23,8 @@ int format_taken_edge(struct format_run *run, struct format_lane *lane,
 		      const struct format_edge *edge);
 int format_taken_block(struct format_run *run, struct format_lane *lane,
 		       const struct format_block *block);
+int format_taken_join(struct format_run *run, struct format_lane *lane,
+		      const struct decode_space_edges *edges);
 void format_taken_close(struct format_run *run);
 
 /*
