@@ -44,6 +44,13 @@ calls() {
 		tap_run "loops $1, calls behind $2, jobs $jobs: $(wc -l <"$dir/got") calls" \
 			sh -c "[ -s '$dir/want' ] && cmp '$dir/want' '$dir/got' && cmp '$dir/out.1' '$dir/out.$jobs'"
 	done
+	rm -rf "$dir/plan" "$dir/plan.d"
+	"$VPT" shard plan -q --shards=7 -o "$dir/plan" "$dir/t.vpt"
+	shards=$(($(wc -l <"$dir/plan") - 1))
+	[ $shards -eq 1 ] || "$VPT" shard run -q "$dir/plan" 0-$((shards - 2))
+	"$VPT" shard run -q "$dir/plan" $((shards - 1))
+	"$VPT" shard merge "$dir/plan" >"$dir/merged"
+	tap_run "loops $1, calls behind $2, shards: $shards" cmp "$dir/out.1" "$dir/merged"
 	bytes=$("$VPT" info --json "$dir/t.vpt" | sed -n 's/.*"psbs":[0-9]*,"bytes":\([0-9]*\).*/\1/p')
 	tap_run "loops $1: $bytes bytes, at least $3" test "${bytes:-0}" -ge "$3"
 }

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/decode_stop.h"
 #include "cli/open.h"
 #include "cli/shard_show.h"
 #include "decode/calls_piece.h"
+#include "decode/shard_part.h"
 #include "trace/vec.h"
 
 struct merge {
@@ -120,10 +122,10 @@ static int append(struct merge *m, struct decode_partial *all, struct decode_par
 
 /*
  * Join the results of a vCPU, from shard @from to before @to. @last is not joined yet, so that it can
- * be decoded again with what follows.
+ * be decoded again with what follows. *begin is the first shard of the last result.
  */
 static int join_shards(struct merge *m, uint32_t from, uint32_t to, struct decode_partial *all,
-		       struct decode_partial *last)
+		       struct decode_partial *last, uint32_t *begin)
 {
 	struct cli_shard_range range = {from, m->ends[from]};
 	struct decode_partial next = {.end = 0}, before;
@@ -150,6 +152,7 @@ static int join_shards(struct merge *m, uint32_t from, uint32_t to, struct decod
 		}
 	}
 	decode_partial_free(&next);
+	*begin = last->first;
 	if (!status && append(m, all, last))
 		status = cli_fail(CLI_EXIT_HOST, "shard: %s", strerror(ENOMEM));
 	return status;
@@ -178,11 +181,53 @@ static int add_vcpu(struct merge *m, struct decode_partial *p)
 		       : -ENOMEM;
 }
 
+/* Returns true if the summary shows the last calls of a vCPU. */
+static bool shows_last_calls(const struct merge *m, unsigned int vcpu)
+{
+	const struct cli_decode_stop stop = {.pm = trace_reader_stop(m->result.reader)};
+
+	return m->plan.kind == DECODE_PARTIAL_COUNTS && !m->o->coverage &&
+	       cli_decode_stop_wants(&stop, vcpu);
+}
+
+/* Decode the shards of a range once more for the last calls. */
+static int find_last_calls(struct merge *m, const struct cli_shard_range *range)
+{
+	struct decode_shard shard;
+	struct decode_shard_part part = cli_shard_part(&m->plan, range, &shard);
+	struct decode_partial unused;
+	int err;
+
+	m->result.last_calls = (struct decode_last_calls){.n = 0};
+	part.reader = m->result.reader;
+	part.last_calls = &m->result.last_calls;
+	err = decode_shard_part(&part, &unused);
+	decode_partial_free(&unused);
+	return err ? cli_shard_failed(m->o, &m->plan, range, err) : CLI_EXIT_OK;
+}
+
+/* Find the last calls in the shards from @last to before @to, or from @from on if there are too few. */
+static int take_last_calls(struct merge *m, uint32_t from, uint32_t to, uint32_t last)
+{
+	const struct decode_last_calls *calls = &m->result.last_calls;
+	int status;
+
+	if (!shows_last_calls(m, m->plan.shards.at[from].vcpu))
+		return CLI_EXIT_OK;
+	status = find_last_calls(m, &(struct cli_shard_range){last, to});
+	if (status || last == from || decode_last_calls_get(calls, DECODE_LAST_CALLS - 1))
+		return status;
+	return find_last_calls(m, &(struct cli_shard_range){from, to});
+}
+
 static int join_vcpu(struct merge *m, uint32_t from, uint32_t to)
 {
 	struct decode_partial all = {.end = 0}, last = {.end = 0};
-	int status = join_shards(m, from, to, &all, &last);
+	uint32_t begin;
+	int status = join_shards(m, from, to, &all, &last, &begin);
 
+	if (!status)
+		status = take_last_calls(m, from, to, begin);
 	if (!status && add_vcpu(m, &all))
 		status = cli_fail(CLI_EXIT_HOST, "shard: %s", strerror(ENOMEM));
 	decode_partial_free(&all);

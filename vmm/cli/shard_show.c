@@ -198,7 +198,7 @@ static int show_counts(const struct cli_shard_options *o, struct cli_shard_resul
 		       bool *no_lines)
 {
 	struct cli_names names = {.symbols = r->symbols};
-	struct cli_decode_stop stop = {.pm = trace_reader_stop(r->reader)};
+	struct cli_decode_stop stop = {.pm = trace_reader_stop(r->reader), .last = r->last_calls};
 	size_t spaces;
 	const bool has_spaces = trace_reader_spaces(r->reader, &spaces) && spaces;
 	const struct cli_decode_show what = {

@@ -4,6 +4,7 @@
 #define VMM_CLI_SHARD_SHOW_H
 
 #include "cli/shard.h"
+#include "decode/last_calls.h"
 
 /* The formats that are made of partial results, for an option's words. */
 extern const char *const cli_shard_formats[];
@@ -20,8 +21,9 @@ struct cli_shard_result {
 	struct {
 		struct cli_shard_range *at;
 		size_t n, room;
-	} ranges;      /* of listings: the results, in order */
-	uint64_t base; /* the address that is 0 in a format with `relative` */
+	} ranges;			     /* of listings: the results, in order */
+	struct decode_last_calls last_calls; /* of COUNTS, if the guest was stopped */
+	uint64_t base;			     /* the address that is 0 in a format with `relative` */
 };
 
 /* Check that the plan has what the options want. Returns an exit status. */

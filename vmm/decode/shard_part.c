@@ -22,6 +22,7 @@ struct taker {
 	struct decode_by_cr3 *by_cr3; /* NULL if spaces are not wanted */
 	const struct debug_symbols *symbols;
 	struct decode_shard_listing *listing; /* NULL if there is none */
+	struct decode_last_calls *last_calls; /* NULL if they are not wanted */
 	bool shares;			      /* count the spaces that the file describes */
 	bool parts;			      /* trees, or changes of flow, of each space */
 	bool tally;			      /* blocks */
@@ -68,6 +69,8 @@ static int take_items(struct decode_flow *flow, const struct taker *taker,
 		if (err || item.kind == DECODE_ITEM_END)
 			return err;
 		decode_summary_item(&to->sum, to->vcpu, &item);
+		if (taker->last_calls)
+			decode_last_calls_item(taker->last_calls, &item);
 		if (taker->shares && !decode_shares_item(&to->shares, &item))
 			return -ENOMEM;
 		if (to->calls && !decode_calls_item(to->calls, &item))
@@ -119,6 +122,7 @@ static int take(struct decode_flow *flow, const struct decode_shard_part *part,
 {
 	struct taker taker = {
 		.symbols = part->symbols,
+		.last_calls = part->last_calls,
 		.tally = part->kind == DECODE_PARTIAL_COUNTS,
 	};
 	int err = part->code ? 0 : begin_taker(part, &taker, to), end;
@@ -261,7 +265,8 @@ static enum decode_flow_unit unit_of(const struct decode_shard_part *part)
 {
 	switch (part->kind) {
 	case DECODE_PARTIAL_COUNTS:
-		return has_spaces(part) ? DECODE_FLOW_BLOCKS : DECODE_FLOW_COUNTS;
+		return has_spaces(part) || part->last_calls ? DECODE_FLOW_BLOCKS
+							    : DECODE_FLOW_COUNTS;
 	case DECODE_PARTIAL_INSNS:
 		return DECODE_FLOW_INSNS;
 	default:

@@ -3,6 +3,7 @@
 #ifndef VMM_DECODE_SHARD_PART_H
 #define VMM_DECODE_SHARD_PART_H
 
+#include "decode/last_calls.h"
 #include "decode/partial.h"
 #include "decode/shard_listing.h"
 #include "decode/shard_plan.h"
@@ -25,6 +26,8 @@ struct decode_shard_part {
 	const struct decode_shard *shard;
 	/* If not NULL, it receives the code that the part uses, and the result has no trees and no listing. */
 	struct decode_shard_code *code;
+	/* COUNTS: if not NULL, it receives the last calls. Set it to zeros. */
+	struct decode_last_calls *last_calls;
 };
 
 /*
