@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Comparison of items of two flows, without their times. */
+/* Comparison of items of two flows. */
 #ifndef TESTS_LIB_SAME_ITEMS_H
 #define TESTS_LIB_SAME_ITEMS_H
 
@@ -12,6 +12,13 @@ static inline bool same_part(const struct decode_part *a, const struct decode_pa
 {
 	return a->ip == b->ip && a->next == b->next && a->function == b->function &&
 	       a->insns == b->insns && a->class == b->class;
+}
+
+static inline bool same_time(const struct decode_when *a, const struct decode_when *b)
+{
+	return a->known == b->known && a->relative == b->relative && a->tsc == b->tsc &&
+	       a->lo == b->lo && a->hi == b->hi && a->until == b->until && a->cycles == b->cycles &&
+	       a->span_cycles == b->span_cycles && a->span_ticks == b->span_ticks;
 }
 
 static inline bool same_cfe(const struct decode_cfe *a, const struct decode_cfe *b)

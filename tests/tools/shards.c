@@ -60,11 +60,15 @@ static int next(struct cursor *c)
 
 static bool same(const struct cursor *a, const struct cursor *b)
 {
+	const struct decode_when *x = &a->item.when, *y = &b->item.when;
+
 	if (a->item.kind != b->item.kind)
 		return false;
+	/* How parts are gathered depends on shards, and their bounds depend on that. */
 	if (a->item.kind == DECODE_ITEM_PARTS)
-		return same_part(&a->item.parts[a->part], &b->item.parts[b->part]);
-	return same_item(&a->item, &b->item);
+		return same_part(&a->item.parts[a->part], &b->item.parts[b->part]) &&
+		       x->known == y->known && x->relative == y->relative && x->tsc == y->tsc;
+	return same_item(&a->item, &b->item) && same_time(x, y);
 }
 
 static int differ(const char *what, const struct cursor *a, const struct cursor *b)
@@ -180,7 +184,19 @@ static bool same_visits(struct decode_flow *a, struct decode_flow *b, const stru
 	return ok;
 }
 
-enum unit { COUNTS, SPLIT_COUNTS, BRANCHES, BLOCKS, MERGED, CALLS, LIST_BLOCKS, LIST_INSNS, UNITS };
+enum unit {
+	COUNTS,
+	SPLIT_COUNTS,
+	BRANCHES,
+	BLOCKS,
+	TIMED_BLOCKS,
+	MERGED,
+	TIMED_MERGED,
+	CALLS,
+	LIST_BLOCKS,
+	LIST_INSNS,
+	UNITS
+};
 
 static int compare(struct cursor *a, struct cursor *b, const char *what, enum unit unit,
 		   struct sum *sum)
@@ -252,8 +268,9 @@ static enum decode_flow_unit unit_of(enum unit unit)
 static int compare_unit(struct cursor *a, struct cursor *b, unsigned int vcpu, enum unit unit,
 			const struct decode_shards_how *how, struct sum *sum)
 {
-	static const char *const names[] = {"counts", "split counts", "branches", "blocks",
-					    "merged blocks"};
+	static const char *const names[] = {
+		"counts",	 "split counts",	  "branches", "blocks", "times",
+		"merged blocks", "times of merged blocks"};
 
 	if (how->listing)
 		return compare_listings(a, b, vcpu, how);
@@ -264,7 +281,7 @@ static int run(struct trace_reader *reader, unsigned int vcpu, enum unit unit,
 	       const struct decode_shards_how *how, struct sum *sum)
 {
 	const enum decode_flow_unit by = unit_of(unit);
-	const bool merged = unit == MERGED || unit == CALLS;
+	const bool merged = unit >= MERGED && unit <= CALLS;
 	struct cursor a = {0}, b = {0};
 	struct decode_shards_done done;
 	uint64_t at;
@@ -272,6 +289,10 @@ static int run(struct trace_reader *reader, unsigned int vcpu, enum unit unit,
 
 	if (!err)
 		err = decode_shards_open(reader, vcpu, by, how, &b.flow);
+	if (!err && (unit == TIMED_BLOCKS || unit == TIMED_MERGED)) {
+		decode_flow_keep_time(a.flow);
+		decode_flow_keep_time(b.flow);
+	}
 	if (!err && unit == SPLIT_COUNTS) {
 		at = trace_reader_stream_bytes(reader, vcpu) * (how->random % 64) / 64;
 		if (decode_flow_items_from(a.flow, at) != decode_flow_items_from(b.flow, at))

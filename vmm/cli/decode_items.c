@@ -188,19 +188,21 @@ static bool wants_all(const struct cli_decode *d)
 	       !cli_decode_side_part(&d->o->side);
 }
 
+static bool is_listing(const struct cli_decode *d)
+{
+	return d->o->mode == CLI_DECODE_INSN || d->o->mode == CLI_DECODE_BLOCKS;
+}
+
 /* Returns true if a listing of all items is wanted, which threads can print in parts. */
 static bool is_one_listing(const struct cli_decode *d)
 {
-	return wants_all(d) && (d->o->mode == CLI_DECODE_INSN || d->o->mode == CLI_DECODE_BLOCKS);
+	return wants_all(d) && is_listing(d);
 }
 
-/*
- * Return the number of threads. A flow with times depends on all earlier packets, and has no shards. A
- * plan of shards takes longer than a few lines of a listing.
- */
+/* Return the number of threads. A plan of shards takes longer than a few lines of a listing. */
 static unsigned int jobs_of(const struct cli_decode *d)
 {
-	if (is_timed(d) || (is_one_listing(d) && d->left < LINES_OF_THREADS))
+	if (is_listing(d) && !d->cuts && d->left < LINES_OF_THREADS)
 		return 1;
 	return cli_jobs(d->o->jobs, d->reader);
 }

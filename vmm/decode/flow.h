@@ -31,7 +31,8 @@ void decode_flow_close(struct decode_flow *flow);
 void decode_flow_keep_time(struct decode_flow *flow);
 /*
  * Allow PARTS items in a flow of BLOCKS. Call this function before the first item, and after
- * decode_flow_keep_time(): all runs of an item then have one time, that of `when.tsc`. @function
+ * decode_flow_keep_time(). All runs of an item then have one time, that of `when.tsc`, and its bounds and
+ * cycles are those of any of the runs. @function
  * returns the first address of the function at an address, or DECODE_NO_FUNCTION. Returns 0 or
  * -ENOMEM. After an error the flow can only be closed.
  */

@@ -31,39 +31,27 @@ const struct decode_segment *decode_pt_flow_segment(const struct decode_flow *fl
 	return &f->segments[f->next ? f->next - 1 : 0];
 }
 
-static void end_timeline(struct decode_pt_flow *f)
+/* Find the times between packets, unless the caller does. */
+static int start_clock(struct decode_pt_flow *f, const struct decode_segment *s)
 {
-	decode_segment_end_time(f->line, &f->base.sum);
-	free(f->line_sessions);
-	f->line = NULL;
-	f->line_sessions = NULL;
-}
-
-static int start_timeline(struct decode_pt_flow *f, const struct decode_segment *s)
-{
-	struct decode_timeline_config config = {
+	const struct decode_pt_clock_input in = {
+		.info = trace_reader_info(f->reader),
+		.segment = s,
+		.periods = f->periods,
 		.bytes = f->bytes,
-		.len = s->end - s->begin,
-		.caps = f->caps,
-		.atom = decode_pt_is_atom(f),
-		.errata = TRACE_INFO_ERRATA(trace_reader_info(f->reader)->flags),
-		.nsessions = s->count,
 	};
-
 	int err;
 
-	if (!f->base.timed)
+	if (!f->base.timed || f->time_by_reads)
 		return 0;
-	/* Times are interpolated between packets, and found before the flow. */
+	/* They are interpolated, and found before the flow. */
 	err = decode_pt_window_whole(f);
-	if (err)
-		return err;
-	f->line_sessions = decode_segment_sessions(s, f->periods);
-	if (!f->line_sessions)
-		return -ENOMEM;
-	config.sessions = f->line_sessions;
-	f->line = decode_timeline_new(&config);
-	return f->line ? 0 : -ENOMEM;
+	return err ? err : decode_pt_clock_begin(&f->clock, &in);
+}
+
+void decode_pt_time_by_reads(struct decode_pt_flow *f)
+{
+	f->base.timed = f->time_by_reads = true;
 }
 
 int decode_pt_start_bytes(struct decode_pt_flow *f, const struct decode_segment *s, uint64_t from)
@@ -106,10 +94,10 @@ static int start_segment(struct decode_pt_flow *f, struct decode_item *item)
 	uint64_t bytes;
 	int err;
 
-	end_timeline(f);
+	decode_pt_clock_end(&f->clock, &f->base.sum);
 	err = decode_pt_start_bytes(f, s, s->begin);
 	if (!err)
-		err = start_timeline(f, s);
+		err = start_clock(f, s);
 	if (!err)
 		err = skipped(f, s, &bytes);
 	if (err)
@@ -130,16 +118,15 @@ static int start_segment(struct decode_pt_flow *f, struct decode_item *item)
 	return 0;
 }
 
-/* Prefer the decoder's time, which is more exact than a time by stream offset. */
-static void set_time(const struct dec_point *point, struct decode_when *when)
+static void add_time(struct decode_pt_flow *f, const struct dec_point *point,
+		     struct decode_item *item)
 {
-	if (!point->known)
-		return;
-	when->known = true;
-	when->relative = false;
-	when->tsc = point->tsc;
-	when->lo = point->lo;
-	when->hi = when->until = point->hi;
+	const struct decode_when by_decoder = {
+		.known = point->known, .tsc = point->tsc, .lo = point->lo, .hi = point->hi};
+
+	if (f->time_by_reads)
+		item->when.cycles = f->read;
+	decode_pt_clock_item(&f->clock, f->read, &by_decoder, item);
 }
 
 /* Add the current position to an item. */
@@ -157,10 +144,8 @@ static void place(struct decode_pt_flow *f, const struct decode_told *told,
 	item->left = told->left;
 	item->all_read = told->all_read;
 	item->when.known = false;
-	if (f->line)
-		decode_timeline_flow(f->line, f->read, &item->when);
 	if (f->base.timed)
-		set_time(&f->points.at[told - f->told.at], &item->when);
+		add_time(f, &f->points.at[told - f->told.at], item);
 }
 
 static void start_run(struct decode_pt_flow *f, struct decode_told *told)
@@ -313,7 +298,7 @@ static int decode_more(struct decode_pt_flow *f, struct decode_item *item)
 		more = start_segment(f, item);
 		return more ? more : 1;
 	}
-	end_timeline(f);
+	decode_pt_clock_end(&f->clock, &f->base.sum);
 	memset(item, 0, sizeof(*item));
 	item->offset = f->len;
 	return 1;
@@ -418,7 +403,7 @@ void decode_pt_flow_close(struct decode_flow *flow)
 {
 	struct decode_pt_flow *f = of(flow);
 
-	end_timeline(f);
+	decode_pt_clock_end(&f->clock, &f->base.sum);
 	decode_pt_window_close(f);
 	if (f->store != f->ahead.store)
 		decode_code_close(f->store);

@@ -13,6 +13,7 @@
 #include "decode/code.h"
 #include "decode/flow_ops.h"
 #include "decode/item.h"
+#include "decode/pt_clock.h"
 #include "libdecode/edges.h"
 #include "libdecode/pt.h"
 #include "libdecode/pt_time.h"
@@ -202,8 +203,9 @@ struct decode_pt_flow {
 	bool items_given; /* these items were returned, and the next one is of another block */
 	bool told_bare;
 
-	struct decode_timeline *line;
-	struct decode_timeline_session *line_sessions;
+	struct decode_pt_clock clock;
+	/* Items have the decoder's time alone, and the bytes that were read in place of `cycles`. */
+	bool time_by_reads;
 
 	/* The end of the shard that the flow decodes (pt_shard.h). */
 	struct {
@@ -283,6 +285,9 @@ int decode_pt_more(struct decode_flow *flow, bool whole);
 void decode_pt_live_asks(struct decode_pt_flow *f);
 /* Returns true if the decoder must wait for more of the stream. */
 bool decode_pt_live_waits(struct decode_pt_flow *f);
+
+/* pt_flow.c: compute times like decode_flow_keep_time(), but for those between packets (shards_clock.c). */
+void decode_pt_time_by_reads(struct decode_pt_flow *f);
 
 /* pt_flow.c: the functions of flow.h for a flow of this kind. */
 void decode_pt_flow_close(struct decode_flow *flow);

@@ -125,6 +125,13 @@ static void get_time(const struct dec_timing *t, struct decode_pt_state *state)
 		return;
 	state->time = t->now;
 	state->time.cycles = state->time.psb_cycles = 0;
+	if (!t->binds)
+		return;
+	state->run.first = t->first;
+	state->run.behind = t->behind;
+	state->run.eligible = t->eligible;
+	state->run.from_now = t->from_now;
+	state->run.from = t->from_now ? 0 : t->from;
 }
 
 void decode_pt_shard_state(const struct decode_pt_flow *f, struct decode_pt_state *state)
@@ -236,11 +243,18 @@ void decode_pt_state_words(const struct decode_pt_state *s, uint64_t *words)
 		anchor_words(&s->time, words + GENERAL_WORDS + FLOW_WORDS + TIME_WORDS);
 }
 
+static bool is_run_timed_alike(const struct decode_pt_state *a, const struct decode_pt_state *b)
+{
+	return a->run.first == b->run.first && a->run.behind == b->run.behind &&
+	       a->run.eligible == b->run.eligible && a->run.from_now == b->run.from_now &&
+	       a->run.from == b->run.from;
+}
+
 bool decode_pt_state_same(const struct decode_pt_state *a, const struct decode_pt_state *b)
 {
 	uint64_t x[DECODE_STATE_WORDS], y[DECODE_STATE_WORDS];
 
 	decode_pt_state_words(a, x);
 	decode_pt_state_words(b, y);
-	return !a->unfit && !b->unfit && !memcmp(x, y, sizeof(x));
+	return !a->unfit && !b->unfit && !memcmp(x, y, sizeof(x)) && is_run_timed_alike(a, b);
 }

@@ -22,6 +22,11 @@ struct decode_pt_state {
 	uint64_t function; /* the function to which a merging flow counts that block */
 	size_t session, next_switch;
 	struct dec_time time; /* without the clocks of earlier CYCs */
+	/* Of a flow with times: how the next run is timed, see struct dec_timing. */
+	struct {
+		bool first, behind, eligible, from_now;
+		uint64_t from;
+	} run;
 	size_t next_cr3, next_resumed;
 	size_t learned; /* the number of spaces that the file does not describe */
 };

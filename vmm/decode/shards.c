@@ -59,6 +59,7 @@ static void close_flow(struct decode_flow *flow)
 	for (k = 0; w->runs && k < w->plan.n; k++)
 		decode_shard_run_free(w, &w->runs[k]);
 	decode_shard_pool_free(&w->pool);
+	decode_pt_clock_end(&s->clock, &s->base.sum);
 	if (s->rest)
 		decode_pt_flow_close(s->rest);
 	if (s->alone)
@@ -149,6 +150,8 @@ static int begin_rest(struct decode_shards_flow *s)
 	decode_shard_work_end(&s->work);
 	end_window(s);
 	err = decode_pt_flow_open(s->reader, s->vcpu, s->unit, &s->rest);
+	if (!err && s->base.timed)
+		decode_pt_time_by_reads((struct decode_pt_flow *)s->rest);
 	if (!err && s->function)
 		err = decode_pt_merge(s->rest, s->function, s->context);
 	if (!err && s->work.wanted == DECODE_SHARD_BRANCHES)
@@ -162,18 +165,23 @@ static int begin_rest(struct decode_shards_flow *s)
 	return err;
 }
 
-static void end_item(const struct decode_shards_flow *s, struct decode_item *item)
+static int end_item(const struct decode_shards_flow *s, struct decode_item *item)
 {
 	memset(item, 0, sizeof(*item));
 	item->offset = first_flow(s)->len;
+	return 0;
 }
 
 int decode_shards_flow_wait(struct decode_shards_flow *s)
 {
 	int some = 1;
 
-	if (!s->begun)
+	if (!s->begun) {
+		some = decode_shards_clock_open(s);
+		if (some)
+			return some;
 		some = decode_shard_work_start(&s->work) ? 0 : 1;
+	}
 	s->begun = true;
 	if (some)
 		some = decode_shard_work_wait(&s->work);
@@ -186,7 +194,7 @@ static int next(struct decode_flow *flow, struct decode_item *item)
 {
 	struct decode_shards_flow *s = decode_shards_flow_of(flow);
 	struct decode_shard_work *w = &s->work;
-	int some;
+	int some = 0;
 
 	while (!s->rest && w->at < w->plan.n) {
 		some = decode_shards_flow_wait(s);
@@ -196,15 +204,16 @@ static int next(struct decode_flow *flow, struct decode_item *item)
 			break;
 		if (decode_shard_items_next(&w->runs[w->at].items, item)) {
 			s->returned++;
-			return 0;
+			return decode_shards_clock_item(s, item);
 		}
 		trace_reader_progress(s->reader, s->vcpu, w->plan.at[w->at].to.psb);
 		decode_shard_work_next(w);
 	}
 	if (s->rest)
-		return decode_pt_flow_next(s->rest, item);
-	end_item(s, item);
-	return 0;
+		some = decode_pt_flow_next(s->rest, item);
+	else
+		some = end_item(s, item);
+	return some ? some : decode_shards_clock_item(s, item);
 }
 
 static int counts(struct decode_flow *flow, struct decode_tally *tally, struct decode_flow_sum *sum)

@@ -36,8 +36,8 @@ struct decode_shards_done {
  * Open a flow like decode_flow_open(). The flow has no threads for units of INSNS without
  * @how->listing, and for RTIT. It has none if the file has address spaces, VMCS blocks or a source of code.
  *
- * decode_flow_keep_time() and decode_flow_runs() must not be called, and decode_flow_code() is not
- * the code of the last item.
+ * decode_flow_runs() must not be called, and decode_flow_code() is not the code of the last item. A flow with
+ * times is not for decode_shards_calls() and decode_shards_list().
  */
 int decode_shards_open(struct trace_reader *reader, unsigned int vcpu, enum decode_flow_unit unit,
 		       const struct decode_shards_how *how, struct decode_flow **flow);

@@ -12,7 +12,9 @@ struct decode_shards_flow {
 	enum decode_flow_unit unit;
 	decode_flow_function *function; /* NULL if blocks are not merged */
 	void *context;
-	uint64_t items_from; /* see decode_flow_items_from(); 0: not called */
+	uint64_t items_from;	      /* see decode_flow_items_from(); 0: not called */
+	struct decode_pt_clock clock; /* of a flow with times */
+	size_t clock_segment;	      /* the segment that follows */
 	struct decode_shard_work work;
 	struct decode_pt_carry begin; /* at the begin of the stream */
 	bool begun;
@@ -36,6 +38,10 @@ static inline const struct decode_shards_flow *decode_shards_flow_of_const(
 {
 	return (const struct decode_shards_flow *)flow;
 }
+
+/* shards_clock.c: begin with the times, and add that of the next item. Both return 0 or -errno. */
+int decode_shards_clock_open(struct decode_shards_flow *s);
+int decode_shards_clock_item(struct decode_shards_flow *s, struct decode_item *item);
 
 /* Wait for the shard that is next. Returns 1, 0 if there is a rest instead, or -errno. */
 int decode_shards_flow_wait(struct decode_shards_flow *s);

@@ -66,6 +66,13 @@ static int add(struct points *p, uint64_t clock, uint64_t tsc)
 	return 0;
 }
 
+static uint64_t no_function(void *context, uint64_t ip)
+{
+	(void)context;
+	(void)ip;
+	return DECODE_NO_FUNCTION;
+}
+
 /* Find the times of a vCPU. *related becomes false if it ran without TSC packets. */
 static int find_points(struct trace_reader *reader, unsigned int vcpu, struct points *p,
 		       bool *related)
@@ -78,6 +85,8 @@ static int find_points(struct trace_reader *reader, unsigned int vcpu, struct po
 	if (err)
 		return err;
 	decode_flow_keep_time(flow);
+	/* Where the time changes another item begins. */
+	err = decode_flow_merge(flow, no_function, NULL);
 	p->every = 1;
 	while (!err && item.kind != DECODE_ITEM_END) {
 		err = decode_flow_next(flow, &item);

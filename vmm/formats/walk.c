@@ -366,16 +366,13 @@ static bool has_times(const struct walk *w)
 	return false;
 }
 
-/* A flow with times depends on all earlier packets, and has no shards. */
 static int open_flow(struct walk *w, struct decode_flow **flow)
 {
-	struct decode_shards_how how = {.jobs = w->of->jobs};
+	const struct decode_shards_how how = {.jobs = w->of->jobs};
 	int err;
 
 	w->timed = decode_window_is_timed(&w->cutter.cut) ||
 		   (w->run.type->time && !w->of->untimed && has_times(w));
-	if (w->timed)
-		how.jobs = 1;
 	err = decode_shards_open(w->of->reader, w->run.vcpu, DECODE_FLOW_BLOCKS, &how, flow);
 	if (!err && w->timed)
 		decode_flow_keep_time(*flow);
