@@ -22,7 +22,7 @@ both() {
 	tap_run "$name: they are what is decoded" "$VPT" verify -q "$dir/b.vpt"
 }
 
-for guest in demo bytecode calls jit kernelmix legacy processes selfmod simd strings; do
+for guest in demo bytecode calls jit kernelmix legacy patched processes selfmod simd strings; do
 	both "$guest" --pt=host --model=spr "$GUEST/$guest.elf"
 done
 both "interrupts, guest" --pt=guest --model=icx "$GUEST/interrupts.elf"

@@ -28,7 +28,7 @@ same() {
 	parts=$((parts + own))
 }
 
-for guest in bytecode calls jit kernelmix legacy processes quicksort selfmod strings; do
+for guest in bytecode calls jit kernelmix legacy patched processes quicksort selfmod strings; do
 	same "$guest" --pt=host --model=spr "$GUEST/$guest.elf"
 done
 same "interrupts, guest" --pt=guest --model=icx "$GUEST/interrupts.elf"

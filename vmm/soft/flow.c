@@ -4,7 +4,7 @@
  * its generation is the processor's. Within a unit the code goes to the next block directly, with
  * the guest registers where they are. The link to a later block in the same page is valid, because a
  * block of the page runs. Only interrupt() changes the generation meanwhile. Each loop has a link
- * that sees it.
+ * that sees it. A trace also needs to know which blocks ran in the address space, so its links are checked.
  */
 #include "soft/branch.h"
 #include "soft/compiler.h"
@@ -50,7 +50,7 @@ void soft_emit_follow(struct soft_compiler *g, const struct soft_uop *u, unsigne
 	exit = soft_exit_add(g, (const void *)(uintptr_t)soft_miss, l);
 	exit->rdx = to;
 	g->live = false;
-	if (block < g->blocks && soft_unit_is_near(g, u, block)) {
+	if (block < g->blocks && !g->traced && soft_unit_is_near(g, u, block)) {
 		follow_inside(g, exit, block);
 		return;
 	}
