@@ -235,7 +235,75 @@ START_TEST(gap)
 }
 END_TEST
 
+/* Returns true if other tasks, which start at the counter with a guess, have the same state. */
+static bool starts(uint64_t insns, uint32_t at_session, uint64_t cr3)
+{
+	uint64_t words[2][DECODE_TASKS_WORDS];
+	struct decode_tasks *other;
+
+	ck_assert_int_eq(decode_tasks_open(reader, &other), 0);
+	decode_tasks_begin_at(other, 0, insns, at_session, cr3);
+	decode_tasks_words(tasks, words[0]);
+	decode_tasks_words(other, words[1]);
+	decode_tasks_close(other);
+	return !memcmp(words[0], words[1], sizeof(words[0]));
+}
+
+/* A shard starts at the counter. The CR3 at the begin of a task matters to those of the kernel only. */
+START_TEST(within)
+{
+	session(100, VPT_CTL_MASK(OS));
+	named(0x2000, 7, 7, "sh");
+	named(0, 7, 7, "id");
+	named(0, 2, 2, "kthreadd");
+	runs(110, 0x2000, 7);
+	runs(140, 0, 2);
+	begin();
+	ck_assert(starts(100, 0, 0x2000));
+	block(10, 0x2000, "none");
+	ck_assert(starts(110, 0, 0x2000));
+	block(10, 0x2000, "sh, pid 7");
+	ck_assert(starts(120, 0, 0x2000) && starts(120, 0, 0x9000));
+	ck_assert(!starts(119, 0, 0x2000) && !starts(110, 0, 0x2000) && !starts(120, 1, 0x2000));
+	block(30, 0x2000, "kthreadd, pid 2");
+	ck_assert(starts(150, 0, 0x2000) && starts(150, 0, 0x2123));
+	ck_assert(!starts(150, 0, 0x4000));
+}
+END_TEST
+
+/* The space of a thread is found by its number and its CR3, also if a block has not made it. */
+START_TEST(again)
+{
+	static const struct {
+		uint64_t cr3;
+		const char *name;
+	} rows[] = {{0x2000, "sh, pid 7"}, {0, "id, pid 7"}, {0x8000, "id, pid 7"}};
+	const struct trace_space *space;
+	char text[64];
+
+	session(0, VPT_CTL_MASK(OS));
+	named(0x2000, 7, 7, "sh");
+	named(0, 7, 7, "id");
+	runs(0, 0x2000, 7);
+	begin();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		space = decode_tasks_space(tasks, rows[i].cr3, 7);
+		decode_space_format(space, text, sizeof(text));
+		ck_assert_str_eq(text, rows[i].name);
+		ck_assert(space->flags & DECODE_SPACE_TASK && space->vcpu == 7 &&
+			  space->cr3 == rows[i].cr3);
+		ck_assert_ptr_eq(space, decode_tasks_space(tasks, rows[i].cr3, 7));
+	}
+	block(10, 0x8000, "id, pid 7");
+	/* A file of results may name a thread that the trace does not have. */
+	space = decode_tasks_space(tasks, 0x5000, 9);
+	decode_space_format(space, text, sizeof(text));
+	ck_assert_str_eq(text, "cr3 0x5000");
+}
+END_TEST
+
 TEST_SUITE("decode_tasks", setup, teardown)
 {
 	TEST_ADD(tcase, none, processes, executed, neighbours, user_only, moves, parts, gap);
+	TEST_ADD(tcase, within, again);
 }

@@ -138,12 +138,22 @@ static int cut_range(const struct cut *c, const struct cli_shard_range *range, c
 	return status;
 }
 
-/* A piece would lack the code by which spaces are told apart (decode/spaces.c). */
+/*
+ * A piece would lack the code by which spaces are told apart (decode/spaces.c), and the tasks of a
+ * guest.
+ */
 static int check_spaces(const struct cut *c)
 {
-	size_t n;
+	const enum decode_partial_kind kind = c->plan->kind;
+	size_t n, names;
 
 	(void)trace_reader_spaces(c->reader, &n);
+	(void)trace_reader_names(c->reader, &names);
+	if (names && (kind == DECODE_PARTIAL_SPACES || kind == DECODE_PARTIAL_EDGES))
+		return cli_fail(CLI_EXIT_INPUT,
+				"shard: %s: it has the tasks of its guest, and no pieces for "
+				"--spaces and --edges: run the shards where the trace is",
+				cli_shard_trace(c->o, c->plan));
 	return n ? cli_fail(CLI_EXIT_INPUT,
 			    "shard: %s: it has a host and its guests, and no pieces: run the "
 			    "shards where the trace is",

@@ -119,10 +119,10 @@ static int check_trace(const struct cli_shard_options *o, const struct trace_rea
 	size_t spaces, names;
 
 	trace_reader_names(reader, &names);
-	if (names && (o->spaces || o->edges))
+	if (names && o->spaces && decode_partial_is_listing(kind))
 		return cli_fail(CLI_EXIT_INPUT,
-				"shard: %s: it has the tasks of its guest, which have no shards: "
-				"use vpt decode and vpt export",
+				"shard: %s: it has the tasks of its guest, whose listings have no "
+				"shards: use vpt decode",
 				path);
 
 	trace_reader_spaces(reader, &spaces);
@@ -168,8 +168,11 @@ static int fill_plan(const struct cli_shard_options *o, struct trace_reader *rea
 	struct decode_shards_how how = {.jobs = cli_jobs(o->jobs, reader), .bytes = o->bytes};
 	uint64_t total = 0;
 	unsigned int i;
+	size_t names;
 	int err = 0;
 
+	trace_reader_names(reader, &names);
+	how.exact = names && (o->spaces || o->edges);
 	plan->file_bytes = trace_reader_extent(reader)->file_bytes;
 	plan->kind = kind_of(o);
 	plan->pti = o->pti;

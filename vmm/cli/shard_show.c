@@ -148,12 +148,12 @@ static bool add_trees(struct cli_decode_calls *c, struct decode_by_cr3 *by_cr3,
 	if (!cli_decode_calls_forget(c))
 		return false;
 	for (i = 0; i < parts->spaces.n; i++) {
-		struct decode_item item = {.kind = DECODE_ITEM_BLOCK,
-					   .cr3 = parts->spaces.at[i].id};
+		const struct decode_space_part *part = &parts->spaces.at[i];
+		const struct trace_space *space;
 
-		pieces = decode_calls_close_open(parts->spaces.at[i].calls);
-		if (!pieces || !decode_by_cr3_item(by_cr3, &item) ||
-		    !cli_decode_calls_join(c, item.space, pieces))
+		pieces = decode_calls_close_open(part->calls);
+		if (!pieces || !decode_by_cr3_find(by_cr3, part->id, part->task, &space) ||
+		    !cli_decode_calls_join(c, space, pieces))
 			return false;
 	}
 	return true;
@@ -164,7 +164,7 @@ static int show_trees(const struct cli_shard_options *o, const struct cli_shard_
 {
 	struct cli_decode_calls calls = {.symbols = r->symbols, .apart = true};
 	struct decode_by_cr3 *by_cr3 = decode_by_cr3_new(false);
-	bool ok = by_cr3 != NULL;
+	bool ok = by_cr3 && !decode_by_cr3_tasks(by_cr3, r->reader);
 	unsigned int i;
 
 	for (i = 0; ok && i < trace_reader_info(r->reader)->vcpus; i++)

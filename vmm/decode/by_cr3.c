@@ -80,6 +80,32 @@ void decode_by_cr3_begin(struct decode_by_cr3 *all, unsigned int vcpu)
 		decode_tasks_begin(all->tasks, vcpu);
 }
 
+void decode_by_cr3_begin_at(struct decode_by_cr3 *all, unsigned int vcpu, uint64_t insns,
+			    uint32_t session, uint64_t cr3)
+{
+	if (all->tasks)
+		decode_tasks_begin_at(all->tasks, vcpu, insns, session, cr3);
+}
+
+void decode_by_cr3_words(const struct decode_by_cr3 *all, uint64_t words[DECODE_TASKS_WORDS])
+{
+	if (all->tasks)
+		decode_tasks_words(all->tasks, words);
+}
+
+bool decode_by_cr3_find(struct decode_by_cr3 *all, uint64_t id, uint64_t task,
+			const struct trace_space **space)
+{
+	const bool known = task ? all->tasks && task - 1 <= UINT32_MAX : id != DECODE_CR3_UNKNOWN;
+
+	*space = NULL;
+	if (known && task)
+		*space = decode_tasks_space(all->tasks, id, (uint32_t)(task - 1));
+	else if (known)
+		*space = find(all, id);
+	return *space || !known;
+}
+
 bool decode_by_cr3_item(struct decode_by_cr3 *all, struct decode_item *item)
 {
 	const bool known = item->cr3 != DECODE_CR3_UNKNOWN;

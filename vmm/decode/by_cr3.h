@@ -8,6 +8,7 @@
 #define VMM_DECODE_BY_CR3_H
 
 #include "decode/item.h"
+#include "decode/tasks.h"
 #include "trace/reader.h"
 
 struct decode_by_cr3;
@@ -24,6 +25,19 @@ int decode_by_cr3_tasks(struct decode_by_cr3 *all, const struct trace_reader *re
 
 /* Start a vCPU. The items that follow belong to it. */
 void decode_by_cr3_begin(struct decode_by_cr3 *all, unsigned int vcpu);
+
+/* Start within a vCPU, with guesses, and get the state of the tasks, as in tasks.h. */
+void decode_by_cr3_begin_at(struct decode_by_cr3 *all, unsigned int vcpu, uint64_t insns,
+			    uint32_t session, uint64_t cr3);
+void decode_by_cr3_words(const struct decode_by_cr3 *all, uint64_t words[DECODE_TASKS_WORDS]);
+
+/*
+ * Find a space again. If @task is 0, @id is the number of the space. Otherwise @task is the number of
+ * a thread plus 1, and @id the CR3 on which it ran. Sets *space to NULL if the space is not known.
+ * Returns false if there is no memory.
+ */
+bool decode_by_cr3_find(struct decode_by_cr3 *all, uint64_t id, uint64_t task,
+			const struct trace_space **space);
 
 /*
  * Set the space of an item whose CR3 or task is known. PARTS of several tasks are cut: call

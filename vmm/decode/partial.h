@@ -15,6 +15,7 @@
 #include "decode/space_parts.h"
 #include "decode/summary.h"
 #include "decode/tally.h"
+#include "decode/tasks.h"
 #include "decode/text_chunks.h"
 
 enum decode_partial_kind {
@@ -46,7 +47,8 @@ static inline bool decode_partial_has_names(enum decode_partial_kind kind)
 
 /* The words of an end: those of decode_pt_state_words(), and those of the consumers of items. */
 #define DECODE_SHARES_AT     DECODE_STATE_WORDS
-#define DECODE_PARTIAL_WORDS (DECODE_STATE_WORDS + 10)
+#define DECODE_TASKS_AT	     (DECODE_SHARES_AT + DECODE_SHARES_WORDS)
+#define DECODE_PARTIAL_WORDS (DECODE_TASKS_AT + DECODE_TASKS_WORDS)
 
 /* An end of a partial result. */
 struct decode_partial_end {

@@ -110,8 +110,8 @@ static bool is_forged(const struct decode_partial_space *s)
 		if (flags[i] > 1)
 			return true;
 	}
-	return s->begin > DECODE_EDGES_CLOSED || s->by >= DECODE_RANGE_BEGINS || s->reserved[0] ||
-	       s->reserved[1] || s->reserved[2];
+	return s->task > UINT32_MAX + 1ull || s->begin > DECODE_EDGES_CLOSED ||
+	       s->by >= DECODE_RANGE_BEGINS || s->reserved[0] || s->reserved[1] || s->reserved[2];
 }
 
 static int add(struct trace_pairs *pairs, uint64_t a, uint64_t b, uint64_t count)

@@ -81,7 +81,7 @@ VPT_STATIC_ASSERT(sizeof(struct decode_block_count) == 32 &&
 			  sizeof(struct decode_calls_piece) == 64 &&
 			  sizeof(struct decode_calls_piece_node) == 32 &&
 			  sizeof(struct decode_calls_piece_frame) == 24 &&
-			  sizeof(struct decode_partial_space) == 128 &&
+			  sizeof(struct decode_partial_space) == 136 &&
 			  sizeof(struct decode_partial_edge) == 32 &&
 			  sizeof(struct decode_text_chunk) == 8 &&
 			  sizeof(struct decode_partial_share) == 80 &&

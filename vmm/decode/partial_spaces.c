@@ -32,8 +32,10 @@ static bool make_space(struct decode_space_part *part, struct decode_partial_spa
 {
 	const size_t pieces = to->calls.pieces.n;
 	const struct decode_calls_pieces *calls = NULL;
-	struct decode_partial_space s = {
-		.id = part->id, .has_calls = part->calls != NULL, .before = part->before};
+	struct decode_partial_space s = {.id = part->id,
+					 .task = part->task,
+					 .has_calls = part->calls != NULL,
+					 .before = part->before};
 
 	if (part->calls) {
 		calls = decode_calls_close_open(part->calls);
@@ -132,8 +134,9 @@ static int take_space(struct decode_space_parts *p, struct left *left,
 		      const struct decode_partial_space *s, struct trace_pairs *seen)
 {
 	const bool foreign = is_foreign(p, s);
-	struct decode_space_part *part = decode_space_parts_add(p, s->id);
-	struct trace_pair *pair = part ? trace_pairs_add(seen, s->id, s->before) : NULL;
+	struct decode_space_part *part = decode_space_parts_add(p, s->id, s->task);
+	struct trace_pair *pair =
+		part ? trace_pairs_add(seen, s->id, s->before ? UINT64_MAX : s->task) : NULL;
 	int err;
 
 	if (!pair)

@@ -8,7 +8,7 @@
 #include "decode/space_parts.h"
 
 struct decode_partial_space {
-	uint64_t id;
+	uint64_t id, task; /* of struct decode_space_part */
 	/* How many of the tables are its own, behind those of the space before. */
 	uint64_t pieces, edges, blocks, ranges;
 	uint8_t has_calls;

@@ -53,9 +53,15 @@ static bool take_known(const struct taker *t, const struct decode_item *item,
 	return !t->parts || decode_space_parts_item(&to->parts, t->symbols, item);
 }
 
+/* Take an item, in pieces if it is of several tasks. */
 static bool take_item(const struct taker *t, struct decode_item *item, struct decode_partial *to)
 {
-	return (!t->by_cr3 || decode_by_cr3_item(t->by_cr3, item)) && take_known(t, item, to);
+	bool ok = !t->by_cr3 || decode_by_cr3_item(t->by_cr3, item);
+
+	do
+		ok = ok && take_known(t, item, to);
+	while (ok && decode_by_cr3_more(t->by_cr3, item));
+	return ok;
 }
 
 static int take_items(struct decode_flow *flow, const struct taker *taker,
@@ -106,8 +112,9 @@ static int begin_taker(const struct decode_shard_part *part, struct taker *t,
 	t->shares = wants_shares(part);
 	if (wants_spaces(part) && !has_spaces(part)) {
 		t->by_cr3 = decode_by_cr3_new(part->pti);
-		if (!t->by_cr3)
+		if (!t->by_cr3 || decode_by_cr3_tasks(t->by_cr3, part->reader))
 			return -ENOMEM;
+		decode_by_cr3_begin(t->by_cr3, part->vcpu);
 	}
 	t->parts = part->kind == DECODE_PARTIAL_SPACES || part->kind == DECODE_PARTIAL_EDGES;
 	if (!decode_partial_is_listing(part->kind))
@@ -117,34 +124,40 @@ static int begin_taker(const struct decode_shard_part *part, struct taker *t,
 	return t->listing ? 0 : -ENOMEM;
 }
 
-static int take(struct decode_flow *flow, const struct decode_shard_part *part,
-		struct decode_partial *to)
+/* Take all items, and free what the taker has. */
+static int take(struct decode_flow *flow, struct taker *taker, struct decode_partial *to)
 {
-	struct taker taker = {
-		.symbols = part->symbols,
-		.last_calls = part->last_calls,
-		.tally = part->kind == DECODE_PARTIAL_COUNTS,
-	};
-	int err = part->code ? 0 : begin_taker(part, &taker, to), end;
+	int err = take_items(flow, taker, to), end = decode_shard_listing_end(taker->listing);
 
-	if (!err)
-		err = take_items(flow, &taker, to);
-	decode_by_cr3_free(taker.by_cr3);
-	end = decode_shard_listing_end(taker.listing);
+	taker->listing = NULL;
 	if (!err)
 		err = end;
 	return err || to->kind != DECODE_PARTIAL_COUNTS ? err : take_counts(flow, to);
 }
 
+/* Start the tasks at a shard. The state at the end of the shard before proves the guesses. */
+static void begin_tasks(const struct decode_pt_flow *f, const struct decode_shard *shard,
+			const struct taker *taker)
+{
+	const struct decode_segment *s = &f->segments[shard->from.segment];
+
+	if (!taker->by_cr3 || (shard->from.begins && !shard->from.segment))
+		return;
+	decode_by_cr3_begin_at(taker->by_cr3, f->vcpu, f->ahead.flow.insns,
+			       s->count ? (uint32_t)s->first : UINT32_MAX, f->ahead.cr3);
+}
+
 /* Keep the state at an end. */
 static void set_end(const struct decode_pt_state *state, const struct decode_partial *p,
-		    struct decode_partial_end *end)
+		    const struct taker *taker, struct decode_partial_end *end)
 {
 	decode_pt_state_words(state, end->words);
 	end->unfit = state->unfit;
 	/* Nothing runs between two segments. */
 	if (!state->between)
 		decode_shares_words(&p->shares, end->words + DECODE_SHARES_AT);
+	if (taker->by_cr3)
+		decode_by_cr3_words(taker->by_cr3, end->words + DECODE_TASKS_AT);
 }
 
 /* Keep which counters at the begin give the same versions of code. */
@@ -182,7 +195,7 @@ static void note_changes(const struct decode_pt_flow *f, struct decode_shard_cod
 }
 
 static int decode_shard(struct decode_pt_flow *f, const struct decode_shard_part *part,
-			struct decode_partial *to)
+			struct taker *taker, struct decode_partial *to)
 {
 	const struct decode_shard *shard = part->shard;
 	const struct decode_pt_carry carry = {.insns = shard->insns,
@@ -201,21 +214,22 @@ static int decode_shard(struct decode_pt_flow *f, const struct decode_shard_part
 	to->shares.paused = false;
 	if (err)
 		return err;
-	set_end(&state, to, &to->ends[0]);
+	begin_tasks(f, shard, taker);
+	set_end(&state, to, taker, &to->ends[0]);
 	begun = f->ahead.flow.insns;
 	last_change = decode_code_last_change(f->ahead.store);
 	next_change = decode_code_next_change(f->ahead.store);
 	note_changes(f, part->code, 0);
-	err = take(&f->base, part, to);
+	err = take(&f->base, taker, to);
 	decode_pt_shard_state(f, &state);
-	set_end(&state, to, &to->ends[1]);
+	set_end(&state, to, taker, &to->ends[1]);
 	set_counter(shard, begun, f->ahead.flow.insns, last_change, next_change, &to->counter);
 	return err;
 }
 
 /* Read the bytes of the shard, and decode them. */
-static int decode_part(const struct decode_shard_part *part, struct decode_flow *flow,
-		       struct decode_partial *to)
+static int decode_items(const struct decode_shard_part *part, struct decode_flow *flow,
+			struct taker *taker, struct decode_partial *to)
 {
 	struct decode_pt_flow *f = (struct decode_pt_flow *)flow;
 	const struct decode_shard *shard = part->shard;
@@ -230,9 +244,26 @@ static int decode_part(const struct decode_shard_part *part, struct decode_flow 
 		return err;
 	if (!shard) {
 		to->ends[0].unfit = to->ends[1].unfit = true;
-		return take(flow, part, to);
+		return take(flow, taker, to);
 	}
-	return is_right(f, shard) ? decode_shard(f, part, to) : -EPROTO;
+	return is_right(f, shard) ? decode_shard(f, part, taker, to) : -EPROTO;
+}
+
+static int decode_part(const struct decode_shard_part *part, struct decode_flow *flow,
+		       struct decode_partial *to)
+{
+	struct taker taker = {
+		.symbols = part->symbols,
+		.last_calls = part->last_calls,
+		.tally = part->kind == DECODE_PARTIAL_COUNTS,
+	};
+	int err = part->code ? 0 : begin_taker(part, &taker, to), end;
+
+	if (!err)
+		err = decode_items(part, flow, &taker, to);
+	decode_by_cr3_free(taker.by_cr3);
+	end = decode_shard_listing_end(taker.listing);
+	return err ? err : end;
 }
 
 /* Decode like decode_part(), and list the code that was used. */

@@ -198,13 +198,13 @@ static enum decode_shard_counter counter_of(const struct decode_shard_input *in,
 	const struct decode_segment *s = &in->segments[shard->from.segment];
 	const struct trace_session *start = s->count ? in->periods[s->first].start : NULL;
 
-	if (!decode_code_changes(in->code) && !in->cr3s)
+	if (!decode_code_changes(in->code) && !in->cr3s && !in->exact)
 		return DECODE_SHARD_UNUSED;
 	if (shard->from.begins && (!shard->from.segment || (start && start->insns))) {
 		shard->insns = start ? start->insns : 0;
 		return DECODE_SHARD_KNOWN;
 	}
-	if (in->resumes || has_edge(in, shard) || !is_free(in, shard))
+	if (in->exact || in->resumes || has_edge(in, shard) || !is_free(in, shard))
 		return DECODE_SHARD_AFTER;
 	return DECODE_SHARD_FREE;
 }

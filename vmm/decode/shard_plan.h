@@ -56,6 +56,7 @@ struct decode_shard_input {
 	const struct decode_code_store *code;
 	bool switches;	 /* the file has SWITCH blocks */
 	bool cr3s;	 /* the file has CR3 blocks */
+	bool exact;	 /* the counter must be known in each shard */
 	bool vmcs;	 /* the file has VMCS blocks: a PSB+ must have the VMCS, too */
 	bool resumes;	 /* a CR3 block gives the counter after an overflow */
 	uint64_t bytes;	 /* the minimum size of a shard */

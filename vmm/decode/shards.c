@@ -321,6 +321,7 @@ static int make_plan(const struct decode_pt_flow *f, const struct decode_shards_
 	in.bytes = how->bytes ? how->bytes : bytes_of_shard(f, how);
 	in.near = how->eager ? 0 : DECODE_SHARD_NEAR;
 	in.random = how->random;
+	in.exact = how->exact;
 	return decode_shard_plan(&in, plan);
 }
 

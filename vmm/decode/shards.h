@@ -21,6 +21,7 @@ struct decode_shards_how {
 	uint64_t bytes;	   /* the minimum size of a shard; 0: by the size of the stream */
 	uint32_t random;   /* not 0: the seed of random sizes, for tests */
 	bool eager;	   /* wait for the counter only in shards with changes of code, for tests */
+	bool exact;	   /* decode_shards_plan(): find the counter of each shard */
 	bool listing;	   /* the flow is for decode_shards_list() */
 	uint64_t text;	   /* the maximum size of the listing of a shard; 0: a default */
 };

@@ -4,18 +4,44 @@
 
 #include <stdlib.h>
 
+#include "decode/spaces.h"
 #include "trace/vec.h"
 
 #define NOT_KNOWN UINT64_MAX
 
-struct decode_space_part *decode_space_parts_add(struct decode_space_parts *p, uint64_t id)
+/* The name of a space, of struct decode_space_part. */
+struct name {
+	uint64_t id, task;
+};
+
+static struct name name_of(const struct trace_space *space)
+{
+	if (!space)
+		return (struct name){NOT_KNOWN, 0};
+	if (space->flags & DECODE_SPACE_TASK)
+		return (struct name){space->cr3, space->vcpu + 1ull};
+	return (struct name){space->id, 0};
+}
+
+static struct name name_of_part(const struct decode_space_part *part)
+{
+	return (struct name){part->id, part->task};
+}
+
+static bool is_named(const struct decode_space_part *part, struct name name)
+{
+	return part->id == name.id && part->task == name.task;
+}
+
+struct decode_space_part *decode_space_parts_add(struct decode_space_parts *p, uint64_t id,
+						 uint64_t task)
 {
 	struct decode_space_part *part;
 
 	if (!trace_vec_room(&p->spaces))
 		return NULL;
 	part = &p->spaces.at[p->spaces.n++];
-	*part = (struct decode_space_part){.id = id};
+	*part = (struct decode_space_part){.id = id, .task = task};
 	return part;
 }
 
@@ -30,14 +56,14 @@ static bool has_run(const struct decode_space_parts *p)
 	return p->spaces.n > first_space(p);
 }
 
-static struct decode_space_part *find(struct decode_space_parts *p, uint64_t id)
+static struct decode_space_part *find(struct decode_space_parts *p, struct name name)
 {
 	size_t i = first_space(p);
 
-	if (p->now >= i && p->now < p->spaces.n && p->spaces.at[p->now].id == id)
+	if (p->now >= i && p->now < p->spaces.n && is_named(&p->spaces.at[p->now], name))
 		return &p->spaces.at[p->now];
 	for (; i < p->spaces.n; i++) {
-		if (p->spaces.at[i].id == id)
+		if (is_named(&p->spaces.at[i], name))
 			return &p->spaces.at[i];
 	}
 	return NULL;
@@ -54,9 +80,9 @@ static bool break_part(struct decode_space_part *part)
 
 /* Make the tree of a space that runs for the first time in this part. */
 static struct decode_space_part *begin(struct decode_space_parts *p,
-				       const struct debug_symbols *symbols, uint64_t id)
+				       const struct debug_symbols *symbols, struct name name)
 {
-	struct decode_space_part *part = decode_space_parts_add(p, id);
+	struct decode_space_part *part = decode_space_parts_add(p, name.id, name.task);
 
 	if (part)
 		part->calls = decode_calls_new_open(symbols);
@@ -93,7 +119,7 @@ static bool is_break(const struct decode_item *item)
 /* Add the space that ran last in the part before. */
 static struct decode_space_part *add_before(struct decode_space_parts *p)
 {
-	struct decode_space_part *part = decode_space_parts_add(p, 0);
+	struct decode_space_part *part = decode_space_parts_add(p, 0, 0);
 
 	if (!part)
 		return NULL;
@@ -113,15 +139,15 @@ static bool begins_broken(const struct decode_space_parts *p, bool ran)
 }
 
 /* Make a space the one that runs. A place of another space does not lead to it. */
-static struct decode_space_part *enter(struct decode_space_parts *p, uint64_t id)
+static struct decode_space_part *enter(struct decode_space_parts *p, struct name name)
 {
 	const bool ran = has_run(p);
-	struct decode_space_part *part = find(p, id);
+	struct decode_space_part *part = find(p, name);
 
 	if (part && part == &p->spaces.at[p->now])
 		return part;
 	if (!part)
-		part = decode_space_parts_add(p, id);
+		part = decode_space_parts_add(p, name.id, name.task);
 	if (!part)
 		return NULL;
 	if (begins_broken(p, ran))
@@ -140,7 +166,7 @@ static bool take_flow(struct decode_space_parts *p, const struct decode_item *it
 	if (item->kind != DECODE_ITEM_BLOCK && item->kind != DECODE_ITEM_EVENT)
 		return true;
 	if (item->kind == DECODE_ITEM_BLOCK || item->space)
-		part = enter(p, item->space ? item->space->id : NOT_KNOWN);
+		part = enter(p, name_of(item->space));
 	else
 		part = p->spaces.n ? &p->spaces.at[p->now] : add_before(p);
 	return part && decode_space_edges_item(&part->edges, &p->map, item);
@@ -149,19 +175,19 @@ static bool take_flow(struct decode_space_parts *p, const struct decode_item *it
 static bool take_calls(struct decode_space_parts *p, const struct debug_symbols *symbols,
 		       const struct decode_item *item)
 {
-	const uint64_t id = item->space ? item->space->id : NOT_KNOWN;
+	const struct name name = name_of(item->space);
 	struct decode_space_part *part;
 
 	if (is_break(item))
 		return break_all(p);
 	if (item->kind == DECODE_ITEM_END)
 		return true;
-	part = find(p, id);
+	part = find(p, name);
 	/* An event whose space is not known makes no space. */
 	if (!part && item->kind == DECODE_ITEM_EVENT && !item->space)
 		return true;
 	if (!part)
-		part = begin(p, symbols, id);
+		part = begin(p, symbols, name);
 	if (!part)
 		return false;
 	p->now = (size_t)(part - p->spaces.at);
@@ -187,15 +213,15 @@ static bool join_calls(struct decode_space_part *to, struct decode_space_part *f
 /* Append a tree of a space that did not run before. */
 static bool append(struct decode_space_parts *p, struct decode_space_part *from)
 {
-	struct decode_space_part *to =
-		p->broken ? begin(p, NULL, from->id) : decode_space_parts_add(p, from->id);
+	struct decode_space_part *to = p->broken ? begin(p, NULL, name_of_part(from))
+						 : decode_space_parts_add(p, from->id, from->task);
 
 	if (!to)
 		return false;
 	if (p->broken)
 		return join_calls(to, from);
 	*to = *from;
-	*from = (struct decode_space_part){.id = to->id};
+	*from = (struct decode_space_part){.id = to->id, .task = to->task};
 	return true;
 }
 
@@ -206,7 +232,7 @@ static bool join_trees(struct decode_space_parts *p, struct decode_space_parts *
 
 	for (i = 0; i < next->spaces.n; i++) {
 		from = &next->spaces.at[i];
-		to = find(p, from->id);
+		to = find(p, name_of_part(from));
 		if (!(to ? join_calls(to, from) : append(p, from)))
 			return false;
 	}
@@ -217,14 +243,14 @@ static bool join_trees(struct decode_space_parts *p, struct decode_space_parts *
  * Find the space of a part, or add it. Its first block is reached from the end of @p only if the same
  * space ran there. @ran says if one did, and @last which.
  */
-static struct decode_space_part *continue_at(struct decode_space_parts *p, uint64_t id, bool ran,
-					     size_t last)
+static struct decode_space_part *continue_at(struct decode_space_parts *p, struct name name,
+					     bool ran, size_t last)
 {
-	struct decode_space_part *to = find(p, id);
+	struct decode_space_part *to = find(p, name);
 	const bool is_new = !to;
 
 	if (is_new)
-		to = decode_space_parts_add(p, id);
+		to = decode_space_parts_add(p, name.id, name.task);
 	if (to && (is_new ? begins_broken(p, ran) : ran && to != &p->spaces.at[last]))
 		decode_space_edges_break(&to->edges);
 	return to;
@@ -243,7 +269,7 @@ static bool join_flows(struct decode_space_parts *p, const struct decode_space_p
 		if (from->before)
 			to = p->spaces.n ? &p->spaces.at[last] : add_before(p);
 		else
-			to = continue_at(p, from->id, ran, last);
+			to = continue_at(p, name_of_part(from), ran, last);
 		if (!to || !decode_space_edges_join(&to->edges, &p->map, &from->edges))
 			return false;
 	}
@@ -260,7 +286,7 @@ static bool break_others(struct decode_space_parts *p, struct decode_space_parts
 
 		if (i == p->now && first_space(next))
 			continue;
-		if ((part->before || !find(next, part->id)) && !break_part(part))
+		if ((part->before || !find(next, name_of_part(part))) && !break_part(part))
 			return false;
 	}
 	return true;
@@ -276,7 +302,7 @@ bool decode_space_parts_join(struct decode_space_parts *p, struct decode_space_p
 		return false;
 	p->broken |= next->broken;
 	if (has_run(next)) {
-		last = find(p, next->spaces.at[next->now].id);
+		last = find(p, name_of_part(&next->spaces.at[next->now]));
 		p->now = (size_t)(last - p->spaces.at);
 	}
 	decode_space_parts_free(next);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The results of each address space of a vCPU, in a part of a trace. They are its tree of calls, or
- * its blocks and changes of flow. Spaces are those of decode/by_cr3.h, without tasks.
+ * its blocks and changes of flow. Spaces are those of decode/by_cr3.h.
  */
 #ifndef VMM_DECODE_SPACE_PARTS_H
 #define VMM_DECODE_SPACE_PARTS_H
@@ -13,6 +13,8 @@
 
 struct decode_space_part {
 	uint64_t id; /* that of the space, which is its CR3; ~0 if the space is not known */
+	uint64_t
+		task; /* the number of the thread that ran on this CR3, plus 1; 0: the file has no tasks */
 	struct decode_calls *calls; /* an open tree, or NULL */
 	struct decode_space_edges edges;
 	/*
@@ -49,7 +51,8 @@ bool decode_space_parts_item(struct decode_space_parts *p, const struct debug_sy
 /* Append @next, which is emptied. Returns false if there is no memory. */
 bool decode_space_parts_join(struct decode_space_parts *p, struct decode_space_parts *next);
 /* Append an empty space. The caller gives it a tree. Returns NULL if there is no memory. */
-struct decode_space_part *decode_space_parts_add(struct decode_space_parts *p, uint64_t id);
+struct decode_space_part *decode_space_parts_add(struct decode_space_parts *p, uint64_t id,
+						 uint64_t task);
 /* Count what is open at both ends of the changes of flow. Returns false if there is no memory. */
 bool decode_space_parts_close(struct decode_space_parts *p);
 void decode_space_parts_free(struct decode_space_parts *p);

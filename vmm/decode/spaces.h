@@ -50,6 +50,8 @@ size_t decode_spaces_count_learned(const struct decode_spaces *spaces);
  * does not identify its side.
  */
 #define DECODE_SPACE_ALONE (1u << 31)
+/* A flag of a space that is a task (decode/tasks.h). Its `vcpu` is the number of the thread. */
+#define DECODE_SPACE_TASK (1u << 30)
 
 /*
  * Returns true if both describe one address space. Equal ids are not enough: each flow

@@ -64,8 +64,9 @@ static struct trace_space *make(struct decode_tasks *t, uint64_t cr3, uint32_t t
 		.id = UINT64_MAX - 1 - t->all.n,
 		.cr3 = cr3,
 		.vmcs = TRACE_SPACE_ANY_VMCS,
-		.flags = DECODE_SPACE_ALONE,
+		.flags = DECODE_SPACE_ALONE | DECODE_SPACE_TASK,
 		.vm = TRACE_SPACE_NO_VM,
+		.vcpu = tid,
 	};
 	t->all.at[t->all.n++] = space;
 	pair->value = t->all.n;
@@ -198,11 +199,38 @@ static void resume(struct decode_tasks *t, const struct decode_item *item)
 	}
 }
 
-static struct trace_space *find(const struct decode_tasks *t, uint64_t cr3)
+static struct trace_space *find_of(const struct decode_tasks *t, uint64_t cr3, uint32_t tid)
 {
-	const struct trace_pair *pair = trace_pairs_find(&t->spaces, cr3, t->runs->tid);
+	const struct trace_pair *pair = trace_pairs_find(&t->spaces, cr3, tid);
 
 	return pair && pair->value ? t->all.at[pair->value - 1] : NULL;
+}
+
+static struct trace_space *find(const struct decode_tasks *t, uint64_t cr3)
+{
+	return find_of(t, cr3, t->runs->tid);
+}
+
+/* Make a space with the name of the end of its thread. Returns NULL if there is no memory. */
+static struct trace_space *make_named(struct decode_tasks *t, uint64_t cr3, uint32_t tid,
+				      const struct trace_space *end)
+{
+	struct trace_space *space = make(t, cr3, tid);
+
+	if (space) {
+		space->pid = end->pid;
+		memcpy(space->name, end->name, sizeof(space->name));
+	}
+	return space;
+}
+
+const struct trace_space *decode_tasks_space(struct decode_tasks *t, uint64_t cr3, uint32_t tid)
+{
+	const struct trace_space *space = find_of(t, cr3, tid), *end = find_of(t, 0, tid);
+
+	if (space)
+		return space;
+	return end ? make_named(t, cr3, tid, end) : make(t, cr3, tid);
 }
 
 /*
@@ -217,11 +245,7 @@ static const struct trace_space *unnamed(struct decode_tasks *t, uint64_t cr3)
 	if (!t->runs->cr3 && cr3 == t->began && t->has_kernel)
 		return end;
 	if (end)
-		space = make(t, cr3, t->runs->tid);
-	if (space) {
-		space->pid = end->pid;
-		memcpy(space->name, end->name, sizeof(space->name));
-	}
+		space = make_named(t, cr3, t->runs->tid, end);
 	return space ? space : find(t, t->runs->cr3 & ~PAGE_BITS);
 }
 
@@ -244,6 +268,35 @@ static const struct trace_space *space_of(struct decode_tasks *t, uint64_t cr3)
 		t->last.cr3 = cr3;
 	}
 	return t->last.space;
+}
+
+void decode_tasks_begin_at(struct decode_tasks *t, unsigned int vcpu, uint64_t insns,
+			   uint32_t session, uint64_t cr3)
+{
+	const struct trace_period *sessions;
+	size_t count;
+
+	decode_tasks_begin(t, vcpu);
+	t->clock = insns;
+	advance(t, insns);
+	t->session = session;
+	sessions = trace_reader_sessions(t->reader, vcpu, &count);
+	t->has_kernel = session < count && sessions[session].start->ctl & VPT_CTL_MASK(OS);
+	if (t->runs)
+		t->began = (cr3 == DECODE_CR3_UNKNOWN ? t->runs->cr3 : cr3) & ~PAGE_BITS & ~t->user;
+}
+
+void decode_tasks_words(const struct decode_tasks *t, uint64_t words[DECODE_TASKS_WORDS])
+{
+	size_t count;
+	const struct trace_task *first = trace_reader_tasks(t->reader, t->vcpu, &count);
+	/* Of other tasks, the CR3 at the begin does not matter. */
+	const bool kernel = t->runs && !t->runs->cr3 && t->has_kernel;
+
+	words[0] = t->clock;
+	words[1] = t->runs ? (uint64_t)(t->runs - first) + 1 : 0;
+	words[2] = kernel ? t->began : 0;
+	words[3] = t->session | (uint64_t)t->has_kernel << 32;
 }
 
 /* Cut PARTS before the first part of another task. */

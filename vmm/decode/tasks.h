@@ -22,6 +22,21 @@ void decode_tasks_close(struct decode_tasks *tasks);
 void decode_tasks_begin(struct decode_tasks *tasks, unsigned int vcpu);
 
 /*
+ * Start within a vCPU. The counter @insns, the @session of the segment, and the CR3 at the begin of the
+ * task are guesses. The words of the state show if they are right.
+ */
+void decode_tasks_begin_at(struct decode_tasks *tasks, unsigned int vcpu, uint64_t insns,
+			   uint32_t session, uint64_t cr3);
+
+#define DECODE_TASKS_WORDS 4
+/* Get the state. After equal words, equal items have equal spaces. */
+void decode_tasks_words(const struct decode_tasks *tasks, uint64_t words[DECODE_TASKS_WORDS]);
+
+/* Find or make the space of a thread on a CR3. Returns NULL if there is no memory. */
+const struct trace_space *decode_tasks_space(struct decode_tasks *tasks, uint64_t cr3,
+					     uint32_t tid);
+
+/*
  * Set the space of an item. It does not change if no task is known. A block, or a part of a PARTS
  * item, belongs to the task that runs at its end. If PARTS belong to several tasks, the item is cut to
  * those of the first one, and decode_tasks_more() returns the others.

@@ -30,13 +30,13 @@ static int add_calls(struct format_run *run, struct format_lane *lane, struct de
 static int add_space(struct format_run *run, struct decode_by_cr3 *by_cr3,
 		     struct decode_space_part *part)
 {
-	struct decode_item item = {.kind = DECODE_ITEM_BLOCK, .cr3 = part->id};
+	const struct trace_space *space;
 	struct format_lane *lane;
 	int err;
 
-	if (!decode_by_cr3_item(by_cr3, &item))
+	if (!decode_by_cr3_find(by_cr3, part->id, part->task, &space))
 		return -ENOMEM;
-	err = format_lanes_find(run, item.space, &lane);
+	err = format_lanes_find(run, space, &lane);
 	if (err)
 		return err;
 	if (part->calls)
@@ -62,7 +62,7 @@ static int add_all(const struct format_joined *j, struct format_run *run)
 {
 	const unsigned int vcpus = trace_reader_info(j->reader)->vcpus;
 	struct decode_by_cr3 *by_cr3 = decode_by_cr3_new(false);
-	int err = by_cr3 ? 0 : -ENOMEM;
+	int err = by_cr3 ? decode_by_cr3_tasks(by_cr3, j->reader) : -ENOMEM;
 
 	for (; !err && run->vcpu < vcpus; run->vcpu++)
 		err = add_vcpu(run, by_cr3, &j->parts[run->vcpu]);

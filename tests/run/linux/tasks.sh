@@ -68,6 +68,27 @@ boot one --tasks
 tap_run "a boot with tasks ends" test $? -eq 0
 spaces one
 check_names one
+# Results of shards have the same tasks. A guess that is wrong would be repaired.
+shards() { # KIND FORMAT...
+	local kind=$1 plan=$dir/one.plan to
+	shift
+	"$VPT" shard plan -q "--$kind" --shards=12 -o "$plan" "$dir/one.vpt"
+	tap_run "shards by $kind" test "$(wc -l <"$plan")" -gt 8
+	tap_run "shards by $kind run" "$VPT" shard run -q --step=1 "$plan" 0
+	for to in "$@"; do
+		"$VPT" export -q --to="$to" "$dir/one.vpt" "$dir/want"
+		"$VPT" shard merge --to="$to" "$plan" >"$dir/got" 2>"$dir/err"
+		tap_run "$to of shards by $kind" cmp "$dir/want" "$dir/got"
+	done
+	# A repair keeps the result of two shards.
+	tap_is "results by $kind: none was decoded again" "$(find "$plan.d" -name '*.part' | wc -l)" \
+		"$(($(wc -l <"$plan") - 1))"
+	"$VPT" shard cut -q "$plan" 2>"$dir/err"
+	tap_run "pieces by $kind are refused" grep -q "no pieces for --spaces and --edges" "$dir/err"
+	rm -rf "$plan.d"
+}
+shards edges edges drcov bitmap
+shards spaces callgrind
 boot plain
 tap_run "the console is the same without tasks" cmp "$dir/one.con" "$dir/plain.con"
 tap_run "the trace is the same" test \
