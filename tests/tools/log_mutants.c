@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Make a trace's log of what ran wrong, in one place at a time, and demand that vpt verify says the
- * same by stretches, and of a log of single records, as step by step: every count, the first difference
- * and what is around it.
- * usage: log_mutants FILE SEED COUNT [KIND]
+ * Change a trace's log in one place at a time. Require that vpt verify reports the same step by step,
+ * by stretches, and of a log of single records, with one thread, two and seven. The report is every
+ * count, the first difference, and the lines around it.
+ * usage: log_mutants FILE SEED COUNT [KIND [OUT]]
  *
  * The log is first rewritten as stretches. Prints for each kind of change how many there were and
- * how many were found. Exit status 0: always the same. 1: not, or what changes nothing was found.
+ * how many were found. OUT gets the last file whose change was found. Exit status 0: always the
+ * same. 1: not, or what changes nothing was found.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,8 +19,9 @@
 #include "oracle/compare_all.h"
 #include "oracle/report.h"
 
-/* Stretches are compared by a thread for each vCPU, and steps by one. */
-#define JOBS 4
+/* The numbers of threads that compare stretches. Steps are compared by one thread. */
+static const unsigned int jobs[] = {1, 2, 7};
+#define JOBS (sizeof(jobs) / sizeof(jobs[0]))
 
 /* The name, and whether it changes what ran. */
 #define KINDS(KIND)                \
@@ -108,7 +110,8 @@ static void put_verdict(FILE *out, const struct trace_reader *reader,
  */
 static uint64_t decoded, matched;
 
-static char *verdict(const char *path, enum oracle_compare_unit unit, uint64_t *mismatches)
+static char *verdict(const char *path, enum oracle_compare_unit unit, unsigned int threads,
+		     uint64_t *mismatches)
 {
 	struct oracle_comparison c = {.unit = unit};
 	struct trace_reader *reader;
@@ -129,7 +132,7 @@ static char *verdict(const char *path, enum oracle_compare_unit unit, uint64_t *
 		     v++)
 			err = oracle_compare(reader, v, &c);
 		if (unit == ORACLE_COMPARE_STRETCHES)
-			err = oracle_compare_all(reader, JOBS, &c);
+			err = oracle_compare_all(reader, threads, &c);
 		fprintf(out, "%d\n", err);
 		put_verdict(out, reader, &c);
 		*mismatches = c.mismatches + c.errors;
@@ -355,16 +358,27 @@ static bool mutate(struct logfile *f, enum kind kind)
 	}
 }
 
-static bool is_same(const char *path, enum oracle_compare_unit unit, const char *steps,
-		    const char *what)
+static bool is_same(const char *path, enum oracle_compare_unit unit, unsigned int threads,
+		    const char *steps, const char *what)
 {
 	uint64_t mismatches;
-	char *other = verdict(path, unit, &mismatches);
+	char *other = verdict(path, unit, threads, &mismatches);
 	bool ok = !strcmp(steps, other);
 
 	if (!ok)
-		printf("%s: step by step:\n%sotherwise:\n%s", what, steps, other);
+		printf("%s, threads: %u: step by step:\n%sotherwise:\n%s", what, threads, steps,
+		       other);
 	free(other);
+	return ok;
+}
+
+static bool is_same_by_jobs(const char *path, const char *steps, const char *what)
+{
+	bool ok = true;
+	size_t i;
+
+	for (i = 0; i < JOBS; i++)
+		ok = is_same(path, ORACLE_COMPARE_STRETCHES, jobs[i], steps, what) && ok;
 	return ok;
 }
 
@@ -379,13 +393,13 @@ static bool same(struct logfile *f, const char *path, const char *what, uint64_t
 
 	snprintf(records, sizeof(records), "%s.records", path);
 	logfile_write(f, path);
-	steps = verdict(path, ORACLE_COMPARE_STEPS, mismatches);
+	steps = verdict(path, ORACLE_COMPARE_STEPS, 1, mismatches);
 	if (logfile_write_records(f, path, records)) {
-		ok = is_same(records, ORACLE_COMPARE_STEPS, steps, what) &&
-		     is_same(records, ORACLE_COMPARE_STRETCHES, steps, what);
+		ok = is_same(records, ORACLE_COMPARE_STEPS, 1, steps, what) &&
+		     is_same_by_jobs(records, steps, what);
 		unlink(records);
 	}
-	ok = is_same(path, ORACLE_COMPARE_STRETCHES, steps, what) && ok;
+	ok = is_same_by_jobs(path, steps, what) && ok;
 	free(steps);
 	return ok;
 }
@@ -399,7 +413,7 @@ int main(int argc, char **argv)
 	unsigned int k;
 
 	if (argc < 4) {
-		fprintf(stderr, "usage: log_mutants FILE SEED COUNT [KIND]\n");
+		fprintf(stderr, "usage: log_mutants FILE SEED COUNT [KIND [OUT]]\n");
 		return 2;
 	}
 	snprintf(path, sizeof(path), "/tmp/log-mutant-%d.vpt", (int)getpid());
@@ -420,6 +434,8 @@ int main(int argc, char **argv)
 			differ += !same(&f, path, what, &mismatches);
 			found[kind] += mismatches != 0;
 			wrong += mismatches && !kinds[kind].changes;
+			if (argc > 5 && mismatches)
+				logfile_write(&f, argv[5]);
 		}
 		logfile_restore(&f);
 	}

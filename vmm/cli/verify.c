@@ -63,7 +63,8 @@ static const struct cli_option rows[] = {
 	{'S', "symbols", "=FILE[@BIAS]", "symbols of code, as for vpt decode", cli_symbols_take,
 	 AT(symbols)},
 	{'J', "jobs", "=N",
-	 "compare N vCPUs at a time, 0: one for each core (default: " CLI_JOBS_DEFAULT ")",
+	 "use N threads, at most two for each vCPU, 0: one for each core "
+	 "(default: " CLI_JOBS_DEFAULT ")",
 	 cli_take_number, AT(jobs), .most = CLI_JOBS_MAX},
 	CLI_OPTION_MEMORY(AT(memory)),
 	CLI_OPTION_CPU(AT(signature)),

@@ -99,7 +99,8 @@ struct decode_flow_run {
 	 * block is not known.
 	 */
 	uint32_t block;
-	uint8_t mode; /* as in an item */
+	uint32_t session; /* as in an item */
+	uint8_t mode;	  /* as in an item */
 };
 #define DECODE_RUN_PART UINT32_MAX
 

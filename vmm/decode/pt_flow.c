@@ -429,8 +429,8 @@ int decode_pt_flow_counts(struct decode_flow *flow, struct decode_tally *tally,
 	return f->counts.wanted ? decode_pt_counts_sum(f, tally, sum) : 0;
 }
 
-/* See decode_flow_runs(). */
-static int runs(struct decode_flow *flow, const struct decode_flow_takers *takers, void *context)
+int decode_pt_flow_runs(struct decode_flow *flow, const struct decode_flow_takers *takers,
+			void *context)
 {
 	struct decode_pt_flow *f = of(flow);
 	int more;
@@ -460,7 +460,7 @@ static const struct decode_flow_ops pt_flow_ops = {
 	.branches = decode_pt_count_branches,
 	.visit = decode_pt_visit_counts,
 	.next = decode_pt_flow_next,
-	.runs = runs,
+	.runs = decode_pt_flow_runs,
 	.grow = decode_pt_grow,
 	.more = decode_pt_more,
 	.segment = decode_pt_flow_segment,

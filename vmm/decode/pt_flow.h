@@ -294,6 +294,8 @@ void decode_pt_flow_close(struct decode_flow *flow);
 int decode_pt_flow_counts(struct decode_flow *flow, struct decode_tally *tally,
 			  struct decode_flow_sum *sum);
 int decode_pt_flow_next(struct decode_flow *flow, struct decode_item *item);
+int decode_pt_flow_runs(struct decode_flow *flow, const struct decode_flow_takers *takers,
+			void *context);
 const struct decode_segment *decode_pt_flow_segment(const struct decode_flow *flow);
 /* pt_flow.c: process and drop the queue. `dropped` follows it. Returns 0 or -ENOMEM. */
 int decode_pt_drop_told(struct decode_pt_flow *f);

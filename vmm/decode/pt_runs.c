@@ -5,13 +5,25 @@
 #include "libdecode/tracelet.h"
 #include "decode/pt_flow.h"
 
+/* Where the decoder was when a run ended. */
+struct where {
+	uint64_t offset;
+	size_t session;
+};
+
+static struct where here(const struct decode_pt_flow *f)
+{
+	return (struct where){*f->ahead.offset, f->ahead.session};
+}
+
 static uint32_t offer(struct decode_pt_flow *f, const struct dec_block *block, uint64_t ip,
-		      unsigned int first, unsigned int count, uint64_t offset)
+		      unsigned int first, unsigned int count, struct where where)
 {
 	const struct decode_flow_run run = {
 		.ip = ip,
 		.cr3 = f->cr3,
-		.offset = offset,
+		.offset = where.offset,
+		.session = (uint32_t)where.session,
 		.lens = dec_code_lens(f->ahead.code, block) + first,
 		.count = count,
 		.block = first ? DECODE_RUN_PART : block->id,
@@ -36,7 +48,7 @@ uint32_t decode_pt_offer(struct decode_pt_flow *f, const struct dec_block *block
 
 	if (!must_queue(f, decode_pt_code_position(&f->ahead) - (by_offset ? 0 : count)))
 		taken = offer(f, block, dec_code_ip(f->ahead.code, block, first), first, count,
-			      *f->ahead.offset);
+			      here(f));
 	/* From here on walks would be refused up to the next push. */
 	if (taken < count)
 		f->ahead.flow.tracelets = NULL;
@@ -60,8 +72,8 @@ static bool on_walk(void *context, const struct dec_walk *walk)
 	for (i = 0; i < walk->steps && whole; i++) {
 		const struct dec_block *block = dec_code_at(f->ahead.code, walk->path[i] >> 1);
 
-		whole = !block->insns || offer(f, block, block->ip, 0, block->insns,
-					       *f->ahead.offset) == block->insns;
+		whole = !block->insns ||
+			offer(f, block, block->ip, 0, block->insns, here(f)) == block->insns;
 	}
 	*walk->mark = takers->end(f->offer.context, whole);
 	return whole;
@@ -70,7 +82,8 @@ static bool on_walk(void *context, const struct dec_walk *walk)
 /* Offer a queued run. Returns false if a part is left. */
 static bool offer_queued(struct decode_pt_flow *f, struct decode_told *run)
 {
-	uint32_t taken = offer(f, run->block, run->ip, run->first, run->count, run->offset);
+	uint32_t taken = offer(f, run->block, run->ip, run->first, run->count,
+			       (struct where){run->offset, run->session});
 
 	f->run = run;
 	run->first += taken;

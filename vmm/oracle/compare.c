@@ -9,6 +9,7 @@
 
 #include "oracle/align.h"
 #include "decode/code.h"
+#include "decode/threaded.h"
 #include "oracle/loop.h"
 #include "oracle/stretches.h"
 #include "trace/vec.h"
@@ -221,7 +222,9 @@ static int differ(struct compare *m, const char *text)
 	int err;
 
 	m->dead = true;
-	if (m->c->mismatches++)
+	/* The progress reads the number on the thread that decodes. */
+	__atomic_store_n(&m->c->mismatches, m->c->mismatches + 1, __ATOMIC_RELAXED);
+	if (m->c->mismatches > 1)
 		return 0;
 
 	err = read_ahead(m, ORACLE_DIFF_CONTEXT);
@@ -668,6 +671,15 @@ static int run(struct compare *m)
 	}
 }
 
+static int open_flow(struct compare *m)
+{
+	const bool one = m->c->by != DECODE_FLOW_BY_LIBVPTDECODE || trace_reader_source(m->reader);
+
+	if (m->c->threaded && !one)
+		return decode_threaded_open(m->reader, m->vcpu, &m->flow);
+	return judge_flow_open_by(m->reader, m->vcpu, DECODE_FLOW_INSNS, m->c->by, &m->flow);
+}
+
 int oracle_compare(struct trace_reader *reader, unsigned int vcpu, struct oracle_comparison *c)
 {
 	struct compare m = {
@@ -687,7 +699,7 @@ int oracle_compare(struct trace_reader *reader, unsigned int vcpu, struct oracle
 	oracle_expect_init(&m.expect, reader, vcpu);
 	m.expect.tells_all = m.atom || c->by == DECODE_FLOW_BY_LIBVPTDECODE;
 	oracle_expect_next(&m.expect, &m.step);
-	err = judge_flow_open_by(reader, vcpu, DECODE_FLOW_INSNS, c->by, &m.flow);
+	err = open_flow(&m);
 	if (err)
 		return err;
 

@@ -58,6 +58,7 @@ struct oracle_comparison {
 	/* Set by the caller: */
 	enum judge_flow_by by; /* the decoder of Intel PT */
 	enum oracle_compare_unit unit;
+	bool threaded; /* another thread decodes ahead; the result is the same */
 
 	uint64_t retired;    /* instructions that the trace should contain */
 	uint64_t decoded;    /* instructions that the trace contains */

@@ -154,18 +154,22 @@ static int one_by_one(struct trace_reader *reader, struct oracle_comparison *c)
 int oracle_compare_all(struct trace_reader *reader, unsigned int jobs, struct oracle_comparison *c)
 {
 	struct all all = {.reader = reader, .vcpus = trace_reader_info(reader)->vcpus};
+	/* The threads that are left decode ahead for the first vCPUs. */
+	const unsigned int ahead = jobs > all.vcpus ? jobs - all.vcpus : 0;
 	unsigned int v;
 	int err;
 
 	if (jobs > all.vcpus)
 		jobs = all.vcpus;
+	c->threaded = ahead && all.vcpus == 1;
 	if (jobs < 2 || c->by != DECODE_FLOW_BY_LIBVPTDECODE || trace_reader_source(reader))
 		return one_by_one(reader, c);
 	all.vcpu = calloc(all.vcpus, sizeof(*all.vcpu));
 	if (!all.vcpu)
 		return -ENOMEM;
 	for (v = 0; v < all.vcpus; v++)
-		all.vcpu[v].c = (struct oracle_comparison){.by = c->by, .unit = c->unit};
+		all.vcpu[v].c = (struct oracle_comparison){
+			.by = c->by, .unit = c->unit, .threaded = v < ahead};
 	pthread_mutex_init(&all.lock, NULL);
 	pthread_cond_init(&all.changed, NULL);
 	err = on_threads(&all, jobs, c);
