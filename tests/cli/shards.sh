@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/cli.sh
 SHARDS=${O:-build/${MODE:-rel}}/tests/shards
-PLANS=${PLANS:-8}
+PLANS=${PLANS:-6}
 
 record() { # PAYLOAD OPTION...
 	payload=$1
