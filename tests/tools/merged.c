@@ -34,8 +34,10 @@ static struct debug_symbols *symbols;
 static int open_flow(struct trace_reader *reader, unsigned int vcpu, decode_flow_function *function,
 		     struct decode_flow **flow)
 {
-	int err = decode_flow_open(reader, vcpu, DECODE_FLOW_BLOCKS, flow);
+	int err;
 
+	*flow = NULL;
+	err = decode_flow_open(reader, vcpu, DECODE_FLOW_BLOCKS, flow);
 	if (err)
 		return err;
 	decode_flow_keep_time(*flow);
@@ -83,7 +85,7 @@ static int compare_part(struct decode_flow *blocks, const struct decode_item *b,
 
 static int compare_items(struct trace_reader *reader, unsigned int vcpu, struct sum *sum)
 {
-	struct decode_flow *blocks, *merged;
+	struct decode_flow *blocks, *merged = NULL;
 	struct decode_item a = {.kind = DECODE_ITEM_SEGMENT}, b = a;
 	uint64_t last = 0;
 	uint32_t rest = 0, i;
@@ -119,9 +121,11 @@ static char *tree(struct trace_reader *reader, unsigned int vcpu, bool merged)
 	size_t size;
 	char *text;
 	FILE *out = open_memstream(&text, &size);
-	int err = !calls || !out ||
-		  open_flow(reader, vcpu, merged ? decode_calls_function : NULL, &flow);
+	int err;
 
+	if (!calls || !out)
+		abort();
+	err = open_flow(reader, vcpu, merged ? decode_calls_function : NULL, &flow);
 	decode_pace_begin(&pace);
 	decode_calls_keep_time(calls, &pace);
 	while (!err && item.kind != DECODE_ITEM_END) {
@@ -134,7 +138,11 @@ static char *tree(struct trace_reader *reader, unsigned int vcpu, bool merged)
 	decode_flow_close(flow);
 	decode_calls_free(calls);
 	fclose(out);
-	return err ? NULL : text;
+	if (err) {
+		free(text);
+		return NULL;
+	}
+	return text;
 }
 
 static int compare_trees(struct trace_reader *reader, unsigned int vcpu)

@@ -202,6 +202,8 @@ static int find_last_calls(struct merge *m, const struct cli_shard_range *range)
 	part.reader = m->result.reader;
 	part.last_calls = &m->result.last_calls;
 	err = decode_shard_part(&part, &unused);
+	if (!err)
+		err = trace_reader_unload(part.reader, part.vcpu, 0, UINT64_MAX);
 	decode_partial_free(&unused);
 	return err ? cli_shard_failed(m->o, &m->plan, range, err) : CLI_EXIT_OK;
 }

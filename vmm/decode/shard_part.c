@@ -255,7 +255,7 @@ static int decode_part(const struct decode_shard_part *part, struct decode_flow 
 	struct taker taker = {
 		.symbols = part->symbols,
 		.last_calls = part->last_calls,
-		.tally = part->kind == DECODE_PARTIAL_COUNTS,
+		.tally = part->kind == DECODE_PARTIAL_COUNTS && !part->last_calls,
 	};
 	int err = part->code ? 0 : begin_taker(part, &taker, to), end;
 

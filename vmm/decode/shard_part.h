@@ -26,7 +26,7 @@ struct decode_shard_part {
 	const struct decode_shard *shard;
 	/* If not NULL, it receives the code that the part uses, and the result has no trees and no listing. */
 	struct decode_shard_code *code;
-	/* COUNTS: if not NULL, it receives the last calls. Set it to zeros. */
+	/* COUNTS: if not NULL, it receives the last calls, and blocks are not counted. Set it to zeros. */
 	struct decode_last_calls *last_calls;
 };
 

@@ -156,7 +156,7 @@ static int begin_rest(struct decode_shards_flow *s)
 		err = decode_pt_merge(s->rest, s->function, s->context);
 	if (!err && s->work.wanted == DECODE_SHARD_BRANCHES)
 		decode_pt_count_branches(s->rest);
-	if (!err && s->items_from)
+	if (!err && s->items_from != UINT64_MAX)
 		decode_pt_items_from(s->rest, s->items_from);
 	if (!err && counts)
 		err = drop_returned(s);
@@ -381,6 +381,7 @@ static int make(struct decode_pt_flow *f, enum decode_flow_unit unit, struct dec
 	s->reader = f->reader;
 	s->vcpu = f->vcpu;
 	s->unit = unit;
+	s->items_from = UINT64_MAX;
 	s->work.wanted = unit == DECODE_FLOW_COUNTS ? DECODE_SHARD_COUNTS : DECODE_SHARD_ITEMS;
 	s->work.plan = plan;
 	s->work.reader = f->reader;

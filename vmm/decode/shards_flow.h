@@ -12,7 +12,7 @@ struct decode_shards_flow {
 	enum decode_flow_unit unit;
 	decode_flow_function *function; /* NULL if blocks are not merged */
 	void *context;
-	uint64_t items_from;	      /* see decode_flow_items_from(); 0: not called */
+	uint64_t items_from;	      /* see decode_flow_items_from(); UINT64_MAX: not called */
 	struct decode_pt_clock clock; /* of a flow with times */
 	size_t clock_segment;	      /* the segment that follows */
 	struct decode_shard_work work;

@@ -237,7 +237,9 @@ int decode_threaded_open(struct trace_reader *reader, unsigned int vcpu, struct 
 	if (t->started)
 		return 0;
 	/* Without a thread, the caller gets the inner flow. */
-	if (!err)
+	if (err)
+		*flow = NULL;
+	else
 		t->work.flow = NULL;
 	close_flow(&t->base);
 	return err;
