@@ -346,7 +346,7 @@ check-slurm:
 check-afl:
 	@.ci/deps build check linux afl
 	$(again) all
-	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 1800 -d $(O)/check-afl tests/cli/afl/check 'tests/cli/afl/check process'
+	@MODE=$(MODE) O=$(O) tests/lib/run.sh -t 10800 -d $(O)/check-afl tests/cli/afl/check 'tests/cli/afl/check process'
 # What has passed stays in the ledger.
 GDB_PAYLOADS := calls jit selfmod interrupts strings exceptions timer kernelmix processes storm
 check-gdb:
