@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code that one address space patches, and that two run. A decoder needs the patched code in each of them,
- * also where the way to it is in the same page and was known before. As a kernel patches a static branch.
+ * Code that one address space patches, and that two run. A decoder needs the patched code in each
+ * of them, also where the way to it is in the same page and was known before. As a kernel patches a
+ * static branch.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Compares a flow with times whose blocks are merged with one whose blocks are items. Each block has the time
- * of the item that it is merged into. Trees of calls have the same time for each call.
+ * Compares a flow with times whose blocks are merged with one whose blocks are items. Each block
+ * has the time of the item that it is merged into. Trees of calls have the same time for each call.
  *
  * usage: merged PLANS SEED DAMAGE FILE
  *
- * DAMAGE places of each vCPU's stream get other bytes in each of the PLANS. Prints "blocks B, items I,
- * times T": B blocks were merged into I items, and the time changed T times.
+ * DAMAGE places of each vCPU's stream get other bytes in each of the PLANS. Prints "blocks B, items
+ * I, times T": B blocks were merged into I items, and the time changed T times.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,7 +58,9 @@ static int differ(const char *what, const struct decode_item *a, const struct de
 	return 1;
 }
 
-/* Compare the blocks of one part, whose item is @b. *rest instructions of the last block are left. */
+/*
+ * Compare the blocks of one part, whose item is @b. *rest instructions of the last block are left.
+ */
 static int compare_part(struct decode_flow *blocks, const struct decode_item *b,
 			const struct decode_part *part, struct decode_item *a, uint32_t *rest,
 			struct sum *sum)

@@ -304,7 +304,10 @@ int cli_decode_close_vcpu(struct cli_decode *d, struct decode_flow *flow,
 	return err;
 }
 
-/* Returns true if the summary has the calls before the stop of this vCPU, which it otherwise counts. */
+/*
+ * Returns true if the summary has the calls before the stop of this vCPU, which it otherwise
+ * counts.
+ */
 static bool shows_last_calls(const struct cli_decode *d, unsigned int vcpu)
 {
 	return d->o->mode == CLI_DECODE_SUMMARY && unit_of(d) == DECODE_FLOW_COUNTS &&

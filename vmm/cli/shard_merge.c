@@ -103,7 +103,10 @@ static int repair(struct merge *m, struct decode_partial *last, uint32_t until, 
 	return status ? status : read_result(m, &range, last);
 }
 
-/* Append @last to @all, which is empty if @all->end is 0. Its listing is read again when it is printed. */
+/*
+ * Append @last to @all, which is empty if @all->end is 0. Its listing is read again when it is
+ * printed.
+ */
 static int append(struct merge *m, struct decode_partial *all, struct decode_partial *last)
 {
 	if (decode_partial_is_listing(m->plan.kind)) {
@@ -121,8 +124,8 @@ static int append(struct merge *m, struct decode_partial *all, struct decode_par
 }
 
 /*
- * Join the results of a vCPU, from shard @from to before @to. @last is not joined yet, so that it can
- * be decoded again with what follows. *begin is the first shard of the last result.
+ * Join the results of a vCPU, from shard @from to before @to. @last is not joined yet, so that it
+ * can be decoded again with what follows. *begin is the first shard of the last result.
  */
 static int join_shards(struct merge *m, uint32_t from, uint32_t to, struct decode_partial *all,
 		       struct decode_partial *last, uint32_t *begin)
@@ -208,7 +211,10 @@ static int find_last_calls(struct merge *m, const struct cli_shard_range *range)
 	return err ? cli_shard_failed(m->o, &m->plan, range, err) : CLI_EXIT_OK;
 }
 
-/* Find the last calls in the shards from @last to before @to, or from @from on if there are too few. */
+/*
+ * Find the last calls in the shards from @last to before @to, or from @from on if there are too
+ * few.
+ */
 static int take_last_calls(struct merge *m, uint32_t from, uint32_t to, uint32_t last)
 {
 	const struct decode_last_calls *calls = &m->result.last_calls;

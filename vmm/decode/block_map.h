@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A map of 64 KiB, as AFL's mode for QEMU makes it. A block at @ip adds 1 to the byte at
- * h(ip) ^ h(ip before) >> 1, where h(x) is (x >> 4 ^ x << 8) modulo 65536. The byte stays at 255, so
- * that the order of blocks and of maps does not matter.
+ * A map of 64 KiB, as AFL's mode for QEMU makes it. A block at @ip adds 1 to the byte at h(ip) ^
+ * h(ip before) >> 1, where h(x) is (x >> 4 ^ x << 8) modulo 65536. The byte stays at 255, so that
+ * the order of blocks and of maps does not matter.
  */
 #ifndef VMM_DECODE_BLOCK_MAP_H
 #define VMM_DECODE_BLOCK_MAP_H

@@ -31,10 +31,10 @@ void decode_flow_close(struct decode_flow *flow);
 void decode_flow_keep_time(struct decode_flow *flow);
 /*
  * Allow PARTS items in a flow of BLOCKS. Call this function before the first item, and after
- * decode_flow_keep_time(). All runs of an item then have one time, that of `when.tsc`, and its bounds and
- * cycles are those of any of the runs. @function
- * returns the first address of the function at an address, or DECODE_NO_FUNCTION. Returns 0 or
- * -ENOMEM. After an error the flow can only be closed.
+ * decode_flow_keep_time(). All runs of an item then have one time, that of `when.tsc`, and its
+ * bounds and cycles are those of any of the runs. @function returns the first address of the
+ * function at an address, or DECODE_NO_FUNCTION. Returns 0 or -ENOMEM. After an error the flow can
+ * only be closed.
  */
 typedef uint64_t decode_flow_function(void *context, uint64_t ip);
 int decode_flow_merge(struct decode_flow *flow, decode_flow_function *function, void *context);
@@ -53,9 +53,9 @@ int decode_flow_counts(struct decode_flow *flow, struct decode_tally *tally,
 		       struct decode_flow_sum *sum);
 
 /*
- * Report blocks as items instead of counting them, from the offset @at of the stream on. The item of a
- * block that is open there has the rest of it. Call this function before the first item of a flow of COUNTS.
- * Returns false if the flow does not count, and all its instructions are items.
+ * Report blocks as items instead of counting them, from the offset @at of the stream on. The item
+ * of a block that is open there has the rest of it. Call this function before the first item of a
+ * flow of COUNTS. Returns false if the flow does not count, and all its instructions are items.
  */
 bool decode_flow_items_from(struct decode_flow *flow, uint64_t at);
 
@@ -138,9 +138,9 @@ int decode_flow_runs(struct decode_flow *flow, const struct decode_flow_takers *
  * @whole. The flow then ends with the file.
  *
  * The items are those of the whole file. If later blocks show that an earlier item is not,
- * decode_flow_more() returns -ESTALE. If no item is certain before the file ends, decode_flow_grow()
- * returns -ENOTSUP. After any error the flow can only be closed. Do not call decode_flow_runs() and
- * decode_flow_keep_time().
+ * decode_flow_more() returns -ESTALE. If no item is certain before the file ends,
+ * decode_flow_grow() returns -ENOTSUP. After any error the flow can only be closed. Do not call
+ * decode_flow_runs() and decode_flow_keep_time().
  */
 int decode_flow_grow(struct decode_flow *flow);
 int decode_flow_more(struct decode_flow *flow, bool whole);

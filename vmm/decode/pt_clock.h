@@ -26,9 +26,9 @@ int decode_pt_clock_begin(struct decode_pt_clock *c, const struct decode_pt_cloc
 void decode_pt_clock_end(struct decode_pt_clock *c, struct decode_timeline_sum *sum);
 
 /*
- * Add the time of an item for which @read bytes of the segment were read. Without a segment there is none.
- * @read must not decrease. If @by_decoder is known, its `tsc`, `lo` and `hi` are used. They are more exact than
- * a time by stream offset.
+ * Add the time of an item for which @read bytes of the segment were read. Without a segment there
+ * is none. @read must not decrease. If @by_decoder is known, its `tsc`, `lo` and `hi` are used.
+ * They are more exact than a time by stream offset.
  */
 void decode_pt_clock_item(struct decode_pt_clock *c, uint64_t read,
 			  const struct decode_when *by_decoder, struct decode_item *item);

@@ -204,7 +204,9 @@ struct decode_pt_flow {
 	bool told_bare;
 
 	struct decode_pt_clock clock;
-	/* Items have the decoder's time alone, and the bytes that were read in place of `cycles`. */
+	/*
+	 * Items have the decoder's time alone, and the bytes that were read in place of `cycles`.
+	 */
 	bool time_by_reads;
 
 	/* The end of the shard that the flow decodes (pt_shard.h). */
@@ -238,9 +240,9 @@ struct decode_ahead_system {
  * pt_window.c: read the stream in windows. All return 0 or -errno.
  *
  * The function ..._open() begins windows, before the stream is used, and ..._whole() ends them. The
- * function ..._segment() reads all that a segment without windows needs. The
- * function ..._read() reads from the place of the decoder to @to. The last function finds the number of
- * bytes of a segment before its first PSB.
+ * function ..._segment() reads all that a segment without windows needs. The function ..._read()
+ * reads from the place of the decoder to @to. The last function finds the number of bytes of a
+ * segment before its first PSB.
  */
 int decode_pt_window_open(struct decode_pt_flow *f);
 void decode_pt_window_close(struct decode_pt_flow *f);
@@ -286,7 +288,10 @@ void decode_pt_live_asks(struct decode_pt_flow *f);
 /* Returns true if the decoder must wait for more of the stream. */
 bool decode_pt_live_waits(struct decode_pt_flow *f);
 
-/* pt_flow.c: compute times like decode_flow_keep_time(), but for those between packets (shards_clock.c). */
+/*
+ * pt_flow.c: compute times like decode_flow_keep_time(), but for those between packets
+ * (shards_clock.c).
+ */
 void decode_pt_time_by_reads(struct decode_pt_flow *f);
 
 /* pt_flow.c: the functions of flow.h for a flow of this kind. */
@@ -300,8 +305,8 @@ const struct decode_segment *decode_pt_flow_segment(const struct decode_flow *fl
 /* pt_flow.c: process and drop the queue. `dropped` follows it. Returns 0 or -ENOMEM. */
 int decode_pt_drop_told(struct decode_pt_flow *f);
 /*
- * pt_flow.c: set f->bytes to the packets of a segment, from @from on, where a PSB is unless the segment
- * begins there. Returns 0 or -ENOMEM.
+ * pt_flow.c: set f->bytes to the packets of a segment, from @from on, where a PSB is unless the
+ * segment begins there. Returns 0 or -ENOMEM.
  */
 int decode_pt_start_bytes(struct decode_pt_flow *f, const struct decode_segment *s, uint64_t from);
 
@@ -313,8 +318,9 @@ int decode_pt_start_bytes(struct decode_pt_flow *f, const struct decode_segment 
 #define DECODE_AHEAD_OFFERED 32u
 
 /*
- * The size in bytes of each of the three arrays of tracelets in libvptdecode. With four times as much
- * a boot of Linux that was repeated 20 times needed 260 MB more with two threads, and was not faster.
+ * The size in bytes of each of the three arrays of tracelets in libvptdecode. With four times as
+ * much a boot of Linux that was repeated 20 times needed 260 MB more with two threads, and was not
+ * faster.
  */
 #define DECODE_PT_CACHE ((size_t)32 << 20)
 
@@ -344,7 +350,9 @@ static inline uint64_t decode_pt_code_position(const struct decode_pt_ahead *a)
 }
 /* Returns the argument of dec_code_select() for a space of decode_code_space(). */
 uint64_t decode_pt_space_key(uint64_t cr3);
-/* Use the code of this space of decode_code_space(). decode_pt_use_space() also queues the change. */
+/*
+ * Use the code of this space of decode_code_space(). decode_pt_use_space() also queues the change.
+ */
 void decode_pt_select_space(struct decode_pt_flow *f, uint64_t cr3);
 void decode_pt_use_space(struct decode_pt_flow *f, uint64_t cr3);
 /*
@@ -386,8 +394,8 @@ int decode_pt_counts_open(struct decode_pt_flow *f);
 void decode_pt_counts_close(struct decode_pt_flow *f);
 bool decode_pt_items_from(struct decode_flow *flow, uint64_t at);
 /*
- * Let runs be items if they are from the decoder's place on. Returns the stream offset before @end up to
- * which they are counted or reported alike.
+ * Let runs be items if they are from the decoder's place on. Returns the stream offset before @end
+ * up to which they are counted or reported alike.
  */
 uint64_t decode_pt_counts_until(struct decode_pt_flow *f, uint64_t end);
 /* Returns true if a block has begun and can go on. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Count ranges of instructions that ran without a taken branch, in parts that can be joined. The range
- * in which a part begins may have begun in the part before.
+ * Count ranges of instructions that ran without a taken branch, in parts that can be joined. The
+ * range in which a part begins may have begun in the part before.
  */
 #ifndef VMM_DECODE_RANGES_H
 #define VMM_DECODE_RANGES_H
@@ -38,7 +38,10 @@ bool decode_ranges_cut(struct decode_ranges *r, enum decode_range_begin by);
 void decode_ranges_block(struct decode_ranges *r, uint64_t first, uint64_t last);
 /* Append the part @next. Returns false if there is no memory. */
 bool decode_ranges_join(struct decode_ranges *r, const struct decode_ranges *next);
-/* Count the open ranges at both ends. Nothing can be joined afterwards. Returns false if there is no memory. */
+/*
+ * Count the open ranges at both ends. Nothing can be joined afterwards. Returns false if there is
+ * no memory.
+ */
 bool decode_ranges_close(struct decode_ranges *r);
 void decode_ranges_free(struct decode_ranges *r);
 

@@ -35,10 +35,11 @@ struct decode_shards_done {
 
 /*
  * Open a flow like decode_flow_open(). The flow has no threads for units of INSNS without
- * @how->listing, and for RTIT. It has none if the file has address spaces, VMCS blocks or a source of code.
+ * @how->listing, and for RTIT. It has none if the file has address spaces, VMCS blocks or a source
+ * of code.
  *
- * decode_flow_runs() must not be called, and decode_flow_code() is not the code of the last item. A flow with
- * times is not for decode_shards_calls() and decode_shards_list().
+ * decode_flow_runs() must not be called, and decode_flow_code() is not the code of the last item. A
+ * flow with times is not for decode_shards_calls() and decode_shards_list().
  */
 int decode_shards_open(struct trace_reader *reader, unsigned int vcpu, enum decode_flow_unit unit,
 		       const struct decode_shards_how *how, struct decode_flow **flow);
@@ -47,8 +48,8 @@ int decode_shards_open(struct trace_reader *reader, unsigned int vcpu, enum deco
 bool decode_shards_done(const struct decode_flow *flow, struct decode_shards_done *done);
 
 /*
- * Take all items of a flow into the tree of calls and the summary of @to, whose tree the caller made.
- * Threads that decode shards also build their trees. Call this function in place of
+ * Take all items of a flow into the tree of calls and the summary of @to, whose tree the caller
+ * made. Threads that decode shards also build their trees. Call this function in place of
  * decode_flow_next(). Returns 0 or -errno.
  */
 struct decode_shard_calls {
@@ -60,9 +61,9 @@ int decode_shards_calls(struct decode_flow *flow, const struct debug_symbols *sy
 			unsigned int vcpu, struct decode_shard_calls *to);
 
 /*
- * Print the listing of all items, and count them. Threads that decode shards also list them. Call this
- * function in place of decode_flow_next(). The flow was opened with @how->listing, or it has no threads. Its
- * items must not have an address space. Returns 0 or -errno.
+ * Print the listing of all items, and count them. Threads that decode shards also list them. Call
+ * this function in place of decode_flow_next(). The flow was opened with @how->listing, or it has
+ * no threads. Its items must not have an address space. Returns 0 or -errno.
  */
 struct decode_shards_listing {
 	struct decode_listing *listing; /* its form, without times, and where it is printed */
@@ -74,9 +75,9 @@ int decode_shards_list(struct decode_flow *flow, unsigned int vcpu,
 		       struct decode_shards_listing *to);
 
 /*
- * Make a plan of the shards of a vCPU, each of at least @how->bytes. Where code changes, the counters
- * at the begins of shards are found by @how->jobs threads that decode the vCPU. @plan has no shard if
- * the stream cannot be cut. The list is from malloc(). Returns 0 or -errno.
+ * Make a plan of the shards of a vCPU, each of at least @how->bytes. Where code changes, the
+ * counters at the begins of shards are found by @how->jobs threads that decode the vCPU. @plan has
+ * no shard if the stream cannot be cut. The list is from malloc(). Returns 0 or -errno.
  */
 int decode_shards_plan(struct trace_reader *reader, unsigned int vcpu,
 		       const struct decode_shards_how *how, struct decode_shard_plan *plan);

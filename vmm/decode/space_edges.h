@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The blocks and the changes of flow of an address space, in a part of a trace that can be joined to
- * others. The place from which its first block is reached may be in the part before.
+ * The blocks and the changes of flow of an address space, in a part of a trace that can be joined
+ * to others. The place from which its first block is reached may be in the part before.
  */
 #ifndef VMM_DECODE_SPACE_EDGES_H
 #define VMM_DECODE_SPACE_EDGES_H

@@ -130,8 +130,9 @@ static struct decode_space_part *add_before(struct decode_space_parts *p)
 }
 
 /*
- * Returns true if the place from which a new space is reached is not known: another space @ran, or the
- * flow was interrupted. Events behind a gap lead to the space that ran last, which may be this one.
+ * Returns true if the place from which a new space is reached is not known: another space @ran, or
+ * the flow was interrupted. Events behind a gap lead to the space that ran last, which may be this
+ * one.
  */
 static bool begins_broken(const struct decode_space_parts *p, bool ran)
 {
@@ -156,7 +157,10 @@ static struct decode_space_part *enter(struct decode_space_parts *p, struct name
 	return part;
 }
 
-/* Take an item for changes of flow. An event whose space is not known is of the space that ran last. */
+/*
+ * Take an item for changes of flow. An event whose space is not known is of the space that ran
+ * last.
+ */
 static bool take_flow(struct decode_space_parts *p, const struct decode_item *item)
 {
 	struct decode_space_part *part;
@@ -240,8 +244,8 @@ static bool join_trees(struct decode_space_parts *p, struct decode_space_parts *
 }
 
 /*
- * Find the space of a part, or add it. Its first block is reached from the end of @p only if the same
- * space ran there. @ran says if one did, and @last which.
+ * Find the space of a part, or add it. Its first block is reached from the end of @p only if the
+ * same space ran there. @ran says if one did, and @last which.
  */
 static struct decode_space_part *continue_at(struct decode_space_parts *p, struct name name,
 					     bool ran, size_t last)

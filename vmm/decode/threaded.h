@@ -10,8 +10,8 @@
 
 /*
  * Open the flow. Its INSN items have no class, target, space and time. decode_flow_keep_time(),
- * decode_flow_merge() and decode_flow_grow() must not be called. The reader must not have a source of
- * code. Without threads this is decode_flow_open(). Returns 0 or -errno.
+ * decode_flow_merge() and decode_flow_grow() must not be called. The reader must not have a source
+ * of code. Without threads this is decode_flow_open(). Returns 0 or -errno.
  */
 int decode_threaded_open(struct trace_reader *reader, unsigned int vcpu, struct decode_flow **flow);
 

@@ -9,8 +9,8 @@
 #include "trace/vec.h"
 
 /*
- * When the walks need more memory than this, all are forgotten. They stay in memory until the consumer has passed
- * them, so each batch of the queue can have as much.
+ * When the walks need more memory than this, all are forgotten. They stay in memory until the
+ * consumer has passed them, so each batch of the queue can have as much.
  */
 #define WALKS_MAX ((size_t)32 << 20)
 

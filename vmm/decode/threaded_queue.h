@@ -60,7 +60,9 @@ struct decode_threaded_queue {
 bool decode_threaded_queue_init(struct decode_threaded_queue *q);
 void decode_threaded_queue_fini(struct decode_threaded_queue *q);
 
-/* Called by the thread. Wait for an empty batch. Returns NULL after decode_threaded_queue_stop(). */
+/*
+ * Called by the thread. Wait for an empty batch. Returns NULL after decode_threaded_queue_stop().
+ */
 struct decode_threaded_batch *decode_threaded_queue_empty(struct decode_threaded_queue *q);
 /* Called by the thread. Pass the batch to the consumer. */
 void decode_threaded_queue_fill(struct decode_threaded_queue *q);

@@ -2,9 +2,10 @@
 /*
  * Compile the ends of blocks: the outcome for PT, and the way to the next block. A link is valid if
  * its generation is the processor's. Within a unit the code goes to the next block directly, with
- * the guest registers where they are. The link to a later block in the same page is valid, because a
- * block of the page runs. Only interrupt() changes the generation meanwhile. Each loop has a link
- * that sees it. A trace also needs to know which blocks ran in the address space, so its links are checked.
+ * the guest registers where they are. The link to a later block in the same page is valid, because
+ * a block of the page runs. Only interrupt() changes the generation meanwhile. Each loop has a link
+ * that sees it. A trace also needs to know which blocks ran in the address space, so its links are
+ * checked.
  */
 #include "soft/branch.h"
 #include "soft/compiler.h"
