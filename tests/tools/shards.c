@@ -117,22 +117,12 @@ struct visited {
 	struct trace_pairs blocks, ways[DECODE_WAY_TARGET + 1];
 };
 
-static int add(struct trace_pairs *pairs, uint64_t a, uint64_t b, uint64_t n)
-{
-	struct trace_pair *pair = trace_pairs_add(pairs, a, b);
-
-	if (!pair)
-		return 1;
-	pair->value += n;
-	return 0;
-}
-
 static int visit_block(void *context, const struct decode_block_count *b, unsigned int mode)
 {
 	struct visited *to = context;
 
 	to->insns += b->insns;
-	return add(&to->blocks, b->ip, b->last << 8 | mode, b->count);
+	return trace_pairs_count(&to->blocks, b->ip, b->last << 8 | mode, b->count);
 }
 
 static int visit_branch(void *context, uint64_t ip, uint64_t to, enum decode_flow_way way,
@@ -140,7 +130,7 @@ static int visit_branch(void *context, uint64_t ip, uint64_t to, enum decode_flo
 {
 	struct visited *of = context;
 
-	return add(&of->ways[way], ip, to, count);
+	return trace_pairs_count(&of->ways[way], ip, to, count);
 }
 
 static bool same_pairs(struct trace_pairs *a, struct trace_pairs *b)

@@ -114,16 +114,6 @@ static bool is_forged(const struct decode_partial_space *s)
 	       s->by >= DECODE_RANGE_BEGINS || s->reserved[0] || s->reserved[1] || s->reserved[2];
 }
 
-static int add(struct trace_pairs *pairs, uint64_t a, uint64_t b, uint64_t count)
-{
-	struct trace_pair *pair = trace_pairs_add(pairs, a, b);
-
-	if (!pair)
-		return -ENOMEM;
-	pair->value += count;
-	return 0;
-}
-
 static int take_edges(struct decode_partial_edges_left *left, uint64_t n,
 		      struct decode_space_edges *to)
 {
@@ -135,7 +125,7 @@ static int take_edges(struct decode_partial_edges_left *left, uint64_t n,
 	for (; !err && e < left->edges + n; e++)
 		err = e->kind >= DECODE_EDGE_COUNT || e->reserved
 			      ? -EINVAL
-			      : add(&to->kind[e->kind], e->from, e->to, e->count);
+			      : trace_pairs_count(&to->kind[e->kind], e->from, e->to, e->count);
 	left->edges = e;
 	left->nedges -= n;
 	return err;
@@ -152,8 +142,10 @@ static int take_blocks(struct decode_partial_edges_left *left, uint64_t n,
 	for (; !err && b < left->blocks + n; b++)
 		err = b->size > 15 || b->reserved || !b->count
 			      ? -EINVAL
-			      : add(&to->blocks, b->ip,
-				    decode_block_end(b->ip, b->last, (uint8_t)b->size), b->count);
+			      : trace_pairs_count(
+					&to->blocks, b->ip,
+					decode_block_end(b->ip, b->last, (uint8_t)b->size),
+					b->count);
 	left->blocks = b;
 	left->nblocks -= n;
 	return err;
@@ -169,7 +161,7 @@ static int take_ranges(struct decode_partial_edges_left *left, uint64_t n, struc
 	for (; !err && r < left->ranges + n; r++)
 		err = r->by >= DECODE_RANGE_BEGINS || r->reserved || r->first > r->last
 			      ? -EINVAL
-			      : add(&to->counts[r->by], r->first, r->last, r->count);
+			      : trace_pairs_count(&to->counts[r->by], r->first, r->last, r->count);
 	left->ranges = r;
 	left->nranges -= n;
 	return err;

@@ -9,21 +9,11 @@
 
 #include "decode/shards.h"
 
-static int add(struct trace_pairs *pairs, uint64_t a, uint64_t b, uint64_t n)
-{
-	struct trace_pair *pair = trace_pairs_add(pairs, a, b);
-
-	if (!pair)
-		return -ENOMEM;
-	pair->value += n;
-	return 0;
-}
-
 static int visit_block(void *context, const struct decode_block_count *b, unsigned int mode)
 {
 	struct format_code_counts *c = context;
 
-	return add(&c->blocks, b->ip, (b->last - b->ip) << 8 | mode, b->count);
+	return trace_pairs_count(&c->blocks, b->ip, (b->last - b->ip) << 8 | mode, b->count);
 }
 
 static int visit_branch(void *context, uint64_t ip, uint64_t to, enum decode_flow_way way,
@@ -31,8 +21,9 @@ static int visit_branch(void *context, uint64_t ip, uint64_t to, enum decode_flo
 {
 	struct format_code_counts *c = context;
 
-	return way == DECODE_WAY_TARGET ? add(&c->targets, ip, to, count)
-					: add(&c->ways, ip, way == DECODE_WAY_TAKEN, count);
+	return way == DECODE_WAY_TARGET
+		       ? trace_pairs_count(&c->targets, ip, to, count)
+		       : trace_pairs_count(&c->ways, ip, way == DECODE_WAY_TAKEN, count);
 }
 
 /* Count a whole vCPU. Returns 1, 0 if its flow cannot count, or -errno. */
@@ -62,7 +53,7 @@ static int block(struct format_run *run, struct format_lane *lane, const struct 
 	struct format_code_counts *c = run->own;
 
 	(void)lane;
-	return add(&c->blocks, b->ip, (b->last - b->ip) << 8 | b->mode, 1);
+	return trace_pairs_count(&c->blocks, b->ip, (b->last - b->ip) << 8 | b->mode, 1);
 }
 
 static int edge(struct format_run *run, struct format_lane *lane, const struct format_edge *e)
@@ -73,11 +64,11 @@ static int edge(struct format_run *run, struct format_lane *lane, const struct f
 	switch (e->kind) {
 	case DECODE_EDGE_TAKEN:
 	case DECODE_EDGE_NOT_TAKEN:
-		return add(&c->ways, e->from, e->kind == DECODE_EDGE_TAKEN, e->count);
+		return trace_pairs_count(&c->ways, e->from, e->kind == DECODE_EDGE_TAKEN, e->count);
 	case DECODE_EDGE_EVENT:
 		return 0;
 	default:
-		return add(&c->targets, e->from, e->to, e->count);
+		return trace_pairs_count(&c->targets, e->from, e->to, e->count);
 	}
 }
 

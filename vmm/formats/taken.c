@@ -18,23 +18,13 @@ int format_taken_lane(struct format_run *run, struct format_lane *lane)
 	return lane->own ? 0 : -ENOMEM;
 }
 
-static int add(struct trace_pairs *pairs, uint64_t a, uint64_t b, uint64_t count)
-{
-	struct trace_pair *pair = trace_pairs_add(pairs, a, b);
-
-	if (!pair)
-		return -ENOMEM;
-	pair->value += count;
-	return 0;
-}
-
 static int add_branch(const struct format_run *run, uint64_t from, uint64_t to, uint64_t count)
 {
 	struct format_taken *t = run->own;
 
 	if (from < run->base || to < run->base)
 		return 0;
-	return add(&t->branches, from - run->base, to - run->base, count);
+	return trace_pairs_count(&t->branches, from - run->base, to - run->base, count);
 }
 
 int format_taken_edge(struct format_run *run, struct format_lane *lane,
@@ -69,7 +59,8 @@ static int add_ranges(const struct format_run *run, struct trace_pairs *to,
 		const struct trace_pair *range = &from->at[i];
 
 		if (range->a >= run->base)
-			err = add(to, range->a - run->base, range->b - run->base, range->value);
+			err = trace_pairs_count(to, range->a - run->base, range->b - run->base,
+						range->value);
 	}
 	return err;
 }

@@ -2,6 +2,7 @@
 /* A hash table with open addressing; half of the buckets stay free. */
 #include "trace/pairs.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,16 @@ struct trace_pair *trace_pairs_add(struct trace_pairs *p, uint64_t a, uint64_t b
 		p->buckets[at] = (uint32_t)++p->n;
 	}
 	return &p->at[p->buckets[at] - 1];
+}
+
+int trace_pairs_count(struct trace_pairs *p, uint64_t a, uint64_t b, uint64_t count)
+{
+	struct trace_pair *pair = trace_pairs_add(p, a, b);
+
+	if (!pair)
+		return -ENOMEM;
+	pair->value += count;
+	return 0;
 }
 
 int trace_pair_compare(const void *a, const void *b)

@@ -21,6 +21,8 @@ struct trace_pairs {
 struct trace_pair *trace_pairs_find(const struct trace_pairs *p, uint64_t a, uint64_t b);
 /* Find a pair, or add it with value 0. Returns NULL if there is no memory. */
 struct trace_pair *trace_pairs_add(struct trace_pairs *p, uint64_t a, uint64_t b);
+/* Add @count to the value of a pair, which may be new. Returns 0 or -ENOMEM. */
+int trace_pairs_count(struct trace_pairs *p, uint64_t a, uint64_t b, uint64_t count);
 /* Compare two entries by their pairs, for qsort(). */
 int trace_pair_compare(const void *a, const void *b);
 /* Sort the entries by their pairs. No entry can be found or added afterwards. */
