@@ -10,6 +10,7 @@
 
 #include "decode/calls_inside.h"
 #include "lib/same_trees.h"
+#include "lib/below.h"
 #include "lib/suite.h"
 
 #define STEPS 3000
@@ -20,16 +21,6 @@ struct step {
 	struct decode_item event;
 	struct decode_part part;
 };
-
-static uint32_t random_state;
-
-static uint32_t below(uint32_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 17;
-	random_state ^= random_state << 5;
-	return random_state % n;
-}
 
 static uint64_t address(void)
 {

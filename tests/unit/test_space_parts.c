@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "decode/partial_file.h"
+#include "lib/below.h"
 #include "lib/suite.h"
 
 #define STEPS  120
@@ -20,16 +21,6 @@
 #define LANES  (SPACES + 1) /* the last one is the space that is not known */
 
 static struct trace_space spaces[SPACES];
-static uint32_t random_state;
-
-static uint32_t below(uint32_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 17;
-	random_state ^= random_state << 5;
-	return random_state % n;
-}
-
 static uint64_t address(void)
 {
 	return 0x1000 + 16 * below(6);

@@ -318,10 +318,9 @@ static void begin_last_calls(struct cli_decode *d, struct decode_flow *flow)
 {
 	const uint64_t bytes = trace_reader_stream_bytes(d->reader, d->vcpu);
 
-	if (bytes > LAST_CALLS_BYTES)
-		d->stop.counted = decode_flow_items_from(flow, bytes - LAST_CALLS_BYTES);
-	else
-		decode_flow_items_from(flow, 0);
+	const uint64_t from = bytes > LAST_CALLS_BYTES ? bytes - LAST_CALLS_BYTES : 0;
+
+	d->stop.counted = decode_flow_items_from(flow, from) && from;
 }
 
 /* Search the whole stream for the last calls if its end has too few. Returns 0 or -errno. */

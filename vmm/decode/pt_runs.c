@@ -5,7 +5,7 @@
 #include "libdecode/tracelet.h"
 #include "decode/pt_flow.h"
 
-/* Where the decoder was when a run ended. */
+/* The place of the decoder when a run ended. */
 struct where {
 	uint64_t offset;
 	size_t session;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The times of the items of shards. A thread knows the decoder's time at each item of its shard.
- * What is between packets, and the core clocks since the begin of the segment, depends on all
- * packets before and on some behind. So the consumer reads the timing packets of the whole stream,
- * and adds this to each item.
+ * Times between packets, and the core clocks since the begin of the segment, depend on all packets
+ * before and on some behind. So the consumer reads the timing packets of the whole stream, and adds
+ * both to each item.
  */
 #include <errno.h>
 

@@ -85,7 +85,7 @@ static int find_points(struct trace_reader *reader, unsigned int vcpu, struct po
 	if (err)
 		return err;
 	decode_flow_keep_time(flow);
-	/* Where the time changes another item begins. */
+	/* Another item begins where the time changes. */
 	err = decode_flow_merge(flow, no_function, NULL);
 	p->every = 1;
 	while (!err && item.kind != DECODE_ITEM_END) {
