@@ -5,20 +5,55 @@
 
 #include "lib/require.h"
 #include "soft/soft.h"
+#include "soft/tlb.h"
 
 #define PAGE_MASK (X86_PAGE_SIZE - 1)
+
+#define NONE SOFT_TLB_NONE
+
+static void check_entry(const struct soft_tlb *t, const struct x86_mem *mem)
+{
+	uint64_t at = t->read + t->host - (uintptr_t)mem->host;
+
+	REQUIRE(t->read == NONE || t->write == NONE || t->write == t->read);
+	REQUIRE(t->read != NONE || t->write == NONE);
+	REQUIRE(t->read == NONE || (!(at & PAGE_MASK) && at < mem->bytes));
+}
 
 static void check_tlb(const struct soft_tlb *t, const struct x86_mem *mem)
 {
 	unsigned int i;
 
-	for (i = 0; i < SOFT_TLB_SIZE; i++, t++) {
-		uint64_t at = t->read + t->host - (uintptr_t)mem->host;
+	for (i = 0; i < SOFT_TLB_SIZE; i++, t++)
+		check_entry(t, mem);
+}
 
-		REQUIRE(t->read == 1 || t->write == 1 || t->write == t->read);
-		REQUIRE(t->read != 1 || t->write == 1);
-		REQUIRE(t->read == 1 || (!(at & PAGE_MASK) && at < mem->bytes));
-	}
+/* A site has nothing that the second level has not. */
+static void check_site(const struct soft *c, const struct soft_tlb *t, const struct x86_mem *mem)
+{
+	const struct soft_page *page;
+	uint64_t at;
+
+	check_entry(t, mem);
+	if (t->read == NONE)
+		return;
+	page = soft_find_page(c, c->set, t->read);
+	REQUIRE(page && x86_mem_room(mem, page->word & ~PAGE_MASK, &at));
+	REQUIRE((uint8_t *)(t->host + t->read) == mem->host + at);
+	if (t->write != NONE)
+		REQUIRE(page->word & SOFT_PAGE_WRITE && !soft_has_code(c, page->word & ~PAGE_MASK));
+}
+
+static void check_sites(const struct soft *c, const struct x86_mem *mem)
+{
+	unsigned int half, i;
+
+	for (half = 0; half < 2; half++)
+		for (i = 0; c->site_tlb[half] && i < SOFT_SITES; i++)
+			if (c->site_tlb[half] == c->tlb)
+				check_site(c, &c->site[half][i], mem);
+			else
+				check_entry(&c->site[half][i], mem);
 }
 
 /* These invariants hold between two instructions, whatever the guest does. */
@@ -32,7 +67,8 @@ void hostile_check(const struct engine_vcpu *v, const struct x86_mem *mem)
 	for (n = 0; n < SOFT_SPACES * SOFT_TLB_SLOW; n++)
 		check_tlb(c->tlbs[n / SOFT_TLB_SLOW][n % SOFT_TLB_SLOW], mem);
 	for (n = 0; n < SOFT_TLB_SIZE; n++)
-		REQUIRE(c->slow[n].read == 1 && c->slow[n].write == 1);
+		REQUIRE(c->slow[n].read == NONE && c->slow[n].write == NONE);
+	check_sites(c, mem);
 }
 
 void hostile_see(const struct engine_vcpu *v, struct hostile_seen *seen)

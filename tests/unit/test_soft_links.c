@@ -2,7 +2,8 @@
 /*
  * Units whose pages are mapped anew. The code of a loop is in two pages, or one of its instructions is. It
  * runs until it is compiled. Then the second page gets another frame, whose code must run next. A loop
- * within a page can be interrupted.
+ * within a page can be interrupted. An inner loop, of which the outer loop's unit has a copy, is patched.
+ * Three loops call a function.
  */
 #include "lib/suite.h"
 
@@ -15,6 +16,7 @@
 #include "soft/compile.h"
 #include "soft/engine.h"
 #include "soft/soft.h"
+#include "soft/system.h"
 #include "soft/tlb.h"
 
 enum {
@@ -127,6 +129,171 @@ START_TEST(mapped_anew)
 }
 END_TEST
 
+enum { CALLERS = 3, CALLER_BYTES = 16, FUNCTION = 0x800 };
+
+/* The loops and, at FUNCTION, what they call: add rax, 1; ret */
+static void put_callers(void)
+{
+	static const uint8_t function[] = {0x48, 0x83, 0xc0, 0x01, 0xc3};
+	/* call FUNCTION; dec rcx; jnz; hlt */
+	uint8_t code[] = {0xe8, 0, 0, 0, 0, 0x48, 0xff, 0xc9, 0x75, 0xf6, 0xf4};
+	unsigned int i;
+
+	for (i = 0; i < CALLERS; i++) {
+		const int32_t distance = (int32_t)(FUNCTION - i * CALLER_BYTES - 5);
+
+		memcpy(code + 1, &distance, sizeof(distance));
+		put(PLAIN_CODE + i * CALLER_BYTES, code, sizeof(code));
+	}
+	put(PLAIN_CODE + FUNCTION, function, sizeof(function));
+}
+
+static uint64_t run_caller(unsigned int caller)
+{
+	struct x86_regs *regs = machine.vcpu->regs;
+	struct engine_exit exit = {.kind = ENGINE_EXIT_NONE};
+
+	memset(regs, 0, sizeof(*regs));
+	regs->rip = PLAIN_CODE + caller * CALLER_BYTES;
+	regs->rflags = X86_FL_FIXED;
+	regs->rsp = PLAIN_STACK;
+	regs->rcx = ROUNDS;
+	machine.vcpu->state |= ENGINE_REGS_DIRTY;
+	machine.vcpu->budget = 100 * ROUNDS;
+	soft_engine.run(machine.vcpu, false, &exit);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_HLT);
+	return regs->rax / ROUNDS;
+}
+
+static const struct soft_block *block_at(uint64_t offset)
+{
+	struct soft *c = soft(machine.vcpu);
+
+	c->r[SOFT_R_RIP] = PLAIN_CODE + offset;
+	return soft_block(c, c->mode);
+}
+
+/* Return how many of the targets of the function's RET are in units. */
+static unsigned int returns(void)
+{
+	const struct soft_block *b = block_at(FUNCTION);
+	unsigned int i, inner = 0;
+
+	for (i = 0; i < SOFT_LINKS; i++)
+		inner += b->link[i].inner != 0;
+	return inner;
+}
+
+/* The unit of a loop has a copy of an inner loop, whose own unit was made before. */
+START_TEST(inner_loop)
+{
+	/* mov edx, 8; jmp inner: add rax, 1; dec edx; jnz inner; dec rcx; jnz first; hlt */
+	static const uint8_t code[] = {0xba, 0x08, 0,	 0,    0,    0xeb, 0x00,
+				       0x48, 0x83, 0xc0, 0x01, 0xff, 0xca, 0x75,
+				       0xf8, 0x48, 0xff, 0xc9, 0x75, 0xec, 0xf4};
+	const uint8_t two = 2;
+
+	put(PLAIN_CODE, code, sizeof(code));
+	ck_assert_uint_eq(run_caller(0), 8);
+	if (soft(machine.vcpu)->compiler)
+		ck_assert_msg(block_at(7)->copied[0], "no unit has a copy of the inner loop");
+	put(PLAIN_CODE + 10, &two, sizeof(two));
+	ck_assert_uint_eq(run_caller(0), 16);
+}
+END_TEST
+
+/* A unit is made again with a target that its RET did not have. */
+START_TEST(stray_returns)
+{
+	unsigned int i;
+
+	put_callers();
+	for (i = 0; i < CALLERS; i++) {
+		ck_assert_uint_eq(run_caller(i), 1);
+		ck_assert_uint_eq(run_caller(i), 1);
+		if (soft(machine.vcpu)->compiler)
+			ck_assert_uint_eq(returns(), i + 1);
+	}
+}
+END_TEST
+
+static void flush_page(struct soft *c)
+{
+	soft_flush_page(c, SECOND, 0, true);
+}
+
+static void flush_pcid(struct soft *c)
+{
+	soft_flush_pcid(c, 0);
+}
+
+static void (*const flushes[])(struct soft *c) = {flush_page, flush_pcid, soft_flush_local,
+						  soft_flush_tlb};
+
+/* A loop that adds up a word of the second page, which has the one value in its frame and the other in OTHER. */
+static void put_sum(uint64_t first, uint64_t other)
+{
+	/* add rax, [abs SECOND]; dec rcx; jnz first; hlt */
+	static const uint8_t code[] = {
+		0x48, 0x03, 0x04, 0x25, SECOND & 0xff, SECOND >> 8 & 0xff, SECOND >> 16, 0, 0x48,
+		0xff, 0xc9, 0x75, 0xf3, 0xf4};
+
+	put(PLAIN_CODE, code, sizeof(code));
+	put(SECOND, &first, sizeof(first));
+	put(OTHER, &other, sizeof(other));
+	map_second(SECOND);
+}
+
+/* Map the second page to OTHER, without a flush. */
+static void map_other(void)
+{
+	const uint64_t entry = OTHER | 0x23;
+
+	ck_assert(x86_mem_write(&machine.mem, PT_LOW + 8 * (SECOND >> 12), &entry, sizeof(entry)));
+}
+
+/* A page of data gets another frame. Compiled code does not use the old one after a flush. */
+START_TEST(data_mapped_anew)
+{
+	put_sum(3, 5);
+	ck_assert_uint_eq(run_caller(0), 3);
+	if (soft(machine.vcpu)->compiler)
+		ck_assert(soft_compiler_made(soft(machine.vcpu)->compiler, block_at(0)->uop[0].fn));
+	map_other();
+	flushes[_i](soft(machine.vcpu));
+	ck_assert_uint_eq(run_caller(0), 5);
+}
+END_TEST
+
+static void enter_pcid(unsigned int pcid)
+{
+	struct soft *c = soft(machine.vcpu);
+
+	c->s.cr3 = (c->s.cr3 & ~0xfffull) | pcid;
+	c->paging.cr3 = c->s.cr3;
+	soft_enter_space(c);
+}
+
+/* Each address space has its own translation, without a flush between them. */
+START_TEST(data_of_spaces)
+{
+	struct soft *c = soft(machine.vcpu);
+
+	c->s.cr4 |= SOFT_CR4_PCIDE;
+	soft_derive(c);
+	enter_pcid(1);
+	put_sum(3, 5);
+	ck_assert_uint_eq(run_caller(0), 3);
+	map_other();
+	enter_pcid(2);
+	ck_assert_uint_eq(run_caller(0), 5);
+	enter_pcid(1);
+	ck_assert_uint_eq(run_caller(0), 3);
+	enter_pcid(2);
+	ck_assert_uint_eq(run_caller(0), 5);
+}
+END_TEST
+
 static void on_timer(int sig)
 {
 	(void)sig;
@@ -165,6 +332,10 @@ Suite *test_suite(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, mapped_anew, 0, sizeof(rows) / sizeof(rows[0]));
 	tcase_add_test(t, interrupted);
+	tcase_add_test(t, inner_loop);
+	tcase_add_loop_test(t, data_mapped_anew, 0, sizeof(flushes) / sizeof(flushes[0]));
+	tcase_add_test(t, data_of_spaces);
+	tcase_add_test(t, stray_returns);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -5,6 +5,7 @@
  */
 #include "soft/access.h"
 #include "soft/branch.h"
+#include "soft/compile.h"
 #include "soft/flagcond.h"
 #include "soft/kind.h"
 #include "soft/operand.h"
@@ -174,25 +175,31 @@ static NOINLINE const struct soft_uop *traced_ret(struct soft *c, const struct s
 
 /*
  * Note in the links of a block where its indirect branch leads to, the most frequent targets first.
- * Compiled code can follow them.
+ * Compiled code can follow them. If it did not know of a target, it is made again.
  */
 static inline void note_target(struct soft *c, const struct soft_uop *u, uint64_t to)
 {
 	const struct soft_link *found = soft_jump_link(c, to);
 	struct soft_link *l = (struct soft_link *)(uintptr_t)links(u);
 	unsigned int k = 0;
+	bool stray;
 
-	if (found->gen != c->gen || l[0].inner)
+	if (found->gen != c->gen)
 		return;
 	while (k + 1 < SOFT_LINKS && l[k].first && l[k].first != found->first)
 		k++;
-	if (l[k].inner || (k && l[k - 1].inner))
+	if (l[k].inner)
 		return;
-	if (k && l[k].first == found->first) {
+	stray = k && l[k - 1].inner;
+	if (vpt_unlikely(stray && l[k].first))
+		return;
+	if (k && !stray && l[k].first == found->first) {
 		l[k] = l[k - 1];
 		k--;
 	}
 	l[k] = (struct soft_link){found->gen, found->first, found->insns, 0};
+	if (vpt_unlikely(stray))
+		soft_unit_moved(c->compiler, &l[k - 1]);
 }
 
 static inline const struct soft_uop *end_jmp(struct soft *c, const struct soft_uop *u, uint64_t to)

@@ -8,6 +8,9 @@
 
 #define PT(member) ((int32_t)offsetof(struct vpt_pt, member))
 
+/* So many branches leave a unit before it is made again with their target. */
+#define STRAYS 64
+
 /* Leave for a function with the arguments u and R11. */
 static void leave_to(struct soft_compiler *g, const struct soft_uop *u, const void *fn)
 {
@@ -19,13 +22,9 @@ static void leave_to(struct soft_compiler *g, const struct soft_uop *u, const vo
 /* Push a return address. Changes R10 and R11. */
 static void push(struct soft_compiler *g, const struct soft_uop *u)
 {
-	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true);
 	struct soft_emit *e = &g->e;
 
-	if (!soft_reach_stack(g, u)) {
-		e_rm(e, SOFT_SIZE64, 0x8d, H_R11, rsp, -8);
-		soft_to_host(g, u, SOFT_SIZE64, true);
-	}
+	soft_stack_operand(g, u);
 	e_const(e, H_RAX, u->ip + u->len);
 	soft_emit_operand(g, SOFT_SIZE64, 0x89, H_RAX);
 	soft_hold_move_rsp(g, -8);
@@ -87,6 +86,23 @@ static void call(struct soft_compiler *g, const struct soft_uop *u)
 }
 
 /*
+ * Count the branches to targets that the unit does not have, if the block can note one more of them. After
+ * some, leave for the function of u, which notes it: note_target() in branch.c.
+ */
+static void count_stray(struct soft_compiler *g, const struct soft_uop *u)
+{
+	struct soft_block *b = (struct soft_block *)(uintptr_t)soft_unit_block(u);
+
+	if (!soft_unit_leads_inside(b) || b->link[SOFT_LINKS - 1].first)
+		return;
+	b->strays = STRAYS;
+	e_const(&g->e, H_RAX, (uint64_t)(uintptr_t)&b->strays);
+	e_rm(&g->e, 2, 0xff, 1, H_RAX, 0); /* dec */
+	soft_leave_if(g, SOFT_JE, u);
+	g->live = false;
+}
+
+/*
  * R10 := the entry of the target in R11 in the table of targets: soft_jump_link(). Leave for the
  * function of u if there is none. A target in the table is canonical.
  */
@@ -96,6 +112,7 @@ static void find_target(struct soft_compiler *g, const struct soft_uop *u)
 	struct soft_emit *e = &g->e;
 
 	soft_flags_store(g);
+	count_stray(g, u);
 	e_rr(e, SOFT_SIZE64, 0x89, H_R11, H_RAX);
 	e_rr(e, SOFT_SIZE64, 0xc1, 5, H_RAX); /* shr */
 	e8(e, SOFT_JUMP_BITS);
@@ -149,6 +166,7 @@ static void record_outcome(struct soft_compiler *g, struct soft_slow *slow, stru
 {
 	struct soft_emit *e = &g->e;
 
+	/* A closed gate has no members behind it. */
 	slow->from[slow->count++] = soft_emit_gate(g);
 	tip->from[tip->count++] = if_no_compression(g);
 	e_rm(e, 2, 0x81, 7, H_RAX, PT(retstack.depth));
@@ -314,13 +332,7 @@ static void try_inside(struct soft_compiler *g, const struct soft_uop *u,
 
 static void ret(struct soft_compiler *g, const struct soft_uop *u)
 {
-	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true);
-	struct soft_emit *e = &g->e;
-
-	if (!soft_reach_stack(g, u)) {
-		e_rr(e, SOFT_SIZE64, 0x89, rsp, H_R11);
-		soft_to_host(g, u, SOFT_SIZE64, false);
-	}
+	soft_stack_operand(g, u);
 	soft_emit_operand(g, SOFT_SIZE64, 0x8b, H_R11);
 	try_inside(g, u, ret_inside);
 	find_target(g, u);

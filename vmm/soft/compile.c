@@ -13,7 +13,7 @@
 #define REGION	     (64u << 20)
 #define REGION_OTHER (16u << 20) /* of vCPUs other than the first */
 /* Upper bounds for the size of a micro-operation's code, with its exits, and of the end of a block. */
-#define UOP_MAX	 400u
+#define UOP_MAX	 560u
 #define END_MAX	 (2000u * SOFT_LINKS)
 #define UNIT_MAX (SOFT_UNIT_UOPS * UOP_MAX + SOFT_UNIT_BLOCKS * END_MAX)
 #define AFTER	 5u
@@ -74,20 +74,23 @@ static void call(struct soft_compiler *g, const struct soft_uop *u)
 	soft_emit_jump(g, (const void *)(uintptr_t)u->plain);
 }
 
-static void enter_at(struct soft_compiler *g, struct soft_uop *u, bool fixed)
+static void enter_at(struct soft_compiler *g, unsigned int index, struct soft_uop *u, bool fixed)
 {
+	if (g->copies >> index & 1)
+		return;
 	g->entry[g->entries++] = (struct soft_entry){u, g->e.at, fixed};
 }
 
 /* Emit the run [from, to) of a block. All fixed registers are loaded at the begin of a block. */
-static void emit_run(struct soft_compiler *g, struct soft_block *b, unsigned int from,
+static void emit_run(struct soft_compiler *g, unsigned int index, unsigned int from,
 		     unsigned int to)
 {
+	struct soft_block *b = g->block[index];
 	bool inside = to == b->uops && soft_unit_leads_inside(b);
 	unsigned int i;
 
 	soft_hold_begin(g, &b->uop[to], !from || inside, !from);
-	enter_at(g, &b->uop[from], !from || inside);
+	enter_at(g, index, &b->uop[from], !from || inside);
 	for (i = from; i < to; i++)
 		soft_emit_plain(g, &b->uop[i], &b->uop[to]);
 	if (to < b->uops)
@@ -102,6 +105,7 @@ static bool is_long(const struct soft_block *b, unsigned int from, unsigned int 
 
 static void emit_block(struct soft_compiler *g, unsigned int index)
 {
+	const bool copy = g->copies >> index & 1;
 	struct soft_block *b = g->block[index];
 	unsigned int from, to;
 
@@ -112,16 +116,18 @@ static void emit_block(struct soft_compiler *g, unsigned int index)
 		g->e.at -= JUMP_BYTES;
 	}
 	g->label[index] = g->e.at;
-	b->uop[0].fn = b->uop[0].plain;
+	if (!copy)
+		b->uop[0].fn = b->uop[0].plain;
 	if (!soft_is_plain(&b->uop[0])) {
 		soft_hold_begin(g, &b->uop[0], true, true);
 		call(g, &b->uop[0]);
 	}
-	for (from = 0; from < b->uops; from = to + 1) {
+	/* A copy has no entry behind a micro-operation without code. */
+	for (from = 0; from < b->uops && !(copy && from); from = to + 1) {
 		for (to = from; to < b->uops && soft_is_plain(&b->uop[to]); to++)
 			;
 		if (is_long(b, from, to))
-			emit_run(g, b, from, to);
+			emit_run(g, index, from, to);
 	}
 }
 
@@ -159,12 +165,14 @@ void soft_compile(struct soft *c, struct soft_block *b)
 
 	if (!soft_compiler_has_room(g))
 		return;
-	g->exits = g->entries = g->fixups = 0;
+	g->exits = g->entries = g->fixups = g->refills = 0;
 	soft_hold_choose(g, soft_unit_collect(c, g, b));
+	g->mode = b->mode;
 	g->traced = b->mode & SOFT_BLOCK_TRACED;
 	g->e.at = soft_region_at(&g->region, &run);
 	for (i = 0; i < g->blocks; i++)
 		emit_block(g, i);
+	soft_sites_emit(g);
 	soft_exits_emit(g);
 	emit_entries(g);
 	for (i = 0; i < g->fixups; i++)

@@ -19,6 +19,7 @@
 #define SOFT_AT_GATE(member) ((int32_t)offsetof(struct vpt_gate, member))
 #define SOFT_AT_LOG(member)  ((int32_t)offsetof(struct engine_log, member))
 #define SOFT_AT_LINK(member) ((int32_t)offsetof(struct soft_link, member))
+#define SOFT_AT_TLB(member)  ((int32_t)offsetof(struct soft_tlb, member))
 #define SOFT_AT_SLOT(slot)   (SOFT_AT(r) + 8 * (int32_t)(slot))
 
 enum {
@@ -123,19 +124,33 @@ struct soft_slow {
 	unsigned int count;
 };
 
+/* Code out of line that copies an entry of the TLB to a site: site.c. */
+struct soft_refill {
+	uint8_t *from[2], *back; /* the jumps to it, and where it returns to */
+	int32_t at;		 /* of the site in struct soft */
+	uint8_t base;		 /* of the address base + disp; H_NONE: the address is in R11 */
+	int32_t disp;
+	unsigned int bytes;
+	unsigned int exit; /* if the TLB has no entry */
+	bool write;
+};
+
 struct soft_compiler {
 	struct soft_region region;
 	struct soft_emit e;
 	unsigned int after; /* soft_compile_after() */
+	unsigned int sites; /* how many memory operands have got one */
 
 	/* The unit in progress. */
 	struct soft_block *block[SOFT_UNIT_BLOCKS];
 	uint8_t *label[SOFT_UNIT_BLOCKS];
 	unsigned int blocks;
+	uint32_t copies; /* a bit for each block that is a copy: another unit has its entries */
 	struct soft_exit exit[2 * SOFT_UNIT_UOPS + 32 * SOFT_UNIT_BLOCKS];
 	struct soft_entry entry[SOFT_UNIT_UOPS];
 	struct soft_fixup fixup[SOFT_LINKS * SOFT_UNIT_BLOCKS];
-	unsigned int exits, entries, fixups;
+	struct soft_refill refill[SOFT_UNIT_UOPS + 8 * SOFT_UNIT_BLOCKS];
+	unsigned int exits, entries, fixups, refills;
 
 	/*
 	 * The slots that hold[0] and so on always have in a fixed run: see soft_hold_begin(). At the
@@ -150,6 +165,7 @@ struct soft_compiler {
 	uint32_t used[SOFT_POOL], clock;
 	unsigned int fixed; /* how many are fixed */
 	bool live;	    /* the host's flags are the guest's */
+	uint32_t mode;	    /* of the unit's blocks */
 	bool traced;	    /* SOFT_BLOCK_TRACED */
 	struct soft_reach reach;
 	struct soft_operand operand;
@@ -222,21 +238,28 @@ bool soft_is_plain(const struct soft_uop *u);
 /* Emit it. `end` is the end of its run, or of the block. */
 void soft_emit_plain(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end);
 
+/* site.c */
+/*
+ * Check the site of u's memory operand: `bytes` from base + disp on, if `base` is a host register, or from the
+ * address in R11. Leave for u's function if the TLB has no entry of their page. Changes RAX, R10 and, if
+ * there is a base, R11. Returns the place of the site in struct soft, which has the distance from linear to
+ * host addresses.
+ */
+int32_t soft_site_check(struct soft_compiler *g, const struct soft_uop *u, unsigned int base,
+			int32_t disp, unsigned int bytes, bool write);
+/* Emit the code out of line of all sites. */
+void soft_sites_emit(struct soft_compiler *g);
+
 /* reach.c */
 /* R11 := the linear address of the memory operand; LEA of 1 << size bytes. */
 void soft_address(struct soft_compiler *g, unsigned int size, const struct soft_uop *u);
 /*
- * g->operand := the operand at the address in R11. Leave for u's function if the TLB has no entry. Until
- * it is used, R11 must not change, and at most one more register of the guest is held.
+ * g->operand := the memory operand. Leave for u's function if the TLB has no entry. Until it is used, R11
+ * must not change, and at most one more register of the guest is held.
  */
-void soft_to_host(struct soft_compiler *g, const struct soft_uop *u, unsigned int size, bool write);
-/* g->operand := the memory operand, as above. */
 void soft_operand(struct soft_compiler *g, const struct soft_uop *u, unsigned int size, bool write);
-/*
- * g->operand := what u accesses on the stack, if one look-up serves several accesses. Returns false if it
- * does not, and emits nothing.
- */
-bool soft_reach_stack(struct soft_compiler *g, const struct soft_uop *u);
+/* g->operand := what u accesses on the stack, as above. */
+void soft_stack_operand(struct soft_compiler *g, const struct soft_uop *u);
 /* Emit an instruction with reg and g->operand. */
 void soft_emit_operand(struct soft_compiler *g, unsigned int size, unsigned int opcode,
 		       unsigned int reg);
@@ -249,7 +272,9 @@ void soft_emit_follow(struct soft_compiler *g, const struct soft_uop *u, unsigne
 		      uint64_t to);
 /* Returns true if what this link of a block leads to needs the flags in memory. */
 bool soft_needs_flags(const struct soft_compiler *g, const struct soft_uop *u, unsigned int link);
-/* RAX := the gate. Returns the jump that is taken if it is closed. */
+/* RAX := the gate, or a closed one. */
+void soft_emit_open(struct soft_compiler *g);
+/* The same. Returns the jump that is taken if it is closed. */
 uint8_t *soft_emit_gate(struct soft_compiler *g);
 /* Jump to a function, with RDI and RSI as its arguments. */
 void soft_emit_jump(struct soft_compiler *g, const void *fn);

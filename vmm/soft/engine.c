@@ -181,7 +181,7 @@ static void reset(struct soft *c)
 	for (i = 0; i < SOFT_SPACES; i++)
 		c->space[i].filled = (1u << SOFT_TLB_SLOW) - 1;
 	for (i = 0; i < SOFT_TLB_SIZE; i++)
-		c->slow[i].read = c->slow[i].write = 1;
+		c->slow[i].read = c->slow[i].write = SOFT_TLB_NONE;
 	soft_flush_tlb(c);
 	soft_set_rflags(c, c->regs.rflags);
 	soft_derive(c);
@@ -308,9 +308,15 @@ static void interrupt(struct engine_vcpu *ev)
 	*(volatile uint64_t *)&c->gen ^= 1ull << 63;
 }
 
+/* Only a new block is passed to stretch(), whose words the log has. Any block that no link leads to is reported. */
 static void report_again(struct engine_vcpu *ev)
 {
-	soft_drop_blocks(soft(ev));
+	const struct engine_observer *o = ev->observer;
+
+	if (o && o->wants & ENGINE_WANTS_LOG)
+		soft_drop_blocks(soft(ev));
+	else
+		soft_unlink(soft(ev));
 }
 
 const struct engine soft_engine = {

@@ -71,10 +71,15 @@ void soft_emit_follow(struct soft_compiler *g, const struct soft_uop *u, unsigne
 	e8(e, 0xff), e8(e, 0x26); /* jmp [rsi] */
 }
 
+void soft_emit_open(struct soft_compiler *g)
+{
+	e_rm(&g->e, SOFT_SIZE64, 0x8b, H_RAX, H_RDI, SOFT_AT(open));
+}
+
 /* RAX := the gate. The zero flag is set if it is closed. */
 static void test_gate(struct soft_compiler *g)
 {
-	e_rm(&g->e, SOFT_SIZE64, 0x8b, H_RAX, H_RDI, SOFT_AT(open));
+	soft_emit_open(g);
 	e_rm(&g->e, 0, 0xf6, 0, H_RAX, SOFT_AT_GATE(state));
 	e8(&g->e, VPT_GATE_OPEN);
 }
@@ -85,18 +90,18 @@ uint8_t *soft_emit_gate(struct soft_compiler *g)
 	return e_jump(&g->e, SOFT_JE);
 }
 
-/* Do what vpt_gate_cond() does with an outcome. */
+/* Do what vpt_gate_cond() does with an outcome. A closed gate has no room for it. */
 static void record(struct soft_compiler *g, const struct soft_uop *u, bool taken)
 {
 	struct soft_exit *slow = soft_exit_add(g, (const void *)(uintptr_t)soft_cond_slow, u);
 	struct soft_emit *e = &g->e;
 
 	slow->rdx = taken;
-	slow->from[0] = soft_emit_gate(g);
+	soft_emit_open(g);
 	e_rm(e, SOFT_SIZE64, 0x8b, H_R10, H_RAX, SOFT_AT_GATE(tnt));
 	e_sib(e, SOFT_SIZE64, 0x8d, H_R10, H_R10, H_R10, 0, taken);
 	e_rm(e, SOFT_SIZE64, 0x3b, H_R10, H_RAX, SOFT_AT_GATE(tnt_full));
-	slow->from[1] = e_jump(e, SOFT_JAE);
+	slow->from[0] = e_jump(e, SOFT_JAE);
 	e_rm(e, SOFT_SIZE64, 0x89, H_R10, H_RAX, SOFT_AT_GATE(tnt));
 	g->live = false;
 }

@@ -5,7 +5,7 @@
 #include "soft/tlb.h"
 
 #define PAGE_MASK  (X86_PAGE_SIZE - 1)
-#define TLB_NONE   1u
+#define TLB_NONE   SOFT_TLB_NONE
 #define MOST_BYTES 15u /* of an instruction */
 
 /* Interrupt controllers are here, regardless of the size of RAM. */

@@ -409,12 +409,9 @@ static void set(struct soft_compiler *g, const struct soft_uop *u)
 
 static void push(struct soft_compiler *g, const struct soft_uop *u)
 {
-	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true), src;
+	unsigned int src;
 
-	if (!soft_reach_stack(g, u)) {
-		e_rm(&g->e, SOFT_SIZE64, 0x8d, H_R11, rsp, -8);
-		soft_to_host(g, u, SOFT_SIZE64, true);
-	}
+	soft_stack_operand(g, u);
 	src = soft_hold(g, u->src / 8, true);
 	soft_emit_operand(g, SOFT_SIZE64, 0x89, src);
 	soft_hold_move_rsp(g, -8);
@@ -422,12 +419,9 @@ static void push(struct soft_compiler *g, const struct soft_uop *u)
 
 static void pop(struct soft_compiler *g, const struct soft_uop *u)
 {
-	unsigned int rsp = soft_hold(g, SOFT_R_RSP, true), dst;
+	unsigned int dst;
 
-	if (!soft_reach_stack(g, u)) {
-		e_rr(&g->e, SOFT_SIZE64, 0x89, rsp, H_R11);
-		soft_to_host(g, u, SOFT_SIZE64, false);
-	}
+	soft_stack_operand(g, u);
 	dst = soft_hold(g, u->dst / 8, false);
 	soft_emit_operand(g, SOFT_SIZE64, 0x8b, dst);
 	soft_hold_changed(g, u->dst / 8);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Memory operands of compiled code. An access leaves for its function if the TLB has no entry. One
- * look-up serves several accesses near each other by the same base register, such as those of a
+ * check serves several accesses near each other by the same base register, such as those of a
  * stack frame.
  */
 #include "soft/compiler.h"
+
+/* The largest displacement of a first byte, so that the last one's is not too large. */
+#define DISP_MAX (INT32_MAX - 255)
 
 /* The most bytes that one look-up covers. A range across the end of a page leaves the run. */
 #define REACH_MAX 128
@@ -99,41 +102,6 @@ static unsigned int collect(const struct soft_uop *u, const struct soft_uop *end
 	return count;
 }
 
-/* RAX := the entry of the TLB for the address in R11, and R10 := the page of the last byte. */
-static void find_entry(struct soft_compiler *g, int32_t bytes)
-{
-	VPT_STATIC_ASSERT(sizeof(struct soft_tlb) == 32 && SOFT_TLB_BITS == 8, "the TLB's shape");
-	struct soft_emit *e = &g->e;
-
-	e_rr(e, 2, 0x89, H_R11, H_RAX); /* eax := bits 12 to 19, times 32 */
-	e_rr(e, 2, 0xc1, 5, H_RAX);
-	e8(e, 7);
-	e_rr(e, 2, 0x81, 4, H_RAX);
-	e32(e, (SOFT_TLB_SIZE - 1) << 5);
-	e_rm(e, SOFT_SIZE64, 0x03, H_RAX, H_RDI, SOFT_AT(tlb));
-	e_rm(e, SOFT_SIZE64, 0x8d, H_R10, H_R11, bytes - 1);
-	e_rr(e, SOFT_SIZE64, 0x81, 4, H_R10);
-	e32(e, ~0xfffull);
-	g->live = false;
-}
-
-/* Leave if the entry in RAX is another one. What can be written without a walk can be read. */
-static void check(struct soft_compiler *g, const struct soft_uop *u, bool write)
-{
-	e_rm(&g->e, SOFT_SIZE64, 0x3b, H_R10, H_RAX,
-	     write ? (int32_t)offsetof(struct soft_tlb, write)
-		   : (int32_t)offsetof(struct soft_tlb, read));
-	soft_leave_if(g, SOFT_JNE, u);
-}
-
-void soft_to_host(struct soft_compiler *g, const struct soft_uop *u, unsigned int size, bool write)
-{
-	find_entry(g, 1 << size);
-	check(g, u, write);
-	e_rm(&g->e, SOFT_SIZE64, 0x03, H_R11, H_RAX, (int32_t)offsetof(struct soft_tlb, host));
-	g->operand = (struct soft_operand){H_R11, H_NONE, 0};
-}
-
 void soft_emit_operand(struct soft_compiler *g, unsigned int size, unsigned int opcode,
 		       unsigned int reg)
 {
@@ -164,17 +132,21 @@ static void lea(struct soft_compiler *g, unsigned int to, const struct soft_base
 static bool begin(struct soft_compiler *g, const struct soft_uop *u, const struct soft_base *by,
 		  const struct access *all)
 {
-	unsigned int distance;
+	unsigned int distance, base = H_NONE;
+	int32_t site;
 
 	/* The two or three of the address, and one that the micro-operation holds already. */
 	if (soft_hold_spare(g) < (has_index(by) ? 4 : 3) || all->lo != (int32_t)all->lo ||
-	    all->lo == INT32_MIN)
+	    all->lo == INT32_MIN || all->lo > DISP_MAX)
 		return false;
-	lea(g, H_R11, by, all->lo);
-	find_entry(g, (int32_t)(all->hi - all->lo));
-	check(g, u, all->write);
+	if (has_index(by))
+		lea(g, H_R11, by, all->lo);
+	else
+		base = soft_hold(g, by->slot, true);
+	site = soft_site_check(g, u, base, (int32_t)all->lo, (uint32_t)(all->hi - all->lo),
+			       all->write);
 	distance = soft_hold(g, SLOT_DISTANCE, false);
-	e_rm(&g->e, SOFT_SIZE64, 0x8b, distance, H_RAX, (int32_t)offsetof(struct soft_tlb, host));
+	e_rm(&g->e, SOFT_SIZE64, 0x8b, distance, H_RDI, site + SOFT_AT_TLB(host));
 	if (has_index(by))
 		e_sib(&g->e, SOFT_SIZE64, 0x8d, distance, distance, H_R11, 0, (int32_t)-all->lo);
 	g->reach =
@@ -211,12 +183,24 @@ static bool reach(struct soft_compiler *g, const struct soft_uop *u, const struc
 	return true;
 }
 
-bool soft_reach_stack(struct soft_compiler *g, const struct soft_uop *u)
+/* g->operand := bytes from base + disp, with a site of their own. */
+static void alone(struct soft_compiler *g, const struct soft_uop *u, unsigned int base,
+		  int32_t disp, unsigned int bytes, bool write)
+{
+	int32_t site = soft_site_check(g, u, base, disp, bytes, write);
+
+	e_rm(&g->e, SOFT_SIZE64, 0x8b, H_R11, H_RDI, site + SOFT_AT_TLB(host));
+	g->operand = (struct soft_operand){(uint8_t)base, H_R11, disp};
+}
+
+void soft_stack_operand(struct soft_compiler *g, const struct soft_uop *u)
 {
 	const struct soft_base by = {SOFT_R_RSP, SOFT_R_ZERO, 0};
 	struct access a;
 
-	return stack_access(u, &a) && reach(g, u, &by, &a);
+	stack_access(u, &a);
+	if (!reach(g, u, &by, &a))
+		alone(g, u, soft_hold(g, SOFT_R_RSP, true), (int32_t)a.lo, 8, a.write);
 }
 
 /* Return the host register of a part of an address. */
@@ -241,9 +225,16 @@ void soft_operand(struct soft_compiler *g, const struct soft_uop *u, unsigned in
 {
 	const struct soft_base by = {u->base / 8, u->index / 8, u->scale};
 	struct access a;
+	int32_t site;
 
 	if (by.slot != SOFT_R_ZERO && access_by(u, &by, &a) && reach(g, u, &by, &a))
 		return;
+	if (by.slot != SOFT_R_ZERO && !has_index(&by) && u->disp <= DISP_MAX) {
+		alone(g, u, soft_hold(g, by.slot, true), (int32_t)u->disp, 1u << size, write);
+		return;
+	}
 	soft_address(g, SOFT_SIZE64, u);
-	soft_to_host(g, u, size, write);
+	site = soft_site_check(g, u, H_NONE, 0, 1u << size, write);
+	e_rm(&g->e, SOFT_SIZE64, 0x03, H_R11, H_RDI, site + SOFT_AT_TLB(host));
+	g->operand = (struct soft_operand){H_R11, H_NONE, 0};
 }

@@ -79,12 +79,18 @@ static struct vpt_gate *report_to(const struct soft *c)
 	return c->call & SOFT_STEP || !o ? NULL : o->gate;
 }
 
-static inline __attribute__((always_inline)) void set_gate(struct soft *c, struct vpt_gate *gate)
+/* Whatever opens or closes the gate is followed by this. */
+static inline __attribute__((always_inline)) void look_at_gate(struct soft *c)
 {
 	static struct vpt_gate closed;
 
+	c->open = c->gate && vpt_gate_is_open(c->gate) ? c->gate : &closed;
+}
+
+static inline __attribute__((always_inline)) void set_gate(struct soft *c, struct vpt_gate *gate)
+{
 	c->gate = gate;
-	c->open = gate ? gate : &closed;
+	look_at_gate(c);
 }
 
 /* Take the gate and the log of the observer, which may have changed. */
@@ -214,6 +220,7 @@ static void limit_to_due(struct soft *c)
 	/* The branch of the next instruction has the time `now` + 1. */
 	if (due <= now + 1) {
 		vpt_gate_expire(gate);
+		look_at_gate(c);
 	} else if (c->left > 0 && (uint64_t)c->left > due - now - 1) {
 		c->stash += c->left - (int64_t)(due - now - 1);
 		c->left = (int64_t)(due - now - 1);
@@ -304,8 +311,10 @@ void soft_report_branch(struct soft *c, const struct soft_uop *u, uint8_t kind, 
 	const uint64_t retired = soft_retired(c, u) + 1;
 	const struct vpt_clock now = engine_time_clock(&c->base.time, retired);
 
-	if (vpt_likely(c->gate && vpt_gate_branch(c->gate, kind, taken, to, next, &now)))
+	if (vpt_likely(c->gate && vpt_gate_branch(c->gate, kind, taken, to, next, &now))) {
+		look_at_gate(c);
 		return;
+	}
 	c->base.retired = retired;
 	report_branch(c, u, kind, next, to, taken);
 }
@@ -391,8 +400,10 @@ static bool pass_due(struct soft *c, const struct soft_block *b)
 	if (!c->stash || c->base.state & ENGINE_ATTENTION)
 		return false;
 	unstash(c);
-	if (c->gate)
+	if (c->gate) {
 		vpt_gate_expire(c->gate);
+		look_at_gate(c);
+	}
 	return b->insns <= c->left;
 }
 

@@ -94,6 +94,8 @@ struct soft_link {
 
 #define SOFT_LINKS 4u /* of a block */
 
+#define SOFT_COPIES 6u /* the most units that have a copy of a block of another */
+
 /* The mode that a block was decoded for. All bits must match for the block to be used. */
 enum soft_block_mode {
 	SOFT_BLOCK_BITS16 = 0,
@@ -128,18 +130,21 @@ struct soft_block {
 	uint16_t insns, uops;
 	uint16_t bytes;
 	bool dead;
-	uint8_t compiled;	      /* how often it was */
-	uint32_t runs;		      /* until it is compiled */
+	uint8_t compiled; /* how often it was */
+	uint32_t runs;	  /* until it is compiled */
+	int32_t strays; /* branches to targets that its unit does not have, until they are noted */
 	struct soft_block *unit_next; /* the next of the ring of its unit; NULL: not compiled */
+	/* Blocks of the units that have copies of this one. */
+	struct soft_block *copied[SOFT_COPIES];
 	/* Fall-through, target. An indirect branch has targets in all. */
 	struct soft_link link[SOFT_LINKS];
 	struct soft_uop uop[];
 };
 
 /*
- * A page that RAM accesses may use without a page walk. The tags are linear page addresses, or 1 if
- * that access needs the slow path. Reasons are a page not yet dirty, cached code, or another
- * privilege.
+ * A page that RAM accesses may use without a page walk. The tags are linear page addresses, or
+ * SOFT_TLB_NONE if that access needs the slow path. Reasons are a page not yet dirty, cached code, or
+ * another privilege.
  */
 struct soft_tlb {
 	uint64_t read, write;
@@ -147,8 +152,14 @@ struct soft_tlb {
 	uint64_t unused;
 };
 
+/* No page, nor a page with the three low bits of an address: soft/site.c. */
+#define SOFT_TLB_NONE 8u
+
 #define SOFT_TLB_BITS 8
 #define SOFT_TLB_SIZE (1u << SOFT_TLB_BITS)
+
+/* The entries that compiled code has for its memory operands, for each of supervisor and user: tlb.c. */
+#define SOFT_SITES 32u
 
 /* The number of address spaces that have first-level TLBs. */
 #define SOFT_SPACES 4u
@@ -276,7 +287,10 @@ struct soft {
 	uint64_t gen;
 	int64_t left; /* instructions until run() ends, less those of blocks that have begun */
 	struct vpt_gate *gate; /* the gate of the observer; NULL if no trace is on */
-	/* The same for compiled code of SOFT_BLOCK_TRACED: a closed gate if no trace is on. */
+	/*
+	 * The same for compiled code of SOFT_BLOCK_TRACED while the gate is open. Otherwise a closed gate,
+	 * without room for an outcome.
+	 */
 	struct vpt_gate *open;
 	struct soft_tlb *tlb;
 	/* Aligned, so that no entry crosses a cache line of the host. */
@@ -285,6 +299,12 @@ struct soft {
 	struct soft_tlb tlbs[SOFT_SPACES][SOFT_TLB_SLOW][SOFT_TLB_SIZE]
 		__attribute__((aligned(64)));
 	struct soft_tlb slow[SOFT_TLB_SIZE] __attribute__((aligned(64))); /* always empty */
+	/*
+	 * Copies of entries of `site_tlb`. A memory operand in compiled code has one of them, whatever its
+	 * address is.
+	 */
+	struct soft_tlb site[2][SOFT_SITES] __attribute__((aligned(64)));
+	const struct soft_tlb *site_tlb[2];
 
 	struct x86_sregs s;
 	uint64_t dr[8];
@@ -502,11 +522,6 @@ static inline void soft_code_again(struct soft *c)
 		return;
 	c->base.state &= ~(uint32_t)ENGINE_CODE_AGAIN;
 	soft_unlink(c);
-}
-/* Select the TLB of the current space and permissions. */
-static inline void soft_choose_tlb(struct soft *c)
-{
-	c->tlb = c->set == SOFT_TLB_SLOW ? c->slow : c->tlbs[c->in_space][c->set];
 }
 /* Returns true if this page has cached code. Then report writes to it with soft_wrote(). */
 bool soft_has_code(const struct soft *c, uint64_t gpa);

@@ -4,7 +4,7 @@
 #include "soft/tlb.h"
 
 #define PAGE_MASK (X86_PAGE_SIZE - 1)
-#define TLB_NONE  1u
+#define TLB_NONE  SOFT_TLB_NONE
 #define PCID_MASK 0xfffu
 #define SIZE_AT	  5
 #define CODE	  SOFT_FETCH_KERNEL /* this set and those above are of code */
@@ -60,6 +60,46 @@ const struct soft_page *soft_find_page(const struct soft *c, unsigned int set, u
 	return page ? page : probe(c, va & ~PAGE_MASK, set | SOFT_PAGE_GLOBAL);
 }
 
+static void empty_sites(struct soft *c, unsigned int half)
+{
+	unsigned int i;
+
+	for (i = 0; i < SOFT_SITES; i++)
+		c->site[half][i].read = c->site[half][i].write = TLB_NONE;
+}
+
+static void forget_sites(struct soft *c, uint64_t va)
+{
+	struct soft_tlb *t = c->site[0];
+	unsigned int i;
+
+	for (i = 0; i < 2 * SOFT_SITES; i++)
+		if (t[i].read == va)
+			t[i].read = t[i].write = TLB_NONE;
+}
+
+static void protect_sites(struct soft *c, const uint8_t *host)
+{
+	struct soft_tlb *t = c->site[0];
+	unsigned int i;
+
+	for (i = 0; i < 2 * SOFT_SITES; i++)
+		if (t[i].write != TLB_NONE && t[i].host + t[i].write == (uintptr_t)host)
+			t[i].write = TLB_NONE;
+}
+
+/* Supervisor code and user code have sites of their own, so that a system call does not empty them. */
+void soft_choose_tlb(struct soft *c)
+{
+	const unsigned int half = c->cpl == 3;
+
+	c->tlb = c->set == SOFT_TLB_SLOW ? c->slow : c->tlbs[c->in_space][c->set];
+	if (c->site_tlb[half] == c->tlb)
+		return;
+	c->site_tlb[half] = c->tlb;
+	empty_sites(c, half);
+}
+
 /* Unlink the spaces whose code the entry may have translated. */
 static void unlink_spaces(struct soft *c, const struct soft_page *page)
 {
@@ -92,6 +132,7 @@ static void forget(struct soft *c, const struct soft_page *page)
 		if (t->read == va)
 			t->read = t->write = TLB_NONE;
 	}
+	forget_sites(c, va);
 }
 
 static void drop(struct soft *c, struct soft_page *page)
@@ -218,6 +259,10 @@ static void empty_space(struct soft *c, unsigned int n)
 			for (i = 0; i < SOFT_TLB_SIZE; i++)
 				t[i].read = t[i].write = TLB_NONE;
 	}
+	if (c->space[n].filled) {
+		empty_sites(c, 0);
+		empty_sites(c, 1);
+	}
 	c->space[n].filled = 0;
 	c->space[n].gen = 0;
 	if (n == c->in_space)
@@ -300,6 +345,7 @@ void soft_protect(struct soft *c, uint64_t gpa)
 	const uint8_t *host = x86_mem_at(&c->vm->mem, gpa & ~PAGE_MASK, X86_PAGE_SIZE);
 	unsigned int n, set, i;
 
+	protect_sites(c, host);
 	for (n = 0; n < SOFT_SPACES; n++) {
 		for (set = 0; set < SOFT_TLB_SLOW; set++) {
 			struct soft_tlb *t = c->tlbs[n][set];

@@ -46,6 +46,8 @@ void soft_flush_local(struct soft *c);
 void soft_flush_tlb(struct soft *c);
 /* Empty the first-level TLBs, which the guest does not observe. */
 void soft_flush_first(struct soft *c);
+/* Select the TLB of the current space, privilege and permissions. */
+void soft_choose_tlb(struct soft *c);
 /* Use the first-level TLBs and the links of the current CR3. */
 void soft_enter_space(struct soft *c);
 /* Make every further write to this page of RAM take the slow path. */

@@ -2,17 +2,14 @@
 /*
  * Which blocks are compiled together. A block is compiled when it has run often. Its unit has the
  * blocks of the loops that it is in, as far as valid links tell, or the block alone. A block belongs
- * to one unit at a time. A new unit takes the blocks of earlier ones, so that an inner loop becomes
- * part of the outer one.
+ * to one unit at a time, which code of no unit enters. Other units have copies of it, such as those of
+ * a function that several loops call, or of an inner loop.
  */
 #include "soft/compile.h"
 #include "soft/compiler.h"
 
 /* A block is compiled after 1 << this many runs at most. The number doubles each time. */
 #define RUNS_BITS_MAX 20u
-
-/* A unit takes no block of another that has been compiled so often: several loops call it. */
-#define TAKEN_MAX 4u
 
 static struct soft_block *block_of(const struct soft_uop *first)
 {
@@ -40,7 +37,25 @@ void soft_unit_watch(const struct soft_compiler *g, struct soft_block *b)
 	b->uop[0].fn = count;
 }
 
-void soft_unit_drop(const struct soft_compiler *g, struct soft_block *b)
+static bool has_copy(const struct soft_block *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < SOFT_COPIES && !b->copied[i]; i++)
+		;
+	return i < SOFT_COPIES;
+}
+
+static void forget_links(struct soft_block *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < SOFT_LINKS; i++)
+		b->link[i].inner = 0;
+}
+
+/* Undo the compilation of a ring. A copy of one of its blocks still follows that one's links. */
+static void drop_ring(const struct soft_compiler *g, struct soft_block *b)
 {
 	struct soft_block *next;
 	unsigned int i;
@@ -48,13 +63,25 @@ void soft_unit_drop(const struct soft_compiler *g, struct soft_block *b)
 	while (b && b->unit_next) {
 		next = b->unit_next;
 		b->unit_next = NULL;
-		for (i = 0; i < SOFT_LINKS; i++)
-			b->link[i].inner = 0;
+		if (!has_copy(b))
+			forget_links(b);
 		for (i = 0; i < b->uops; i++)
 			b->uop[i].fn = b->uop[i].plain;
 		soft_unit_watch(g, b);
 		b = next;
 	}
+}
+
+void soft_unit_drop(const struct soft_compiler *g, struct soft_block *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < SOFT_COPIES; i++) {
+		drop_ring(g, b->copied[i]);
+		b->copied[i] = NULL;
+	}
+	drop_ring(g, b);
+	forget_links(b);
 }
 
 void soft_unit_moved(const struct soft_compiler *g, struct soft_link *l)
@@ -129,6 +156,16 @@ bool soft_unit_is_near(const struct soft_compiler *g, const struct soft_uop *u, 
 	       (from->ip ^ b->ip) < X86_PAGE_SIZE && (from->gpa ^ b->gpa) < X86_PAGE_SIZE;
 }
 
+/* Return the place to note that the unit of `head` has a copy of b, or NULL if there is none. */
+static struct soft_block **room_for_copy(struct soft_block *b, const struct soft_block *head)
+{
+	unsigned int i;
+
+	for (i = 0; i < SOFT_COPIES && b->copied[i] && b->copied[i] != head; i++)
+		;
+	return i < SOFT_COPIES ? &b->copied[i] : NULL;
+}
+
 /* Fill in g->block with the blocks that links lead to from the first, breadth first. */
 static void reach(const struct soft *c, struct soft_compiler *g)
 {
@@ -142,7 +179,7 @@ static void reach(const struct soft *c, struct soft_compiler *g)
 				continue;
 			if (g->blocks == SOFT_UNIT_BLOCKS || uops + next->uops > SOFT_UNIT_UOPS)
 				continue;
-			if (next->unit_next && next->compiled >= TAKEN_MAX)
+			if (next->unit_next && !room_for_copy(next, g->block[0]))
 				continue;
 			g->block[g->blocks++] = next;
 			uops += next->uops;
@@ -207,6 +244,29 @@ static void order(const struct soft *c, struct soft_compiler *g)
 	}
 }
 
+/* Make a ring of the blocks that are in no unit yet. The others are copies. */
+static void own(struct soft_compiler *g)
+{
+	struct soft_block *head = g->block[0], *last = head;
+	unsigned int i;
+
+	g->copies = 0;
+	for (i = 1; i < g->blocks; i++) {
+		struct soft_block *b = g->block[i];
+
+		if (b->unit_next) {
+			*room_for_copy(b, head) = head;
+			g->copies |= 1u << i;
+			continue;
+		}
+		last->unit_next = b;
+		last = b;
+		/* Only a block without a unit has no next one. */
+		b->unit_next = head;
+	}
+	last->unit_next = head;
+}
+
 bool soft_unit_collect(struct soft *c, struct soft_compiler *g, struct soft_block *head)
 {
 	unsigned int i, k;
@@ -217,13 +277,11 @@ bool soft_unit_collect(struct soft *c, struct soft_compiler *g, struct soft_bloc
 	reach(c, g);
 	cycle = keep_cycle(c, g);
 	order(c, g);
-	for (i = 0; i < g->blocks; i++)
-		soft_unit_drop(g, g->block[i]);
+	own(g);
 	for (i = 0; i < g->blocks; i++) {
 		struct soft_block *b = g->block[i];
 
-		b->unit_next = g->block[(i + 1) % g->blocks];
-		b->compiled += b->compiled < UINT8_MAX;
+		b->compiled += !(g->copies >> i & 1) && b->compiled < UINT8_MAX;
 		for (k = 0; k < SOFT_LINKS; k++) {
 			struct soft_block *next = successor(c, b, k);
 

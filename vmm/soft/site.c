@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The sites of memory operands in compiled code. A site is a copy of the TLB's entry of the page that the
+ * operand was in before. Its place does not depend on the address. So a check needs no look-up, and the
+ * host can access the operand before the check has ended. Code out of line copies another entry, or leaves
+ * if there is none. soft_choose_tlb() and its neighbours keep the copies right.
+ */
+#include "soft/compiler.h"
+
+#define PAGE_BITS 0xfffff000u
+
+/* Return the place of a site in struct soft. Operands share it if there are more of them than sites. */
+static int32_t place(struct soft_compiler *g)
+{
+	const unsigned int half = g->mode & SOFT_BLOCK_USER ? SOFT_SITES : 0;
+
+	return SOFT_AT(site) +
+	       (int32_t)((half + g->sites++ % SOFT_SITES) * sizeof(struct soft_tlb));
+}
+
+static int32_t tag(bool write)
+{
+	return write ? SOFT_AT_TLB(write) : SOFT_AT_TLB(read);
+}
+
+/* R10 := an address and-ed with the mask. Returns the jump that is taken if it is not the site's tag. */
+static uint8_t *compare(struct soft_compiler *g, unsigned int base, int32_t disp, uint32_t mask,
+			int32_t at)
+{
+	struct soft_emit *e = &g->e;
+
+	if (disp)
+		e_rm(e, SOFT_SIZE64, 0x8d, H_R10, base, disp);
+	else
+		e_rr(e, SOFT_SIZE64, 0x89, base, H_R10);
+	e_rr(e, SOFT_SIZE64, 0x81, 4, H_R10);
+	e32(e, mask);
+	e_rm(e, SOFT_SIZE64, 0x3b, H_R10, H_RDI, at);
+	return e_jump(e, SOFT_JNE);
+}
+
+/*
+ * A tag has no low bits. So one comparison finds that an operand is in the page and aligned, if its size is a
+ * power of two. An aligned operand does not cross the end of the page. The few that are not aligned always
+ * take the way out of line. Both ends of other pieces are compared.
+ */
+int32_t soft_site_check(struct soft_compiler *g, const struct soft_uop *u, unsigned int base,
+			int32_t disp, unsigned int bytes, bool write)
+{
+	const bool aligned = bytes <= 8 && !(bytes & (bytes - 1));
+	const unsigned int from = base == H_NONE ? H_R11 : base;
+	const int32_t at = place(g);
+	struct soft_refill *refill = &g->refill[g->refills++];
+
+	*refill = (struct soft_refill){.at = at,
+				       .base = (uint8_t)base,
+				       .disp = disp,
+				       .bytes = bytes,
+				       .write = write,
+				       .exit = g->exits};
+	soft_exit_add(g, (const void *)(uintptr_t)u->plain, u);
+	refill->from[0] =
+		compare(g, from, disp, PAGE_BITS | (aligned ? bytes - 1 : 0), at + tag(write));
+	if (!aligned)
+		refill->from[1] =
+			compare(g, from, disp + (int32_t)bytes - 1, PAGE_BITS, at + tag(write));
+	refill->back = g->e.at;
+	g->live = false;
+	return at;
+}
+
+/* RAX := the entry of the TLB for the address in R11. */
+static void find_entry(struct soft_emit *e)
+{
+	VPT_STATIC_ASSERT(sizeof(struct soft_tlb) == 32 && SOFT_TLB_BITS == 8, "the TLB's shape");
+
+	e_rr(e, 2, 0x89, H_R11, H_RAX); /* eax := bits 12 to 19, times 32 */
+	e_rr(e, 2, 0xc1, 5, H_RAX);
+	e8(e, 7);
+	e_rr(e, 2, 0x81, 4, H_RAX);
+	e32(e, (SOFT_TLB_SIZE - 1) << 5);
+	e_rm(e, SOFT_SIZE64, 0x03, H_RAX, H_RDI, SOFT_AT(tlb));
+}
+
+static void copy(struct soft_emit *e, int32_t from, int32_t to)
+{
+	e_rm(e, SOFT_SIZE64, 0x8b, H_R10, H_RAX, from);
+	e_rm(e, SOFT_SIZE64, 0x89, H_R10, H_RDI, to + from);
+}
+
+static void aim_back(const struct soft_refill *r, uint8_t *from)
+{
+	int32_t distance = (int32_t)(r->back - from);
+
+	memcpy(from - sizeof(distance), &distance, sizeof(distance));
+}
+
+/* The entry is that of the first byte's page. Memory that can be written without a walk can be read. */
+static void emit_refill(struct soft_compiler *g, const struct soft_refill *r)
+{
+	struct soft_emit *e = &g->e;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		if (r->from[i])
+			e_aim(e, r->from[i]);
+	if (r->base != H_NONE)
+		e_rm(e, SOFT_SIZE64, 0x8d, H_R11, r->base, r->disp);
+	find_entry(e);
+	e_rm(e, SOFT_SIZE64, 0x8d, H_R10, H_R11, (int32_t)r->bytes - 1);
+	e_rr(e, SOFT_SIZE64, 0x81, 4, H_R10);
+	e32(e, PAGE_BITS);
+	e_rm(e, SOFT_SIZE64, 0x3b, H_R10, H_RAX, tag(r->write));
+	g->exit[r->exit].from[0] = e_jump(e, SOFT_JNE);
+	copy(e, SOFT_AT_TLB(read), r->at);
+	copy(e, SOFT_AT_TLB(write), r->at);
+	copy(e, SOFT_AT_TLB(host), r->at);
+	aim_back(r, e_jump(e, SOFT_ALWAYS));
+}
+
+void soft_sites_emit(struct soft_compiler *g)
+{
+	unsigned int i;
+
+	for (i = 0; i < g->refills; i++)
+		emit_refill(g, &g->refill[i]);
+}
