@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { RSP = 4, RBP = 5, RSI = 6, RDI = 7, R13 = 13, R14 = 14, R15 = 15 };
+enum { RAX = 0, RDX = 2, RSP = 4, RBP = 5, RSI = 6, RDI = 7, R13 = 13, R14 = 14, R15 = 15 };
 
 /* The location of an operand. */
 struct place {
@@ -421,10 +421,11 @@ static void push_pop(struct gen *g)
 static void bit(struct gen *g)
 {
 	unsigned int size = word_size(g), op = below(g, 4);
-	struct place m = one_in(g, 8) ? in_memory(g) : in_register(target(g));
+	struct place m = one_in(g, 3) ? in_memory(g) : in_register(target(g));
 
-	if (one_in(g, 2) && !m.memory) {
-		put_insn(g, size, 0x0fa3 + 8 * op, source(g), &m, 0);
+	if (one_in(g, 2)) {
+		put_insn(g, size, 0x0fa3 + 8 * op, m.memory && one_in(g, 2) ? RDI : source(g), &m,
+			 0);
 		return;
 	}
 	put_insn(g, size, 0x0fba, 4 + op, &m, 1);
@@ -439,6 +440,114 @@ static void sign(struct gen *g)
 	put(g, 0x99, 1);
 }
 
+static void bswap(struct gen *g)
+{
+	unsigned int reg = target(g);
+
+	if (g->wide)
+		put(g, 0x40 | below(g, 2) << 3 | reg >> 3, 1);
+	put(g, 0x0f, 1);
+	put(g, 0xc8 | (reg & 7), 1);
+}
+
+/* BSF, BSR, TZCNT, LZCNT, POPCNT. */
+static void scan(struct gen *g)
+{
+	static const uint16_t opcode[] = {0x0fbc, 0x0fbd, 0x0fbc, 0x0fbd, 0x0fb8};
+	struct place m = one_in(g, 3) ? in_memory(g) : in_register(source(g));
+	unsigned int op = below(g, 5);
+
+	if (op >= 2)
+		put(g, 0xf3, 1);
+	put_insn(g, word_size(g), opcode[op], target(g), &m, 0);
+}
+
+static void double_shift(struct gen *g)
+{
+	unsigned int opcode = one_in(g, 2) ? 0x0fa4 : 0x0fac, size = word_size(g);
+	struct place m = one_in(g, 8) ? in_memory(g) : in_register(target(g));
+
+	if (one_in(g, 4)) { /* by CL */
+		put_insn(g, size, opcode + 1, source(g), &m, 0);
+		return;
+	}
+	put_insn(g, size, opcode, source(g), &m, 1);
+	put(g, below(g, size == 1 ? 17 : 70), 1);
+}
+
+/* MUL, IMUL, DIV, IDIV. Most quotients fit. */
+static void mul_div(struct gen *g)
+{
+	unsigned int size = any_size(g), op = 4 + below(g, 4);
+	struct place m = one_in(g, 3) ? in_memory(g) : in_register(source(g));
+	struct place high = in_register(RDX);
+
+	if (op == 6 && !one_in(g, 20))
+		put_insn(g, 2, 0x31, RDX, &high, 0);
+	if (op == 7 && !one_in(g, 20)) {
+		if (size == 3)
+			put(g, 0x48, 1);
+		put(g, 0x99, 1);
+	}
+	if (op >= 6 && !m.memory && !one_in(g, 4)) {
+		m.reg = one_in(g, 2) ? RSI : RDI;
+		if (one_in(g, 4)) {
+			put_insn(g, size, 0x80 | (size != 0), 1, &m, imm_bytes(size)); /* OR */
+			put(g, 1, imm_bytes(size));
+		}
+	}
+	put_insn(g, size, 0xf6 | (size != 0), op, &m, 0);
+}
+
+/* XCHG, XADD, CMPXCHG. */
+static void exchange(struct gen *g)
+{
+	unsigned int size = any_size(g), op = below(g, 3);
+	struct place m = op && !one_in(g, 4) ? in_memory(g) : anywhere(g);
+
+	if (op == 2 && m.memory && one_in(g, 2)) /* the values are equal */
+		put_insn(g, size, 0x8a | (size != 0), RAX, &m, 0);
+	if (m.memory && one_in(g, 3))
+		put(g, 0xf0, 1);
+	put_insn(g, size,
+		 (op == 0   ? 0x86
+		  : op == 1 ? 0x0fc0
+			    : 0x0fb0) |
+			 (size != 0),
+		 target(g), &m, 0);
+}
+
+/* LEAVE, mostly from a frame on the stack. */
+static void leave(struct gen *g)
+{
+	struct place m = {.memory = true, .base = RSP, .index = NO_REG};
+
+	m.disp = (int32_t)below(g, 16) - 8;
+	if (!one_in(g, 20))
+		put_insn(g, g->wide ? 3 : 2, 0x8d, RBP, &m, 0);
+	put(g, 0xc9, 1);
+}
+
+/* An operand with the base of FS or GS, rarely with a 32-bit address. */
+static void based(struct gen *g)
+{
+	unsigned int size = any_size(g), op = below(g, 4);
+	struct place m = in_memory(g);
+
+	put(g, one_in(g, 2) ? 0x64 : 0x65, 1);
+	if (g->wide && one_in(g, 8))
+		put(g, 0x67, 1);
+	if (op == 0)
+		put_insn(g, size, 0xfe | (size != 0), below(g, 2), &m, 0);
+	else
+		put_insn(g, size,
+			 (op == 1   ? 0x88
+			  : op == 2 ? 0x8a
+				    : 0x02) |
+				 (size != 0),
+			 target(g), &m, 0);
+}
+
 /* Emit an instruction that the software CPU does not make host code of. */
 static void not_plain(struct gen *g)
 {
@@ -446,15 +555,15 @@ static void not_plain(struct gen *g)
 	struct place m = in_register(target(g));
 
 	switch (below(g, 4)) {
-	case 0: /* BT */
-		put_insn(g, 2, 0x0fa3, source(g), &m, 0);
+	case 0: /* BT of 16 bits */
+		put_insn(g, 1, 0x0fa3, source(g), &m, 0);
 		break;
-	case 1: /* XADD */
+	case 1: /* XADD of registers */
 		put_insn(g, 2, 0x0fc1, target(g), &m, 0);
 		break;
-	case 2: /* XCHG with memory */
+	case 2: /* XCHG of a byte in memory */
 		m = in_memory(g);
-		put_insn(g, 2, 0x87, target(g), &m, 0);
+		put_insn(g, 0, 0x86, target(g), &m, 0);
 		break;
 	default:
 		put(g, alone[below(g, sizeof(alone))], 1);
@@ -464,9 +573,11 @@ static void not_plain(struct gen *g)
 
 /* Frequent instructions are listed several times. */
 static void (*const makers[])(struct gen *g) = {
-	binary,	 binary, binary, binary_imm, binary_imm, test,	     unary, mov,      mov,    mov,
-	mov_imm, extend, lea,	 shift,	     imul,	 cmov,	     set,   push_pop, binary, unary,
-	mov,	 cmov,	 extend, lea,	     push_pop,	 binary_imm, shift, shift,    bit,    sign,
+	binary,	  binary,	binary,	 binary_imm, binary_imm, test,	  unary,  mov,
+	mov,	  mov,		mov_imm, extend,     lea,	 shift,	  imul,	  cmov,
+	set,	  push_pop,	binary,	 unary,	     mov,	 cmov,	  extend, lea,
+	push_pop, binary_imm,	shift,	 shift,	     bit,	 sign,	  bswap,  scan,
+	leave,	  double_shift, mul_div, exchange,   based,	 mul_div, based,  binary,
 };
 
 /* Emit an AND or XOR that keeps an index register small. */

@@ -72,6 +72,8 @@ void plain_set_mode(struct plain_machine *m, unsigned int bits)
 
 	ck_assert_int_eq(soft_engine.get_sregs(m->vcpu, &s), 0);
 	s.ds = s.es = s.fs = s.gs = s.ss = s.cs = data;
+	s.fs.base = 0x18;
+	s.gs.base = 0x1001;
 	s.cs.ar = X86_AR_CODE | X86_AR_G;
 	x86_segment_set(&s.cs, X86_AR_L, bits == 64);
 	x86_segment_set(&s.cs, X86_AR_DB, bits == 32);

@@ -28,6 +28,8 @@ enum { PROGRAMS = 8000, CHUNKS = 6 };
 static struct plain_machine fast, slow;
 static struct plain_program program;
 static uint64_t made, executed, compiled_blocks, faults, branches, indirect;
+/* Compiled micro-operations by their kind. */
+static uint64_t of_kind[256][SOFT_K_FORMS];
 static ZydisDecoder decoder;
 
 /* Set the same random registers on both machines. */
@@ -173,6 +175,37 @@ static const char *compare_chunk(uint64_t budget, bool *faulted)
 	return what ? what : difference();
 }
 
+static void count_kinds(const struct soft_block *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->uops; i++)
+		of_kind[SOFT_KIND_OP(b->uop[i].kind)][SOFT_KIND_FORM(b->uop[i].kind)]++;
+}
+
+/* The kinds that few programs have, with their forms. */
+static const uint8_t seldom[][2] = {
+	{SOFT_K_PUSH, SOFT_K_RI},    {SOFT_K_SHL, SOFT_K_MI},	{SOFT_K_ROR, SOFT_K_MI},
+	{SOFT_K_BT, SOFT_K_RM},	     {SOFT_K_BT, SOFT_K_MI},	{SOFT_K_BT, SOFT_K_AR},
+	{SOFT_K_BSWAP, SOFT_K_RR},   {SOFT_K_BASED, SOFT_K_RR}, {SOFT_K_XCHG, SOFT_K_RR},
+	{SOFT_K_XCHG, SOFT_K_AR},    {SOFT_K_SHLD, SOFT_K_RI},	{SOFT_K_SHRD, SOFT_K_RI},
+	{SOFT_K_SCAN, SOFT_K_RR},    {SOFT_K_SCAN, SOFT_K_RM},	{SOFT_K_SET, SOFT_K_MI},
+	{SOFT_K_CMPXCHG, SOFT_K_AR}, {SOFT_K_XADD, SOFT_K_AR},	{SOFT_K_MUL, SOFT_K_RR},
+	{SOFT_K_MUL, SOFT_K_RM},     {SOFT_K_IMUL1, SOFT_K_RR}, {SOFT_K_DIV, SOFT_K_RR},
+	{SOFT_K_DIV, SOFT_K_RM},     {SOFT_K_IDIV, SOFT_K_RR},	{SOFT_K_IDIV, SOFT_K_RM},
+	{SOFT_K_LEAVE, SOFT_K_RR},
+};
+
+static void check_kinds(uint64_t programs)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(seldom) / sizeof(seldom[0]); i++)
+		ck_assert_msg(of_kind[seldom[i][0]][seldom[i][1]] > programs / 200,
+			      "only %" PRIu64 " of kind %u, form %u",
+			      of_kind[seldom[i][0]][seldom[i][1]], seldom[i][0], seldom[i][1]);
+}
+
 /* Count the blocks at labels that have host code. */
 static void count_compiled(void)
 {
@@ -189,6 +222,7 @@ static void count_compiled(void)
 		for (j = 0; b->compiled && j < b->uops; j++)
 			if (soft_compiler_made(c->compiler, b->uop[j].fn)) {
 				compiled_blocks++;
+				count_kinds(b);
 				break;
 			}
 	}
@@ -238,6 +272,7 @@ static void begin(void)
 	plain_create(&fast);
 	plain_create(&slow);
 	made = executed = compiled_blocks = faults = branches = indirect = 0;
+	memset(of_kind, 0, sizeof(of_kind));
 }
 
 static void end(void)
@@ -287,8 +322,10 @@ static void compare_programs(unsigned int bits)
 	ck_assert_uint_gt(branches, executed / 20);
 	if (has_compiler)
 		ck_assert_uint_gt(compiled_blocks, programs / 2);
-	if (has_compiler && bits == 64)
+	if (has_compiler && bits == 64) {
 		ck_assert_uint_gt(indirect, programs / 20);
+		check_kinds(programs);
+	}
 }
 
 START_TEST(test_random_programs)

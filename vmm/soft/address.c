@@ -5,6 +5,7 @@
  * micro-operation computes and checks the address, and leaves it in EA.
  */
 #include "soft/access.h"
+#include "soft/kind.h"
 #include "soft/system.h"
 #include "soft/translate.h"
 
@@ -105,6 +106,8 @@ static struct soft_address address64(struct soft_translation *t, unsigned int n)
 	if (m->segment == ZYDIS_REGISTER_FS || m->segment == ZYDIS_REGISTER_GS) {
 		u = soft_tr_emit(t, narrow ? address_based32 : address_based);
 		u->imm = segment_offset[m->segment - ZYDIS_REGISTER_ES];
+		u->dst = SOFT_R_EA * 8;
+		u->kind = SOFT_KIND(SOFT_K_BASED, SOFT_K_RR, narrow ? 2 : 3, 0);
 		put_operands(t, n, u);
 		return in_ea(0);
 	}

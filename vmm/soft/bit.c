@@ -137,6 +137,14 @@ static const struct forms *forms_of(const struct soft_translation *t)
 	return &all[op_of(t)][__builtin_ctz(t->size) - 1];
 }
 
+/* With a bit number in a register, the address is not that of the operand. BT by a constant loads. */
+static enum soft_kind_form memory_form(const struct soft_translation *t)
+{
+	if (!soft_tr_is_imm(t, 1))
+		return SOFT_K_AR;
+	return op_of(t) ? SOFT_K_MI : SOFT_K_RM;
+}
+
 static struct soft_uop *memory(struct soft_translation *t, const struct forms *f)
 {
 	const ZydisDecodedOperandMem *m = &t->op[0].mem;
@@ -147,6 +155,7 @@ static struct soft_uop *memory(struct soft_translation *t, const struct forms *f
 		a = soft_tr_address(t, 0, t->size, true);
 		u = soft_tr_emit(t, f->plain);
 		soft_tr_put_address(u, &a);
+		u->kind = SOFT_KIND(SOFT_K_BT, memory_form(t), __builtin_ctz(t->size), op_of(t));
 		return u;
 	}
 	soft_tr_offset(t, 0);

@@ -13,7 +13,7 @@
 #define REGION	     (64u << 20)
 #define REGION_OTHER (16u << 20) /* of vCPUs other than the first */
 /* Upper bounds for the size of a micro-operation's code, with its exits, and of the end of a block. */
-#define UOP_MAX	 560u
+#define UOP_MAX	 960u
 #define END_MAX	 (2000u * SOFT_LINKS)
 #define UNIT_MAX (SOFT_UNIT_UOPS * UOP_MAX + SOFT_UNIT_BLOCKS * END_MAX)
 #define AFTER	 5u

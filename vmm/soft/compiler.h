@@ -254,11 +254,13 @@ void soft_sites_emit(struct soft_compiler *g);
 /* R11 := the linear address of the memory operand; LEA of 1 << size bytes. */
 void soft_address(struct soft_compiler *g, unsigned int size, const struct soft_uop *u);
 /*
- * g->operand := the memory operand. Leave for u's function if the TLB has no entry. Until it is used, R11
- * must not change, and at most one more register of the guest is held.
+ * g->operand := the operand at the address in R11. Leave for u's function if the TLB has no entry. Until
+ * it is used, R11 must not change.
  */
+void soft_to_host(struct soft_compiler *g, const struct soft_uop *u, unsigned int size, bool write);
+/* g->operand := the memory operand, as above. Until it is used, at most one more register is held. */
 void soft_operand(struct soft_compiler *g, const struct soft_uop *u, unsigned int size, bool write);
-/* g->operand := what u accesses on the stack, as above. */
+/* g->operand := what u accesses on the stack, likewise. */
 void soft_stack_operand(struct soft_compiler *g, const struct soft_uop *u);
 /* Emit an instruction with reg and g->operand. */
 void soft_emit_operand(struct soft_compiler *g, unsigned int size, unsigned int opcode,

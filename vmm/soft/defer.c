@@ -4,7 +4,7 @@
  * So an instruction that sets flags leaves a step, from whose registers they can be made again. An
  * exit makes them out of line. There is no step if its registers change too early.
  */
-#include "soft/compiler.h"
+#include "soft/plain.h"
 
 enum { SIZE32 = 2 };
 
@@ -203,17 +203,34 @@ bool soft_flags_matter(const struct soft_uop *u, const struct soft_uop *end)
 	return true;
 }
 
-/* Returns true if the micro-operation changes this register of the guest. */
-static bool changes(const struct soft_uop *u, unsigned int slot)
+bool soft_changes(const struct soft_uop *u, unsigned int slot)
 {
 	unsigned int op = SOFT_KIND_OP(u->kind), form = SOFT_KIND_FORM(u->kind);
+	bool is_dst = slot == u->dst / 8;
 
 	if (op == SOFT_K_CMP || op == SOFT_K_TEST || op >= SOFT_K_JCC ||
 	    (op == SOFT_K_BT && !SOFT_KIND_FROM(u->kind)))
 		return false;
-	if (op == SOFT_K_PUSH || op == SOFT_K_POP)
-		return slot == SOFT_R_RSP || (op == SOFT_K_POP && slot == u->dst / 8);
-	return form <= SOFT_K_RM && slot == u->dst / 8;
+	switch (op) {
+	case SOFT_K_PUSH:
+		return slot == SOFT_R_RSP;
+	case SOFT_K_POP:
+		return slot == SOFT_R_RSP || is_dst;
+	case SOFT_K_XCHG:
+		return is_dst || slot == u->src / 8;
+	case SOFT_K_CMPXCHG:
+	case SOFT_K_XADD:
+		return is_dst;
+	case SOFT_K_MUL:
+	case SOFT_K_IMUL1:
+	case SOFT_K_DIV:
+	case SOFT_K_IDIV:
+		return slot == SOFT_R_RAX || slot == SOFT_R_RDX;
+	case SOFT_K_LEAVE:
+		return slot == SOFT_R_RSP || slot == SOFT_R_RBP;
+	default:
+		return form <= SOFT_K_RM && is_dst;
+	}
 }
 
 /* Returns true if the end of a block, which is no outcome, leads to code that does not need flags. */
@@ -250,7 +267,7 @@ static bool pays(const struct soft_compiler *g, const struct soft_uop *u, unsign
 		if (op >= SOFT_K_JMP)
 			return end_is_inside(g, u) &&
 			       !(moves_rsp(op) && (a == SOFT_R_RSP || b == SOFT_R_RSP));
-		if (changes(u, a) || changes(u, b))
+		if (soft_changes(u, a) || soft_changes(u, b))
 			return false;
 		/* These read the flags, or set all. */
 		if (op <= SOFT_K_TEST || op == SOFT_K_NEG || op == SOFT_K_IMUL ||

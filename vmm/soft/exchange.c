@@ -4,6 +4,7 @@
  * its destination even if the values differ, and needs write permission.
  */
 #include "soft/alu_flags.h"
+#include "soft/kind.h"
 #include "soft/operand.h"
 
 #define NOINLINE __attribute__((noinline))
@@ -158,7 +159,7 @@ struct forms {
 		}                                               \
 	}
 
-static bool two_operands(struct soft_translation *t, const struct forms *f)
+static bool two_operands(struct soft_translation *t, const struct forms *f, enum soft_kind_op op)
 {
 	unsigned int size = (unsigned int)__builtin_ctz(t->size);
 	/* XCHG accepts its operands in either order. */
@@ -167,9 +168,12 @@ static bool two_operands(struct soft_translation *t, const struct forms *f)
 
 	if (soft_tr_is_mem(t, mem)) {
 		u = soft_tr_emit_mem(t, &f->mem[size], mem, true);
+		u->dst = op == SOFT_K_CMPXCHG ? SOFT_R_RAX * 8 : soft_tr_gpr(t, 1 - mem);
+		u->kind = SOFT_KIND(op, SOFT_K_AR, size, 0);
 	} else {
 		u = soft_tr_emit(t, f->reg[size]);
 		u->dst = soft_tr_gpr(t, mem);
+		u->kind = op == SOFT_K_XCHG ? SOFT_KIND(op, SOFT_K_RR, size, 0) : 0;
 	}
 	u->src = soft_tr_gpr(t, 1 - mem);
 	return true;
@@ -196,11 +200,11 @@ bool soft_tr_xchg(struct soft_translation *t)
 
 	switch (t->insn->mnemonic) {
 	case ZYDIS_MNEMONIC_XCHG:
-		return two_operands(t, &exchange);
+		return two_operands(t, &exchange, SOFT_K_XCHG);
 	case ZYDIS_MNEMONIC_XADD:
-		return two_operands(t, &add);
+		return two_operands(t, &add, SOFT_K_XADD);
 	case ZYDIS_MNEMONIC_CMPXCHG:
-		return two_operands(t, &compare);
+		return two_operands(t, &compare, SOFT_K_CMPXCHG);
 	default:
 		return wide(t);
 	}

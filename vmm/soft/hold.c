@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Guest registers and flags in registers of the host, for compiled code. */
-#include "soft/compiler.h"
+#include "soft/plain.h"
 
 /*
  * The last are those that soft_emit_tip() changes. RSP is the host's stack, RDI the
@@ -25,6 +25,8 @@ static void count(uint32_t uses[SOFT_R_SLOTS + 8], const struct soft_uop *u)
 	uses[u->src / 8]++;
 	uses[u->base / 8]++;
 	uses[u->index / 8]++;
+	if (op >= SOFT_K_MUL && op <= SOFT_K_IDIV)
+		uses[SOFT_R_RAX]++;
 	if (op == SOFT_K_PUSH || op == SOFT_K_POP || op >= SOFT_K_CALL)
 		uses[SOFT_R_RSP] += 2;
 }
@@ -51,7 +53,7 @@ static bool is_changed(const struct soft_compiler *g, unsigned int slot)
 
 			if (op == SOFT_K_CMP || op == SOFT_K_TEST || !soft_is_plain(u))
 				continue;
-			if (u->dst / 8 == slot || slot == SOFT_R_RSP)
+			if (u->dst / 8 == slot || slot == SOFT_R_RSP || soft_changes(u, slot))
 				return true;
 		}
 	return false;

@@ -259,7 +259,8 @@ bool soft_tr_setcc(struct soft_translation *t)
 	struct soft_uop *u;
 
 	if (soft_tr_is_mem(t, 0)) {
-		soft_tr_emit_mem(t, &set[t->arg].m, 0, true);
+		u = soft_tr_emit_mem(t, &set[t->arg].m, 0, true);
+		u->kind = SOFT_KIND(SOFT_K_SET, SOFT_K_MI, 0, t->arg);
 		return true;
 	}
 	u = soft_tr_emit(t, set[t->arg].r);

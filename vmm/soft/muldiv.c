@@ -227,6 +227,14 @@ static struct soft_uop *one_operand(struct soft_translation *t, const struct one
 	return u;
 }
 
+/* Set the kind of MUL, DIV or their signed forms. */
+static void wide_kind(const struct soft_translation *t, struct soft_uop *u, unsigned int op)
+{
+	u->dst = RDX;
+	u->kind = SOFT_KIND(op + t->arg, soft_tr_is_mem(t, 0) ? SOFT_K_RM : SOFT_K_RR,
+			    size_index(t), 0);
+}
+
 static bool into_register(struct soft_translation *t)
 {
 	const struct imul *fn = &imul[size_index(t)];
@@ -266,12 +274,12 @@ bool soft_tr_mul(struct soft_translation *t)
 		return mulx(t);
 	if (t->insn->operand_count_visible > 1)
 		return into_register(t);
-	one_operand(t, &muls[t->arg][size_index(t)], 0);
+	wide_kind(t, one_operand(t, &muls[t->arg][size_index(t)], 0), SOFT_K_MUL);
 	return true;
 }
 
 bool soft_tr_div(struct soft_translation *t)
 {
-	one_operand(t, &divs[t->arg][size_index(t)], 0);
+	wide_kind(t, one_operand(t, &divs[t->arg][size_index(t)], 0), SOFT_K_DIV);
 	return true;
 }

@@ -3,10 +3,9 @@
  * Compile plain micro-operations: moves, integer arithmetic, PUSH and POP. Those that access memory
  * leave for their function before any change if the TLB has no entry.
  */
-#include "soft/compiler.h"
+#include "soft/plain.h"
 
-/* Emit an immediate of the operand's size, sign-extended from 32 bits for 64-bit operands. */
-static void immediate(struct soft_compiler *g, unsigned int size, uint64_t imm)
+void soft_emit_immediate(struct soft_compiler *g, unsigned int size, uint64_t imm)
 {
 	if (size == 0)
 		e8(&g->e, (unsigned int)imm & 0xff);
@@ -16,13 +15,7 @@ static void immediate(struct soft_compiler *g, unsigned int size, uint64_t imm)
 		e32(&g->e, imm);
 }
 
-static unsigned int width(unsigned int opcode, unsigned int size)
-{
-	return opcode | (size != 0);
-}
-
-/* The host's flags are those of u, which the steps do not tell. */
-static void flags_out(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
+void soft_flags_out(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
 {
 	g->held.flags.steps = 0;
 	g->live = true;
@@ -74,7 +67,7 @@ static void binary_flags(struct soft_compiler *g, const struct soft_uop *u,
 	    soft_flags_defer(g, u, &s, u->dst / 8, form == SOFT_K_RI ? SOFT_R_SLOTS : u->src / 8))
 		g->live = true;
 	else
-		flags_out(g, u, end);
+		soft_flags_out(g, u, end);
 }
 
 static void binary(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
@@ -82,7 +75,7 @@ static void binary(struct soft_compiler *g, const struct soft_uop *u, const stru
 	unsigned int op = SOFT_KIND_OP(u->kind), size = SOFT_KIND_SIZE(u->kind), dst = 0, src = 0;
 	unsigned int form = SOFT_KIND_FORM(u->kind);
 	bool test = op == SOFT_K_TEST, keeps = test || op == SOFT_K_CMP;
-	unsigned int digit = op - SOFT_K_ADD, opcode = width(test ? 0x84 : digit << 3, size);
+	unsigned int digit = op - SOFT_K_ADD, opcode = soft_width(test ? 0x84 : digit << 3, size);
 
 	if (form == SOFT_K_RR || form == SOFT_K_RI || form == SOFT_K_RM)
 		dst = soft_hold(g, u->dst / 8, true);
@@ -103,12 +96,12 @@ static void binary(struct soft_compiler *g, const struct soft_uop *u, const stru
 		soft_emit_operand(g, size, opcode, src);
 		break;
 	case SOFT_K_RI:
-		e_rr(&g->e, size, width(test ? 0xf6 : 0x80, size), test ? 0 : digit, dst);
-		immediate(g, size, u->imm);
+		e_rr(&g->e, size, soft_width(test ? 0xf6 : 0x80, size), test ? 0 : digit, dst);
+		soft_emit_immediate(g, size, u->imm);
 		break;
 	default:
-		soft_emit_operand(g, size, width(test ? 0xf6 : 0x80, size), test ? 0 : digit);
-		immediate(g, size, u->imm);
+		soft_emit_operand(g, size, soft_width(test ? 0xf6 : 0x80, size), test ? 0 : digit);
+		soft_emit_immediate(g, size, u->imm);
 		break;
 	}
 	if (!keeps && form <= SOFT_K_RM)
@@ -142,7 +135,7 @@ static void unary(struct soft_compiler *g, const struct soft_uop *u, const struc
 	unsigned int op = SOFT_KIND_OP(u->kind), size = SOFT_KIND_SIZE(u->kind);
 	bool counts = op == SOFT_K_INC || op == SOFT_K_DEC, told = op == SOFT_K_NOT;
 	bool memory = SOFT_KIND_FORM(u->kind) == SOFT_K_MI;
-	unsigned int opcode = width(counts ? 0xfe : 0xf6, size), dst = 0;
+	unsigned int opcode = soft_width(counts ? 0xfe : 0xf6, size), dst = 0;
 	unsigned int digit = counts ? op == SOFT_K_DEC : op == SOFT_K_NEG ? 3 : 2;
 
 	if (memory)
@@ -158,7 +151,7 @@ static void unary(struct soft_compiler *g, const struct soft_uop *u, const struc
 	if (!memory)
 		soft_hold_changed(g, u->dst / 8);
 	if (!told)
-		flags_out(g, u, end);
+		soft_flags_out(g, u, end);
 }
 
 static void mov(struct soft_compiler *g, const struct soft_uop *u)
@@ -177,25 +170,25 @@ static void mov(struct soft_compiler *g, const struct soft_uop *u)
 		dst = soft_hold(g, u->dst / 8, false);
 	switch (form) {
 	case SOFT_K_RR:
-		e_rr(&g->e, size, width(0x88, size), src, dst);
+		e_rr(&g->e, size, soft_width(0x88, size), src, dst);
 		break;
 	case SOFT_K_RI:
 		if (part) {
-			e_rr(&g->e, size, width(0xc6, size), 0, dst);
-			immediate(g, size, u->imm);
+			e_rr(&g->e, size, soft_width(0xc6, size), 0, dst);
+			soft_emit_immediate(g, size, u->imm);
 		} else {
 			e_const(&g->e, dst, size == 2 ? (uint32_t)u->imm : u->imm);
 		}
 		break;
 	case SOFT_K_RM:
-		soft_emit_operand(g, size, width(0x8a, size), dst);
+		soft_emit_operand(g, size, soft_width(0x8a, size), dst);
 		break;
 	case SOFT_K_MR:
-		soft_emit_operand(g, size, width(0x88, size), src);
+		soft_emit_operand(g, size, soft_width(0x88, size), src);
 		return;
 	default:
-		soft_emit_operand(g, size, width(0xc6, size), 0);
-		immediate(g, size, u->imm);
+		soft_emit_operand(g, size, soft_width(0xc6, size), 0);
+		soft_emit_immediate(g, size, u->imm);
 		return;
 	}
 	soft_hold_changed(g, u->dst / 8);
@@ -257,9 +250,9 @@ static void shift_by_rcx(struct soft_compiler *g, const struct soft_uop *u,
 		soft_flags_need(g);
 	e_rr(&g->e, SOFT_SIZE64, 0x89, H_RCX, H_R10);
 	e_rr(&g->e, SOFT_SIZE64, 0x89, count, H_RCX);
-	e_rr(&g->e, size, width(0xd2, size), digit_of(op), H_R11);
+	e_rr(&g->e, size, soft_width(0xd2, size), digit_of(op), H_R11);
 	e_rr(&g->e, SOFT_SIZE64, 0x89, H_R10, H_RCX);
-	flags_out(g, u, end);
+	soft_flags_out(g, u, end);
 	e_rr(&g->e, SOFT_SIZE64, 0x89, H_R11, dst);
 	soft_hold_changed(g, u->dst / 8);
 }
@@ -282,6 +275,19 @@ static bool begin_rotate(struct soft_compiler *g, const struct soft_uop *u, unsi
 	return false;
 }
 
+static void shift_memory(struct soft_compiler *g, const struct soft_uop *u,
+			 const struct soft_uop *end)
+{
+	unsigned int op = SOFT_KIND_OP(u->kind), size = SOFT_KIND_SIZE(u->kind);
+
+	soft_operand(g, u, size, true);
+	if ((op == SOFT_K_ROL || op == SOFT_K_ROR) && soft_flags_matter(u + 1, end))
+		soft_flags_need(g);
+	soft_emit_operand(g, size, soft_width(0xc0, size), digit_of(op));
+	e8(&g->e, (unsigned int)u->imm & 0xff);
+	soft_flags_out(g, u, end);
+}
+
 static void shift(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
 {
 	unsigned int op = SOFT_KIND_OP(u->kind), size = SOFT_KIND_SIZE(u->kind), dst;
@@ -291,14 +297,18 @@ static void shift(struct soft_compiler *g, const struct soft_uop *u, const struc
 		shift_by_rcx(g, u, end);
 		return;
 	}
+	if (SOFT_KIND_FORM(u->kind) == SOFT_K_MI) {
+		shift_memory(g, u, end);
+		return;
+	}
 	dst = soft_hold(g, u->dst / 8, true);
 	if (op == SOFT_K_ROL || op == SOFT_K_ROR)
 		told = begin_rotate(g, u, dst);
-	e_rr(&g->e, size, width(0xc0, size), digit_of(op), dst);
+	e_rr(&g->e, size, soft_width(0xc0, size), digit_of(op), dst);
 	e8(&g->e, (unsigned int)u->imm & 0xff);
 	soft_hold_changed(g, u->dst / 8);
 	if (!told)
-		flags_out(g, u, end);
+		soft_flags_out(g, u, end);
 }
 
 /* BT of registers keeps all flags but the carry flag. Returns true if a step tells it. */
@@ -320,6 +330,20 @@ static bool begin_bit(struct soft_compiler *g, const struct soft_uop *u, unsigne
 	return false;
 }
 
+/* BT, BTS, BTR, BTC of memory by a constant. */
+static void bit_memory(struct soft_compiler *g, const struct soft_uop *u,
+		       const struct soft_uop *end)
+{
+	unsigned int op = SOFT_KIND_FROM(u->kind), size = SOFT_KIND_SIZE(u->kind);
+
+	soft_operand(g, u, size, op);
+	if (soft_flags_matter(u + 1, end))
+		soft_flags_need(g);
+	soft_emit_operand(g, size, 0x0fba, 4 + op);
+	e8(&g->e, (unsigned int)u->imm & 0xff);
+	soft_flags_out(g, u, end);
+}
+
 /* BT, BTS, BTR, BTC of a register. They set the carry flag. */
 static void bit(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
 {
@@ -339,7 +363,7 @@ static void bit(struct soft_compiler *g, const struct soft_uop *u, const struct 
 	if (op)
 		soft_hold_changed(g, u->dst / 8);
 	if (!told)
-		flags_out(g, u, end);
+		soft_flags_out(g, u, end);
 }
 
 static void sign(struct soft_compiler *g, const struct soft_uop *u)
@@ -375,8 +399,8 @@ static void imul(struct soft_compiler *g, const struct soft_uop *u, const struct
 	else
 		e_rr(&g->e, size, opcode, dst, src);
 	if (three)
-		immediate(g, size, u->imm);
-	flags_out(g, u, end);
+		soft_emit_immediate(g, size, u->imm);
+	soft_flags_out(g, u, end);
 	soft_hold_changed(g, u->dst / 8);
 }
 
@@ -400,8 +424,15 @@ static void cmov(struct soft_compiler *g, const struct soft_uop *u)
 
 static void set(struct soft_compiler *g, const struct soft_uop *u)
 {
-	unsigned int dst = soft_hold(g, u->dst / 8, true);
+	unsigned int dst;
 
+	if (SOFT_KIND_FORM(u->kind) == SOFT_K_MI) {
+		soft_operand(g, u, 0, true);
+		soft_flags_need(g);
+		soft_emit_operand(g, 0, 0x0f90 | SOFT_KIND_FROM(u->kind), 0);
+		return;
+	}
+	dst = soft_hold(g, u->dst / 8, true);
 	soft_flags_need(g);
 	e_rr(&g->e, 0, 0x0f90 | SOFT_KIND_FROM(u->kind), 0, dst);
 	soft_hold_changed(g, u->dst / 8);
@@ -412,8 +443,13 @@ static void push(struct soft_compiler *g, const struct soft_uop *u)
 	unsigned int src;
 
 	soft_stack_operand(g, u);
-	src = soft_hold(g, u->src / 8, true);
-	soft_emit_operand(g, SOFT_SIZE64, 0x89, src);
+	if (SOFT_KIND_FORM(u->kind) == SOFT_K_RI) {
+		soft_emit_operand(g, SOFT_SIZE64, 0xc7, 0);
+		e32(&g->e, u->imm);
+	} else {
+		src = soft_hold(g, u->src / 8, true);
+		soft_emit_operand(g, SOFT_SIZE64, 0x89, src);
+	}
 	soft_hold_move_rsp(g, -8);
 }
 
@@ -456,13 +492,20 @@ static void count(struct soft_compiler *g)
 	g->live = false;
 }
 
+/* Returns true if there is code for operands of 8 and 16 bits. Others of this size are rare. */
+static bool can_be_narrow(unsigned int op)
+{
+	return op <= SOFT_K_MOV || (op >= SOFT_K_SHL && op <= SOFT_K_SAR) || op == SOFT_K_ROL ||
+	       op == SOFT_K_ROR || op == SOFT_K_SET;
+}
+
 bool soft_is_plain(const struct soft_uop *u)
 {
 	unsigned int op = SOFT_KIND_OP(u->kind), form = SOFT_KIND_FORM(u->kind);
 	unsigned int size = SOFT_KIND_SIZE(u->kind);
-	bool memory = form >= SOFT_K_RM || op == SOFT_K_LEA;
+	bool memory = form >= SOFT_K_RM || op == SOFT_K_LEA || op == SOFT_K_BASED;
 
-	if (op == SOFT_K_NONE || ((u->dst | u->src) & 7))
+	if (op == SOFT_K_NONE || (soft_has_high(u) && !soft_can_high(u)))
 		return false;
 	if (op == SOFT_K_LOG || op == SOFT_K_COUNT)
 		return true;
@@ -470,17 +513,21 @@ bool soft_is_plain(const struct soft_uop *u)
 		return false;
 	if (op >= SOFT_K_JCC)
 		return true;
-	/* Only MOV has immediates of 64 bits. Results of 16 bits are rare. */
+	/* Only MOV has immediates of 64 bits. */
 	if ((form == SOFT_K_RI || form == SOFT_K_MI) && size == 3 &&
 	    (op != SOFT_K_MOV || form == SOFT_K_MI) && (int64_t)(int32_t)u->imm != (int64_t)u->imm)
 		return false;
 	if (op == SOFT_K_IMUL3 && (int64_t)(int32_t)u->imm != (int64_t)u->imm && size == 3)
 		return false;
-	return size >= 2 || op <= SOFT_K_TEST || op == SOFT_K_MOV || op == SOFT_K_SET;
+	return size >= 2 || can_be_narrow(op);
 }
 
 void soft_emit_plain(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
 {
+	if (soft_has_high(u)) {
+		soft_emit_high(g, u, end);
+		return;
+	}
 	switch (SOFT_KIND_OP(u->kind)) {
 	case SOFT_K_INC:
 	case SOFT_K_DEC:
@@ -506,7 +553,12 @@ void soft_emit_plain(struct soft_compiler *g, const struct soft_uop *u, const st
 		shift(g, u, end);
 		break;
 	case SOFT_K_BT:
-		bit(g, u, end);
+		if (SOFT_KIND_FORM(u->kind) == SOFT_K_AR)
+			soft_emit_special(g, u, end);
+		else if (SOFT_KIND_FORM(u->kind) >= SOFT_K_RM)
+			bit_memory(g, u, end);
+		else
+			bit(g, u, end);
 		break;
 	case SOFT_K_SIGN:
 		sign(g, u);
@@ -545,6 +597,21 @@ void soft_emit_plain(struct soft_compiler *g, const struct soft_uop *u, const st
 	case SOFT_K_JUMP_TO:
 	case SOFT_K_CALL_TO:
 		soft_emit_far_end(g, u);
+		break;
+	case SOFT_K_BSWAP:
+	case SOFT_K_BASED:
+	case SOFT_K_XCHG:
+	case SOFT_K_SHLD:
+	case SOFT_K_SHRD:
+	case SOFT_K_SCAN:
+	case SOFT_K_CMPXCHG:
+	case SOFT_K_XADD:
+	case SOFT_K_MUL:
+	case SOFT_K_IMUL1:
+	case SOFT_K_DIV:
+	case SOFT_K_IDIV:
+	case SOFT_K_LEAVE:
+		soft_emit_special(g, u, end);
 		break;
 	default:
 		binary(g, u, end);

@@ -102,6 +102,14 @@ static unsigned int collect(const struct soft_uop *u, const struct soft_uop *end
 	return count;
 }
 
+void soft_to_host(struct soft_compiler *g, const struct soft_uop *u, unsigned int size, bool write)
+{
+	int32_t site = soft_site_check(g, u, H_NONE, 0, 1u << size, write);
+
+	e_rm(&g->e, SOFT_SIZE64, 0x03, H_R11, H_RDI, site + SOFT_AT_TLB(host));
+	g->operand = (struct soft_operand){H_R11, H_NONE, 0};
+}
+
 void soft_emit_operand(struct soft_compiler *g, unsigned int size, unsigned int opcode,
 		       unsigned int reg)
 {
@@ -225,7 +233,6 @@ void soft_operand(struct soft_compiler *g, const struct soft_uop *u, unsigned in
 {
 	const struct soft_base by = {u->base / 8, u->index / 8, u->scale};
 	struct access a;
-	int32_t site;
 
 	if (by.slot != SOFT_R_ZERO && access_by(u, &by, &a) && reach(g, u, &by, &a))
 		return;
@@ -234,7 +241,5 @@ void soft_operand(struct soft_compiler *g, const struct soft_uop *u, unsigned in
 		return;
 	}
 	soft_address(g, SOFT_SIZE64, u);
-	site = soft_site_check(g, u, H_NONE, 0, 1u << size, write);
-	e_rm(&g->e, SOFT_SIZE64, 0x03, H_R11, H_RDI, site + SOFT_AT_TLB(host));
-	g->operand = (struct soft_operand){H_R11, H_NONE, 0};
+	soft_to_host(g, u, size, write);
 }

@@ -165,14 +165,18 @@ static uint8_t count_mask(const struct soft_translation *t)
 	return t->size == 8 ? 63 : 31;
 }
 
-/* Return the kind of a shift or rotation of a register, which is 0 for some. */
+/* Return the kind of a shift or rotation by a constant or of a register, which is 0 for some. */
 static uint32_t kind_of(const struct soft_translation *t, enum soft_kind_form form,
 			unsigned int size)
 {
 	static const uint8_t op[] = {SOFT_K_ROL, SOFT_K_ROR, 0, 0,
 				     SOFT_K_SHL, SOFT_K_SHR, 0, SOFT_K_SAR};
 
-	if (t->arg >= sizeof(op) || !op[t->arg])
+	if (t->arg >= ROW_DOUBLE)
+		return form == SOFT_K_RI
+			       ? SOFT_KIND(SOFT_K_SHLD + t->arg - ROW_DOUBLE, SOFT_K_RI, size, 0)
+			       : 0;
+	if (!op[t->arg])
 		return 0;
 	return SOFT_KIND(op[t->arg], form, size, 0);
 }
@@ -190,6 +194,8 @@ bool soft_tr_shift(struct soft_translation *t)
 		fn = &by_zero[size];
 	if (soft_tr_is_mem(t, 0)) {
 		u = soft_tr_emit_mem(t, by_imm ? &fn->m_imm : &fn->m_cl, 0, true);
+		if (count)
+			u->kind = kind_of(t, SOFT_K_MI, size);
 	} else {
 		u = soft_tr_emit(t, by_imm ? fn->r_imm : fn->r_cl);
 		u->dst = soft_tr_gpr(t, 0);

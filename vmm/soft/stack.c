@@ -7,7 +7,9 @@
 #include "soft/system.h"
 
 #define NOINLINE __attribute__((noinline))
-#define T0	 (SOFT_R_T0 * 8)
+/* The slot of the value that PUSH of memory has loaded. Compiled CALLs use T0 and T1. */
+#define SLOT_PUSHED (SOFT_R_T0 + 2)
+#define PUSHED	    (SLOT_PUSHED * 8)
 
 /* The fast handlers are for 64-bit operands in 64-bit mode, the most frequent case. */
 SOFT_UOP(push64)
@@ -100,15 +102,15 @@ POP_MEMORY(16)
 POP_MEMORY(32)
 POP_MEMORY(64)
 
-#define LOAD_T0(bits)                                                   \
-	SOFT_UOP(load##bits)                                            \
-	{                                                               \
-		c->r[SOFT_R_T0] = soft_load##bits(c, u, soft_ea(c, u)); \
-		return SOFT_NEXT(c, u);                                 \
+#define LOAD_PUSHED(bits)                                                 \
+	SOFT_UOP(load##bits)                                              \
+	{                                                                 \
+		c->r[SLOT_PUSHED] = soft_load##bits(c, u, soft_ea(c, u)); \
+		return SOFT_NEXT(c, u);                                   \
 	}
-LOAD_T0(16)
-LOAD_T0(32)
-LOAD_T0(64)
+LOAD_PUSHED(16)
+LOAD_PUSHED(32)
+LOAD_PUSHED(64)
 
 /* u->imm is the segment. A 32-bit PUSH writes only the 16 bits of the selector. */
 static NOINLINE void do_push_segment(struct soft *c, const struct soft_uop *u)
@@ -261,11 +263,18 @@ static bool push(struct soft_translation *t, bool fast)
 	if (is_segment(t)) {
 		emit(t, push_segment)->imm = (uint64_t)(t->op[0].reg.value - ZYDIS_REGISTER_ES);
 	} else if (soft_tr_is_imm(t, 0)) {
-		emit(t, fast ? push64_imm : push_imm)->imm = soft_tr_imm(t, 0);
+		u = emit(t, fast ? push64_imm : push_imm);
+		u->imm = soft_tr_imm(t, 0);
+		u->kind = fast ? SOFT_KIND(SOFT_K_PUSH, SOFT_K_RI, 3, 0) : 0;
 	} else if (soft_tr_is_mem(t, 0)) {
 		a = soft_tr_address(t, 0, t->size, false);
-		soft_tr_put_address(soft_tr_emit(t, BY_SIZE(load, t->size)), &a);
-		emit(t, fast ? push64 : push_any)->src = T0;
+		u = soft_tr_emit(t, BY_SIZE(load, t->size));
+		soft_tr_put_address(u, &a);
+		u->dst = PUSHED;
+		u->kind = fast ? SOFT_KIND(SOFT_K_MOV, SOFT_K_RM, 3, 0) : 0;
+		u = emit(t, fast ? push64 : push_any);
+		u->src = PUSHED;
+		u->kind = fast ? SOFT_KIND(SOFT_K_PUSH, SOFT_K_RR, 3, 0) : 0;
 	} else {
 		u = emit(t, fast ? push64 : push_any);
 		u->src = soft_tr_gpr(t, 0);
@@ -323,6 +332,7 @@ static bool enter_frame(struct soft_translation *t)
 bool soft_tr_stack(struct soft_translation *t)
 {
 	bool fast = t->bits == 64 && t->insn->operand_width == 64;
+	struct soft_uop *u;
 
 	switch (t->insn->mnemonic) {
 	case ZYDIS_MNEMONIC_PUSH:
@@ -340,7 +350,10 @@ bool soft_tr_stack(struct soft_translation *t)
 	case ZYDIS_MNEMONIC_ENTER:
 		return enter_frame(t);
 	case ZYDIS_MNEMONIC_LEAVE:
-		emit(t, fast ? leave64 : leave);
+		u = emit(t, fast ? leave64 : leave);
+		u->dst = SOFT_R_RSP * 8;
+		u->src = SOFT_R_RBP * 8;
+		u->kind = fast ? SOFT_KIND(SOFT_K_LEAVE, SOFT_K_RR, 3, 0) : 0;
 		return true;
 	default:
 		return false;
