@@ -44,11 +44,31 @@ struct shape {
 };
 
 static const struct shape shapes[] = {
-	{0x1000, 0x3000, 0, false},    {0x1000, 0x3000, 1, false},   {0x1000, 0x3000, 100, false},
-	{0x1003, 0x3001, 1500, false}, {0x1ffe, 0x3ff9, 50, false},  {0x1000, 0x1001, 700, false},
-	{0x1000, 0x1004, 700, false},  {0x1000, 0x1008, 300, false}, {0x1003, 0x1000, 700, false},
-	{0x1000, 0x1000, 64, false},   {0x3000, 0x5000, 100, true},  {0x3001, 0x4ffe, 900, true},
-	{0x3000, 0x3005, 300, true},   {0x3005, 0x3000, 300, true},  {0x2000, 0x4000, 3, false},
+	{0x1000, 0x3000, 0, false},
+	{0x1000, 0x3000, 1, false},
+	{0x1000, 0x3000, 100, false},
+	{0x1003, 0x3001, 1500, false},
+	{0x1ffe, 0x3ff9, 50, false},
+	{0x1000, 0x1001, 700, false},
+	{0x1000, 0x1004, 700, false},
+	{0x1000, 0x1008, 300, false},
+	{0x1003, 0x1000, 700, false},
+	{0x1000, 0x1000, 64, false},
+	{0x3000, 0x5000, 100, true},
+	{0x3001, 0x4ffe, 900, true},
+	{0x3000, 0x3005, 300, true},
+	{0x3005, 0x3000, 300, true},
+	{0x2000, 0x4000, 3, false},
+	/* Short ones in one page, and those that fill a page or end after it. */
+	{0x1100, 0x1104, 12, false},
+	{0x1100, 0x1108, 9, false},
+	{0x1100, 0x110c, 16, false},
+	{0x1100, 0x1103, 17, false},
+	{0x1108, 0x1100, 16, false},
+	{0x2000, 0x4000, 512, false},
+	{0x2000, 0x4008, 512, false},
+	{0x2008, 0x4000, 512, false},
+	{0x2ff9, 0x4ff0, 8, false},
 };
 
 #define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
@@ -126,10 +146,9 @@ static const struct middle middles[] = {
 	{"repe cmpsb", "\xf3\xa6", END - 6, BESIDE_DATA, 9, 6, 1, true, true, false, 0},
 };
 
-START_TEST(faults_in_the_middle)
+static void fault_in_the_middle(const struct middle *m)
 {
-	const struct middle *m = &middles[_i];
-	uint64_t moved = m->done * m->size;
+	uint64_t moved = m->down ? -(m->done * m->size) : m->done * m->size;
 	struct engine_exit exit;
 
 	set_regs(0, m->rcx, m->rsi, m->rdi);
@@ -141,13 +160,19 @@ START_TEST(faults_in_the_middle)
 	ck_assert_uint_eq(exit.fault.error, m->error);
 	ck_assert_msg(beside_vcpu->regs->rcx == m->rcx - m->done, "%s: %llu left", m->text,
 		      (unsigned long long)beside_vcpu->regs->rcx);
-	moved = m->down ? -moved : moved;
 	ck_assert_uint_eq(beside_vcpu->regs->rsi, m->rsi + (m->moves_si ? moved : 0));
 	ck_assert_uint_eq(beside_vcpu->regs->rdi, m->rdi + (m->moves_di ? moved : 0));
 	ck_assert_uint_eq(beside_vcpu->regs->rip, BESIDE_CODE);
 	/* A comparison that faults does not change the flags. */
 	ck_assert_uint_eq(beside_vcpu->regs->rflags & BESIDE_FLAGS & ~X86_FL_DF, X86_FL_SF);
 	ck_assert_uint_eq(beside_vcpu->retired, 0);
+}
+
+START_TEST(faults_in_the_middle)
+{
+	fault_in_the_middle(&middles[_i]);
+	/* The TLB has the pages now. */
+	fault_in_the_middle(&middles[_i]);
 }
 END_TEST
 

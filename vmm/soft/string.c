@@ -450,6 +450,73 @@ SOFT_UOP(string_repeat)
 	return SOFT_NEXT(c, u);
 }
 
+/* The most elements that a loop stores faster than a function that is called. */
+#define SHORT 16
+
+static inline void quick_copy(struct soft *c, struct string s, uint8_t *to, const uint8_t *from,
+			      uint64_t count)
+{
+	if (s.size == 8 && count <= SHORT)
+		copy64(to, from, count);
+	else
+		do_piece(c, s, to, from, count, NULL);
+}
+
+static inline void quick_fill(struct soft *c, struct string s, uint8_t *to, uint64_t count)
+{
+	uint64_t value = c->r[SOFT_R_RAX];
+
+	if (s.size == 8 && count <= SHORT)
+		fill64(to, value, count);
+	else if (s.size == 1 || value == (uint8_t)value * 0x0101010101010101u)
+		memset(to, (uint8_t)value, count * s.size);
+	else
+		do_piece(c, s, to, NULL, count, NULL);
+}
+
+/*
+ * Execute all iterations of an ascending REP MOVS or STOS in 64-bit mode, if the source is in one page
+ * of the first-level TLB and the destination likewise. Return false if nothing was done.
+ */
+static NOINLINE bool do_quick(struct soft *c, struct string s)
+{
+	uint64_t count = c->r[SOFT_R_RCX], from = c->r[SOFT_R_RSI], to = c->r[SOFT_R_RDI], bytes;
+	const struct soft_tlb *source, *dest = soft_find_tlb(c, to);
+
+	/* Without iterations, no page matters. With more, the entry of the first page cannot hit. */
+	if (count - 1 >= X86_PAGE_SIZE || c->r[SOFT_R_RFLAGS] & X86_FL_DF || is_wanted(c))
+		return false;
+	bytes = count * s.size;
+	if (!SOFT_TLB_HIT(dest->write, to, bytes))
+		return false;
+	if (s.op == MOVS) {
+		source = soft_find_tlb(c, from);
+		if (!SOFT_TLB_HIT(source->read, from, bytes))
+			return false;
+		quick_copy(c, s, (uint8_t *)(dest->host + to),
+			   (const uint8_t *)(source->host + from), count);
+		c->r[SOFT_R_RSI] = from + bytes;
+	} else {
+		quick_fill(c, s, (uint8_t *)(dest->host + to), count);
+	}
+	c->r[SOFT_R_RDI] = to + bytes;
+	c->r[SOFT_R_RCX] = 0;
+	return true;
+}
+
+SOFT_UOP(string_quick)
+{
+	if (vpt_likely(do_quick(c, string_of(u))))
+		return SOFT_NEXT(c, u);
+	return string_repeat(c, u);
+}
+
+static bool can_be_quick(const struct soft_translation *t, struct string s)
+{
+	return t->bits == 64 && s.width == 8 && s.rep == REP &&
+	       (s.op == STOS || (s.op == MOVS && s.seg < SOFT_SEG_FS));
+}
+
 static uint8_t rep_of(const struct soft_translation *t)
 {
 	ZydisInstructionAttributes a = t->insn->attributes;
@@ -496,7 +563,9 @@ bool soft_tr_string(struct soft_translation *t)
 	s.seg = source_segment(t);
 	s.size = element_size(t);
 	s.width = t->insn->address_width / 8;
-	u = soft_tr_emit(t, s.rep == ONCE ? string_once : string_repeat);
+	u = soft_tr_emit(t, s.rep == ONCE	 ? string_once
+			    : can_be_quick(t, s) ? string_quick
+						 : string_repeat);
 	memcpy(&u->imm, &s, sizeof(s));
 	return true;
 }
