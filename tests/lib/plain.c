@@ -525,6 +525,10 @@ static void leave(struct gen *g)
 	m.disp = (int32_t)below(g, 16) - 8;
 	if (!one_in(g, 20))
 		put_insn(g, g->wide ? 3 : 2, 0x8d, RBP, &m, 0);
+	if (one_in(g, 3)) { /* flags of RBP */
+		m = in_register(RBP);
+		put_insn(g, g->wide ? 3 : 2, 0x39, source(g), &m, 0);
+	}
 	put(g, 0xc9, 1);
 }
 
