@@ -475,8 +475,8 @@ static inline void quick_fill(struct soft *c, struct string s, uint8_t *to, uint
 }
 
 /*
- * Execute all iterations of an ascending REP MOVS or STOS in 64-bit mode, if the source is in one page
- * of the first-level TLB and the destination likewise. Return false if nothing was done.
+ * Execute all iterations of an ascending REP MOVS or STOS in 64-bit mode. The source must be in one
+ * page of the first-level TLB, and the destination likewise. Return false if nothing was done.
  */
 static NOINLINE bool do_quick(struct soft *c, struct string s)
 {
