@@ -8,8 +8,7 @@
 #include "soft/tlb.h"
 
 #define PAGE_MASK (X86_PAGE_SIZE - 1)
-
-#define NONE SOFT_TLB_NONE
+#define NONE	  SOFT_TLB_NONE
 
 static void check_entry(const struct soft_tlb *t, const struct x86_mem *mem)
 {
@@ -20,28 +19,39 @@ static void check_entry(const struct soft_tlb *t, const struct x86_mem *mem)
 	REQUIRE(t->read == NONE || (!(at & PAGE_MASK) && at < mem->bytes));
 }
 
-static void check_tlb(const struct soft_tlb *t, const struct x86_mem *mem)
+/* Check the entries that are listed. With `all`, check that no other entry is in use as well. */
+static void check_tlb(const struct soft_tlb *t, const struct soft_filled *f, bool all,
+		      const struct x86_mem *mem)
 {
+	const bool listed = f->count <= SOFT_FILLED;
+	uint8_t known[SOFT_TLB_SIZE] = {0};
 	unsigned int i;
 
-	for (i = 0; i < SOFT_TLB_SIZE; i++, t++)
-		check_entry(t, mem);
+	for (i = 0; listed && i < f->count; i++) {
+		REQUIRE(f->at[i] < SOFT_TLB_SIZE);
+		known[f->at[i]] = 1;
+		check_entry(&t[f->at[i]], mem);
+	}
+	for (i = 0; (all || !listed) && i < SOFT_TLB_SIZE; i++) {
+		check_entry(&t[i], mem);
+		REQUIRE(!listed || known[i] || t[i].read == NONE);
+	}
 }
 
 /* A site has nothing that the second level has not. */
 static void check_site(const struct soft *c, const struct soft_tlb *t, const struct x86_mem *mem)
 {
 	const struct soft_page *page;
-	uint64_t at;
+	uint64_t gpa, at;
 
 	check_entry(t, mem);
 	if (t->read == NONE)
 		return;
 	page = soft_find_page(c, c->set, t->read);
-	REQUIRE(page && x86_mem_room(mem, page->word & ~PAGE_MASK, &at));
-	REQUIRE((uint8_t *)(t->host + t->read) == mem->host + at);
-	if (t->write != NONE)
-		REQUIRE(page->word & SOFT_PAGE_WRITE && !soft_has_code(c, page->word & ~PAGE_MASK));
+	REQUIRE(page);
+	gpa = soft_page_gpa(page, t->read);
+	REQUIRE(x86_mem_room(mem, gpa, &at) && t->host + t->read == (uintptr_t)mem->host + at);
+	REQUIRE(t->write == NONE || (page->word & SOFT_PAGE_WRITE && !soft_has_code(c, gpa)));
 }
 
 static void check_sites(const struct soft *c, const struct x86_mem *mem)
@@ -60,13 +70,19 @@ static void check_sites(const struct soft *c, const struct x86_mem *mem)
 void hostile_check(const struct engine_vcpu *v, const struct x86_mem *mem)
 {
 	const struct soft *c = (const struct soft *)v;
-	unsigned int n;
+	unsigned int n, last = SOFT_SPACES * SOFT_TLB_SLOW;
 
 	REQUIRE(!c->r[SOFT_R_ZERO] && !c->bounce_bytes && c->cpl <= 3);
 	REQUIRE(!(c->fpu.mxcsr & ~0xffffu));
-	for (n = 0; n < SOFT_SPACES * SOFT_TLB_SLOW; n++)
-		check_tlb(c->tlbs[n / SOFT_TLB_SLOW][n % SOFT_TLB_SLOW], mem);
-	for (n = 0; n < SOFT_TLB_SIZE; n++)
+	for (n = 0; n < last; n++) {
+		const struct soft_tlb *t = c->tlbs[n / SOFT_TLB_SLOW][n % SOFT_TLB_SLOW];
+
+		REQUIRE(t != c->tlb || c->made >> n & 1);
+		if (c->space[n / SOFT_TLB_SLOW].filled >> n % SOFT_TLB_SLOW & 1)
+			check_tlb(t, &c->filled[n / SOFT_TLB_SLOW][n % SOFT_TLB_SLOW], t == c->tlb,
+				  mem);
+	}
+	for (n = 0; c->tlb == c->slow && n < SOFT_TLB_SIZE; n++)
 		REQUIRE(c->slow[n].read == NONE && c->slow[n].write == NONE);
 	check_sites(c, mem);
 }

@@ -157,7 +157,6 @@ static int copy_cpuid(struct soft *c, const struct engine_cpuid_entry *cpuid, si
 static void reset(struct soft *c)
 {
 	const struct x86_segment data = {.limit = 0xffff, .ar = X86_AR_DATA};
-	unsigned int i;
 
 	c->s.ds = c->s.es = c->s.fs = c->s.gs = c->s.ss = c->s.cs = data;
 	c->s.cs.ar = X86_AR_CODE;
@@ -178,10 +177,6 @@ static void reset(struct soft *c)
 	c->msr.pat = 0x0007040600070406;
 	/* Fast strings are on; there are neither BTS nor PEBS. */
 	c->msr.misc_enable = 1u << 0 | 1u << 11 | 1u << 12;
-	for (i = 0; i < SOFT_SPACES; i++)
-		c->space[i].filled = (1u << SOFT_TLB_SLOW) - 1;
-	for (i = 0; i < SOFT_TLB_SIZE; i++)
-		c->slow[i].read = c->slow[i].write = SOFT_TLB_NONE;
 	soft_flush_tlb(c);
 	soft_set_rflags(c, c->regs.rflags);
 	soft_derive(c);
@@ -200,7 +195,7 @@ static int vcpu_create(struct engine_vm *base, unsigned int index,
 	c = aligned_alloc(64, (sizeof(*c) + 63) & ~(size_t)63);
 	if (!c)
 		return -ENOMEM;
-	memset(c, 0, sizeof(*c));
+	memset(c, 0, offsetof(struct soft, tlbs));
 	c->base.engine = &soft_engine;
 	c->base.regs = &c->regs;
 	c->base.budget = UINT64_MAX;

@@ -8,10 +8,6 @@
 #define TLB_NONE   SOFT_TLB_NONE
 #define MOST_BYTES 15u /* of an instruction */
 
-/* Interrupt controllers are here, regardless of the size of RAM. */
-#define HOLE_FIRST 0xfec00000u
-#define HOLE_LAST  0xfeefffffu
-
 /* Part of an access, within one page. */
 struct piece {
 	uint64_t gpa;
@@ -36,27 +32,21 @@ static bool walk(struct soft *c, uint64_t va, unsigned int access, struct x86_pa
 	return false;
 }
 
-static uint8_t *host_of(const struct soft *c, uint64_t gpa, uint64_t len)
-{
-	if (vpt_unlikely(gpa <= HOLE_LAST && gpa + len > HOLE_FIRST))
-		return NULL;
-	return x86_mem_at(&c->vm->mem, gpa, len);
-}
-
 /* Fill the first-level TLB entry of a page, and record whether a write needs a walk. */
 static void fill(struct soft *c, uint64_t va, const struct x86_page *found)
 {
-	uint64_t gpa = found->gpa;
+	const uint64_t gpa = found->gpa;
 	struct soft_tlb *t = soft_find_tlb(c, va);
 	uint64_t page = va & ~PAGE_MASK;
-	const uint8_t *host = host_of(c, gpa & ~PAGE_MASK, X86_PAGE_SIZE);
+	const uint8_t *host = soft_ram_at(c, gpa & ~PAGE_MASK, X86_PAGE_SIZE);
 	uint32_t watched = 0;
 
 	if (vpt_unlikely(c->data_watches))
 		watched = soft_data_watched(c, page, X86_PAGE_SIZE);
 	if (c->set == SOFT_TLB_SLOW || !host)
 		return;
-	c->space[c->in_space].filled |= 1u << c->set;
+	if (t->read == TLB_NONE)
+		soft_note_filled(c, t);
 	t->read = watched & ENGINE_DATA_READ ? TLB_NONE : page;
 	t->host = (uintptr_t)host - page;
 	t->write = found->writable && !soft_has_code(c, gpa) && !watched ? page : TLB_NONE;
@@ -69,13 +59,13 @@ static bool find(struct soft *c, uint64_t va, unsigned int access, unsigned int 
 	const struct soft_page *known = soft_find_page(c, set, va);
 
 	if (known && (!(access & X86_WALK_WRITE) || known->word & SOFT_PAGE_WRITE)) {
-		page->gpa = (known->word & ~PAGE_MASK) | (va & PAGE_MASK);
+		page->gpa = soft_page_gpa(known, va);
 		page->writable = known->word & SOFT_PAGE_WRITE;
 		return true;
 	}
 	if (!walk(c, va, access, page, e))
 		return false;
-	if (host_of(c, page->gpa & ~PAGE_MASK, X86_PAGE_SIZE))
+	if (soft_ram_at(c, page->gpa & ~PAGE_MASK, X86_PAGE_SIZE))
 		soft_add_page(c, set, va, page);
 	return true;
 }
@@ -106,7 +96,7 @@ void soft_drop_stale_code(struct soft *c)
 	for (n = 0; n < 2; n++, va = last) {
 		known = soft_find_page(c, set, va);
 		if (known && (!x86_walk_page(&c->vm->mem, &c->paging, va, X86_WALK_FETCH, &page) ||
-			      (page.gpa ^ known->word) & ~PAGE_MASK))
+			      (page.gpa ^ soft_page_gpa(known, va)) & ~PAGE_MASK))
 			soft_flush_page(c, va, soft_pcid(c), true);
 	}
 }
@@ -150,7 +140,7 @@ static void locate(struct soft *c, const struct soft_uop *u, uint64_t va, size_t
 	}
 	piece->gpa = page.gpa;
 	piece->len = (uint32_t)len;
-	piece->host = host_of(c, piece->gpa, len);
+	piece->host = soft_ram_at(c, piece->gpa, len);
 	if (piece->host)
 		fill(c, va, &page);
 	else
@@ -241,18 +231,56 @@ void soft_probe_write(struct soft *c, const struct soft_uop *u, uint64_t va, siz
 	locate_all(c, u, va, len, X86_WALK_WRITE, piece);
 }
 
+/*
+ * Fill the first-level TLB for an access that needs neither a walk nor a check. Returns the host
+ * address of its bytes, or NULL for any other access.
+ */
+static void *refill(struct soft *c, uint64_t va, unsigned int size, bool write)
+{
+	const struct soft_page *known;
+	struct x86_page page;
+	uint8_t *host;
+
+	if (c->set == SOFT_TLB_SLOW || c->data_watches || (va & PAGE_MASK) + size > X86_PAGE_SIZE)
+		return NULL;
+	known = soft_find_page(c, c->set, va);
+	if (!known || (write && !(known->word & SOFT_PAGE_WRITE)))
+		return NULL;
+	page.gpa = soft_page_gpa(known, va);
+	page.writable = known->word & SOFT_PAGE_WRITE;
+	if (write && soft_has_code(c, page.gpa))
+		return NULL;
+	host = soft_ram_at(c, page.gpa, size);
+	if (host)
+		fill(c, va, &page);
+	return host;
+}
+
 uint64_t soft_load_slow(struct soft *c, const struct soft_uop *u, uint64_t va, unsigned int size)
 {
+	const void *host = refill(c, va, size, false);
 	uint64_t value = 0;
 
-	soft_read(c, u, va, &value, size);
+	if (vpt_unlikely(!host))
+		soft_read(c, u, va, &value, size);
+	else if (size == 8)
+		memcpy(&value, host, 8);
+	else
+		memcpy(&value, host, size);
 	return value;
 }
 
 void soft_store_slow(struct soft *c, const struct soft_uop *u, uint64_t va, uint64_t value,
 		     unsigned int size)
 {
-	soft_write(c, u, va, &value, size);
+	void *host = refill(c, va, size, true);
+
+	if (vpt_unlikely(!host))
+		soft_write(c, u, va, &value, size);
+	else if (size == 8)
+		memcpy(host, &value, 8);
+	else
+		memcpy(host, &value, size);
 }
 
 void *soft_host(struct soft *c, const struct soft_uop *u, uint64_t va, size_t len, bool write)
@@ -267,8 +295,11 @@ void *soft_host(struct soft *c, const struct soft_uop *u, uint64_t va, size_t le
 
 void *soft_rmw_slow(struct soft *c, const struct soft_uop *u, uint64_t va, unsigned int size)
 {
-	void *host = soft_host(c, u, va, size, true);
+	void *host = refill(c, va, size, true);
 
+	if (vpt_likely(host))
+		return host;
+	host = soft_host(c, u, va, size, true);
 	if (host) {
 		if (vpt_unlikely(c->data_watches))
 			soft_data_check(c, u, va, size, false);

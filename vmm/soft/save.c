@@ -14,7 +14,7 @@
 #include "soft/x87.h"
 
 #define PAGE	(X86_PAGE_SIZE - 1)
-#define ENTRIES ((size_t)(SOFT_DATA_ROWS + SOFT_CODE_ROWS) * SOFT_WAYS)
+#define ENTRIES ((size_t)(SOFT_DATA_ROWS + SOFT_CODE_ROWS + 3 * SOFT_WHOLE_ROWS) * SOFT_WAYS)
 
 /* The bits that soft_load() accepts. Bits whose feature CPUID lacks are accepted, and harmless. */
 #define CR0_BITS    0xe005003full
@@ -28,7 +28,7 @@
 #define XCR0_X87    (1ull << 0)
 #define XCR0_512    (7ull << 5)
 
-/* An entry of the second-level TLB. The way is in `word`, above enum soft_page_bits. */
+/* An entry of the second-level TLB. The way is in two bits of `word`. */
 #define WAY_AT 7
 
 static void save_system(const struct soft *c, struct engine_state *to)
@@ -63,12 +63,13 @@ static uint32_t save_msrs(struct soft *c, struct engine_state_msr *to)
 
 static uint32_t save_tlb(const struct soft *c, struct engine_state_tlb *to)
 {
-	const struct soft_page *page[2] = {c->pages.data, c->pages.code};
-	const unsigned int count[2] = {SOFT_DATA_ROWS * SOFT_WAYS, SOFT_CODE_ROWS * SOFT_WAYS};
+	const struct soft_page *page[] = {c->pages.data, c->pages.code, c->pages.whole[0]};
+	const unsigned int count[] = {SOFT_DATA_ROWS * SOFT_WAYS, SOFT_CODE_ROWS * SOFT_WAYS,
+				      3 * SOFT_WHOLE_ROWS * SOFT_WAYS};
 	uint32_t n = 0;
 	unsigned int part, i;
 
-	for (part = 0; part < 2; part++)
+	for (part = 0; part < 3; part++)
 		for (i = 0; i < count[part]; i++)
 			if (soft_has_page(c, &page[part][i]))
 				to[n++] = (struct engine_state_tlb){

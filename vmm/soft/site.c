@@ -72,9 +72,9 @@ int32_t soft_site_check(struct soft_compiler *g, const struct soft_uop *u, unsig
 /* RAX := the entry of the TLB for the address in R11. */
 static void find_entry(struct soft_emit *e)
 {
-	VPT_STATIC_ASSERT(sizeof(struct soft_tlb) == 32 && SOFT_TLB_BITS == 8, "the TLB's shape");
+	VPT_STATIC_ASSERT(sizeof(struct soft_tlb) == 32 && SOFT_TLB_BITS <= 20, "the TLB's shape");
 
-	e_rr(e, 2, 0x89, H_R11, H_RAX); /* eax := bits 12 to 19, times 32 */
+	e_rr(e, 2, 0x89, H_R11, H_RAX); /* eax := the page's number, times 32 */
 	e_rr(e, 2, 0xc1, 5, H_RAX);
 	e8(e, 7);
 	e_rr(e, 2, 0x81, 4, H_RAX);

@@ -155,14 +155,24 @@ struct soft_tlb {
 /* No page, nor a page with the three low bits of an address: soft/site.c. */
 #define SOFT_TLB_NONE 8u
 
-#define SOFT_TLB_BITS 8
+#define SOFT_TLB_BITS 12
 #define SOFT_TLB_SIZE (1u << SOFT_TLB_BITS)
+#define SOFT_FILLED   (SOFT_TLB_SIZE / 4)
 
 /* The entries that compiled code has for its memory operands, for each of supervisor and user: tlb.c. */
 #define SOFT_SITES 32u
 
 /* The number of address spaces that have first-level TLBs. */
 #define SOFT_SPACES 4u
+
+/*
+ * The entries of a first-level TLB that may be in use. They are all that emptying has to visit, since
+ * most address spaces use few of them.
+ */
+struct soft_filled {
+	uint16_t count; /* more than SOFT_FILLED: not all are listed */
+	uint16_t at[SOFT_FILLED];
+};
 
 /* The page permissions that apply. Each set has its own TLB. */
 enum soft_tlb_set {
@@ -182,6 +192,7 @@ struct soft_page {
 #define SOFT_WAYS	4u
 #define SOFT_DATA_ROWS	1024u
 #define SOFT_CODE_ROWS	256u
+#define SOFT_WHOLE_ROWS 128u /* of each size, for data and code */
 #define SOFT_LARGE_BITS 4096u
 
 /*
@@ -191,11 +202,14 @@ struct soft_page {
 struct soft_pages {
 	struct soft_page data[SOFT_DATA_ROWS * SOFT_WAYS];
 	struct soft_page code[SOFT_CODE_ROWS * SOFT_WAYS];
+	/* Whole pages of 2 MiB, 4 MiB and 1 GiB. Rows of a size of their own keep neighbours apart. */
+	struct soft_page whole[3][SOFT_WHOLE_ROWS * SOFT_WAYS];
 	uint64_t now;		/* the number of flushes */
 	uint64_t flushed;	/* the last flush of everything */
 	uint64_t flushed_local; /* the last flush of everything except global pages */
 	uint64_t pcid[4096];	/* the last flush of each PCID */
 	uint64_t turn;		/* the number of changes of the address space */
+	uint64_t parts; /* fills with a part of a large page since the last flush of everything */
 	/* Large pages of three sizes that may have entries, by the hash of their number. */
 	uint64_t large[3][SOFT_LARGE_BITS / 64];
 };
@@ -296,9 +310,6 @@ struct soft {
 	/* Aligned, so that no entry crosses a cache line of the host. */
 	struct soft_jump jump[SOFT_JUMP_SIZE] __attribute__((aligned(64)));
 	struct soft_fetch fetch[SOFT_FETCH_SIZE];
-	struct soft_tlb tlbs[SOFT_SPACES][SOFT_TLB_SLOW][SOFT_TLB_SIZE]
-		__attribute__((aligned(64)));
-	struct soft_tlb slow[SOFT_TLB_SIZE] __attribute__((aligned(64))); /* always empty */
 	/*
 	 * Copies of entries of `site_tlb`. A memory operand in compiled code has one of them, whatever its
 	 * address is.
@@ -361,6 +372,13 @@ struct soft {
 	unsigned int watches;
 	struct engine_data_watch data[ENGINE_DATA_WATCHES];
 	unsigned int data_watches;
+
+	struct soft_filled filled[SOFT_SPACES][SOFT_TLB_SLOW];
+	uint32_t made; /* a bit for each TLB below that is initialised, the last one for `slow` */
+	/* The last members, which have no contents before their first use. */
+	struct soft_tlb tlbs[SOFT_SPACES][SOFT_TLB_SLOW][SOFT_TLB_SIZE]
+		__attribute__((aligned(64)));
+	struct soft_tlb slow[SOFT_TLB_SIZE] __attribute__((aligned(64))); /* always empty */
 };
 
 static inline struct soft *soft(struct engine_vcpu *ev)

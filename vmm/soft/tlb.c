@@ -7,10 +7,9 @@
 #define TLB_NONE  SOFT_TLB_NONE
 #define PCID_MASK 0xfffu
 #define SIZE_AT	  5
+#define SIZES	  3u		    /* of large pages */
 #define CODE	  SOFT_FETCH_KERNEL /* this set and those above are of code */
 #define SETS	  (SOFT_FETCH_USER + 1)
-
-static const uint8_t shifts[] = {12, 21, 22, 30};
 
 unsigned int soft_pcid(const struct soft *c)
 {
@@ -41,6 +40,79 @@ static const struct soft_page *row(const struct soft *c, unsigned int set, uint6
 			   : &c->pages.data[index % SOFT_DATA_ROWS * SOFT_WAYS];
 }
 
+/*
+ * Return the ways of a whole page. Its global and its other entries share them, so that a look-up
+ * searches one row.
+ */
+static const struct soft_page *whole_row(const struct soft *c, unsigned int set, unsigned int size,
+					 uint64_t va)
+{
+	uint64_t number = va >> soft_shift(size);
+	uint64_t index = number ^ (number >> 6 ^ number >> 12 ^ set * 21) << 1;
+
+	return &c->pages.whole[size - 1][index % SOFT_WHOLE_ROWS * SOFT_WAYS];
+}
+
+static uint64_t bit_of(uint64_t va, unsigned int size)
+{
+	uint64_t number = va >> soft_shift(size);
+
+	return (number ^ number >> 12 ^ number >> 24) % SOFT_LARGE_BITS;
+}
+
+/* Returns false if no entry has a part of the page of this size at va. */
+static bool maybe_size(const struct soft *c, unsigned int size, uint64_t va)
+{
+	uint64_t bit = bit_of(va, size);
+
+	return c->pages.large[size - 1][bit >> 6] >> (bit & 63) & 1;
+}
+
+static bool maybe_large(const struct soft *c, uint64_t va)
+{
+	return maybe_size(c, 1, va) || maybe_size(c, 2, va) || maybe_size(c, 3, va);
+}
+
+static void note_size(struct soft *c, unsigned int size, uint64_t va)
+{
+	uint64_t bit = bit_of(va, size);
+
+	if (size)
+		c->pages.large[size - 1][bit >> 6] |= 1ull << (bit & 63);
+}
+
+/* Find the entry that has the whole page at va, of this PCID or global. */
+static const struct soft_page *probe_whole(const struct soft *c, unsigned int set,
+					   unsigned int size, uint64_t va)
+{
+	const struct soft_page *page = whole_row(c, set, size, va);
+	const unsigned int pcid = soft_pcid(c);
+	unsigned int i;
+
+	for (i = 0; i < SOFT_WAYS; i++, page++)
+		if (!((page->key ^ va) >> soft_shift(size)) &&
+		    (page->word & SOFT_PAGE_SET) == set &&
+		    (page->word & SOFT_PAGE_GLOBAL || (page->key & PCID_MASK) == pcid) &&
+		    soft_has_page(c, page))
+			return page;
+	return NULL;
+}
+
+static const struct soft_page *find_whole(const struct soft *c, unsigned int set, uint64_t va)
+{
+	const struct soft_page *page;
+	unsigned int size;
+
+	for (size = 1; size <= SIZES; size++) {
+		if (vpt_likely(!maybe_size(c, size, va)))
+			continue;
+		page = probe_whole(c, set, size, va);
+		if (page)
+			return page;
+	}
+	return NULL;
+}
+
 static const struct soft_page *probe(const struct soft *c, uint64_t key, uint64_t kind)
 {
 	const struct soft_page *page = row(c, kind & SOFT_PAGE_SET, key);
@@ -55,8 +127,10 @@ static const struct soft_page *probe(const struct soft *c, uint64_t key, uint64_
 
 const struct soft_page *soft_find_page(const struct soft *c, unsigned int set, uint64_t va)
 {
-	const struct soft_page *page = probe(c, (va & ~PAGE_MASK) | soft_pcid(c), set);
+	const struct soft_page *page = find_whole(c, set, va);
 
+	if (!page)
+		page = probe(c, (va & ~PAGE_MASK) | soft_pcid(c), set);
 	return page ? page : probe(c, va & ~PAGE_MASK, set | SOFT_PAGE_GLOBAL);
 }
 
@@ -68,13 +142,13 @@ static void empty_sites(struct soft *c, unsigned int half)
 		c->site[half][i].read = c->site[half][i].write = TLB_NONE;
 }
 
-static void forget_sites(struct soft *c, uint64_t va)
+static void forget_sites(struct soft *c, uint64_t va, unsigned int shift)
 {
 	struct soft_tlb *t = c->site[0];
 	unsigned int i;
 
 	for (i = 0; i < 2 * SOFT_SITES; i++)
-		if (t[i].read == va)
+		if (t[i].read != TLB_NONE && !((t[i].read ^ va) >> shift))
 			t[i].read = t[i].write = TLB_NONE;
 }
 
@@ -88,12 +162,28 @@ static void protect_sites(struct soft *c, const uint8_t *host)
 			t[i].write = TLB_NONE;
 }
 
+/* Initialise the TLB that is in use from now on, number n of `made`. */
+static __attribute__((noinline)) void make_tlb(struct soft *c, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < SOFT_TLB_SIZE; i++)
+		c->tlb[i].read = c->tlb[i].write = TLB_NONE;
+	c->made |= 1u << n;
+}
+
 /* Supervisor code and user code have sites of their own, so that a system call does not empty them. */
 void soft_choose_tlb(struct soft *c)
 {
-	const unsigned int half = c->cpl == 3;
+	unsigned int half = c->cpl == 3, n = SOFT_SPACES * SOFT_TLB_SLOW;
 
-	c->tlb = c->set == SOFT_TLB_SLOW ? c->slow : c->tlbs[c->in_space][c->set];
+	c->tlb = c->slow;
+	if (c->set != SOFT_TLB_SLOW) {
+		n = c->in_space * SOFT_TLB_SLOW + c->set;
+		c->tlb = c->tlbs[c->in_space][c->set];
+	}
+	if (vpt_unlikely(!(c->made >> n & 1)))
+		make_tlb(c, n);
 	if (c->site_tlb[half] == c->tlb)
 		return;
 	c->site_tlb[half] = c->tlb;
@@ -116,23 +206,33 @@ static void unlink_spaces(struct soft *c, const struct soft_page *page)
 	}
 }
 
+/* Drop the entries of the page from a first-level TLB. */
+static void forget_first(struct soft_tlb *tlb, uint64_t va, unsigned int shift)
+{
+	uint64_t number = va >> shift << (shift - 12), pages = 1ull << (shift - 12), i;
+
+	for (i = 0; i < pages && i < SOFT_TLB_SIZE; i++) {
+		struct soft_tlb *t = &tlb[(number + i) & (SOFT_TLB_SIZE - 1)];
+
+		if (t->read != TLB_NONE && !((t->read ^ va) >> shift))
+			t->read = t->write = TLB_NONE;
+	}
+}
+
 /* Drop what the first level, or links, have of an entry that is about to change. */
 static void forget(struct soft *c, const struct soft_page *page)
 {
 	unsigned int set = page->word & SOFT_PAGE_SET, i;
-	uint64_t va = page->key & ~PAGE_MASK;
+	unsigned int shift = page->word & SOFT_PAGE_WHOLE ? soft_page_shift(page) : 12;
 
 	if (set >= CODE) {
 		unlink_spaces(c, page);
 		return;
 	}
-	for (i = 0; i < SOFT_SPACES; i++) {
-		struct soft_tlb *t = &c->tlbs[i][set][va >> 12 & (SOFT_TLB_SIZE - 1)];
-
-		if (t->read == va)
-			t->read = t->write = TLB_NONE;
-	}
-	forget_sites(c, va);
+	for (i = 0; i < SOFT_SPACES; i++)
+		if (c->space[i].filled >> set & 1)
+			forget_first(c->tlbs[i][set], page->key, shift);
+	forget_sites(c, page->key, shift);
 }
 
 static void drop(struct soft *c, struct soft_page *page)
@@ -141,75 +241,80 @@ static void drop(struct soft *c, struct soft_page *page)
 	page->born = 0;
 }
 
-static uint64_t bit_of(uint64_t va, unsigned int shift)
+/* Make room for an entry in a row, before those that are younger. */
+static struct soft_page *make_room(struct soft *c, const struct soft_page *row)
 {
-	uint64_t number = va >> shift;
+	struct soft_page *ways = (struct soft_page *)row;
 
-	return (number ^ number >> 12 ^ number >> 24) % SOFT_LARGE_BITS;
+	if (soft_has_page(c, &ways[SOFT_WAYS - 1]))
+		forget(c, &ways[SOFT_WAYS - 1]);
+	memmove(ways + 1, ways, (SOFT_WAYS - 1) * sizeof(*ways));
+	return ways;
 }
 
-static bool maybe_large(const struct soft *c, uint64_t va)
+/* Drop the entries that have the address. Returns one that was in this row, or NULL. */
+static struct soft_page *drop_old(struct soft *c, unsigned int set, uint64_t va,
+				  const struct soft_page *row)
 {
-	unsigned int i;
+	struct soft_page *old, *place = NULL;
 
-	for (i = 1; i < 4; i++) {
-		uint64_t bit = bit_of(va, shifts[i]);
-
-		if (c->pages.large[i - 1][bit >> 6] >> (bit & 63) & 1)
-			return true;
+	while ((old = (struct soft_page *)soft_find_page(c, set, va))) {
+		drop(c, old);
+		if (old >= row && old < row + SOFT_WAYS)
+			place = old;
 	}
-	return false;
+	return place;
 }
 
 void soft_add_page(struct soft *c, unsigned int set, uint64_t va, const struct x86_page *found)
 {
-	uint64_t page = va & ~PAGE_MASK, global, key, size = 0;
-	struct soft_page *old[2], *ways;
-	unsigned int i;
+	uint64_t first = ~PAGE_MASK, kind = set, key;
+	const struct soft_page *ways;
+	struct soft_page *place;
+	unsigned int size = 0;
 
-	while (size < 3 && 1ull << shifts[size] != found->bytes)
+	while (size < SIZES && 1ull << soft_shift(size) != found->bytes)
 		size++;
-	if (size) {
-		uint64_t bit = bit_of(va, shifts[size]);
-
-		c->pages.large[size - 1][bit >> 6] |= 1ull << (bit & 63);
+	note_size(c, size, va);
+	kind |= (uint64_t)size << SIZE_AT;
+	if (found->global && c->s.cr4 & SOFT_CR4_PGE)
+		kind |= SOFT_PAGE_GLOBAL;
+	if (size && soft_ram_at(c, found->gpa & -found->bytes, found->bytes)) {
+		kind |= SOFT_PAGE_WHOLE;
+		first = -found->bytes;
 	}
-	global = found->global && c->s.cr4 & SOFT_CR4_PGE ? SOFT_PAGE_GLOBAL : 0;
-	key = page | (global ? 0 : soft_pcid(c));
-	old[0] = (struct soft_page *)probe(c, page | soft_pcid(c), set);
-	old[1] = (struct soft_page *)probe(c, page, set | SOFT_PAGE_GLOBAL);
-	for (i = 0; i < 2; i++)
-		if (old[i])
-			drop(c, old[i]);
-	ways = old[!!global];
-	if (!ways) {
-		ways = (struct soft_page *)row(c, set, key);
-		if (soft_has_page(c, &ways[SOFT_WAYS - 1]))
-			forget(c, &ways[SOFT_WAYS - 1]);
-		memmove(ways + 1, ways, (SOFT_WAYS - 1) * sizeof(*ways));
-	}
-	*ways = (struct soft_page){
+	c->pages.parts += size && !(kind & SOFT_PAGE_WHOLE);
+	key = (va & first) | (kind & SOFT_PAGE_GLOBAL ? 0 : soft_pcid(c));
+	ways = kind & SOFT_PAGE_WHOLE ? whole_row(c, set, size, va) : row(c, set, key);
+	place = drop_old(c, set, va, ways);
+	if (!place)
+		place = make_room(c, ways);
+	*place = (struct soft_page){
 		.key = key,
-		.word = (found->gpa & ~PAGE_MASK) | set | global | size << SIZE_AT |
-			(found->writable ? SOFT_PAGE_WRITE : 0),
+		.word = (found->gpa & first) | kind | (found->writable ? SOFT_PAGE_WRITE : 0),
 		.born = c->pages.now,
 	};
+	/* Entries of several sizes, of which look-ups now find another, may have translated the page. */
+	if (maybe_large(c, va))
+		forget(c, place);
 }
 
 bool soft_put_page(struct soft *c, uint64_t key, uint64_t word, unsigned int way)
 {
 	unsigned int set = word & SOFT_PAGE_SET, size = word >> SIZE_AT & 3;
+	const bool whole = word & SOFT_PAGE_WHOLE;
+	uint64_t bytes = whole ? 1ull << soft_shift(size) : X86_PAGE_SIZE;
 	struct soft_page *ways;
-	uint64_t bit;
 
 	if (set == SOFT_TLB_SLOW || set >= SETS || word & PAGE_MASK & ~(uint64_t)SOFT_PAGE_BITS ||
-	    way >= SOFT_WAYS || !x86_mem_at(&c->vm->mem, word & ~PAGE_MASK, X86_PAGE_SIZE))
+	    way >= SOFT_WAYS || !x86_mem_at(&c->vm->mem, word & ~PAGE_MASK, bytes))
 		return false;
-	if (size) {
-		bit = bit_of(key, shifts[size]);
-		c->pages.large[size - 1][bit >> 6] |= 1ull << (bit & 63);
-	}
-	ways = (struct soft_page *)row(c, set, key);
+	/* The lowest bits of the key are the PCID. */
+	if (whole && (!size || (key | word) & (bytes - 1) & ~PAGE_MASK))
+		return false;
+	note_size(c, size, key);
+	c->pages.parts += size && !whole;
+	ways = (struct soft_page *)(whole ? whole_row(c, set, size, key) : row(c, set, key));
 	ways[way] = (struct soft_page){.key = key, .word = word, .born = c->pages.now};
 	return true;
 }
@@ -219,46 +324,83 @@ static void flush_if(struct soft *c, struct soft_page *page, uint64_t va, unsign
 {
 	unsigned int size = page->word >> SIZE_AT & 3;
 
-	if ((page->key ^ va) >> shifts[size] || !soft_has_page(c, page))
+	if ((page->key ^ va) >> soft_shift(size) || !soft_has_page(c, page))
 		return;
 	if (page->word & SOFT_PAGE_GLOBAL ? global : (page->key & PCID_MASK) == pcid)
 		drop(c, page);
 }
 
+static void flush_row(struct soft *c, const struct soft_page *row, uint64_t va, unsigned int pcid,
+		      bool global)
+{
+	unsigned int i;
+
+	for (i = 0; i < SOFT_WAYS; i++)
+		flush_if(c, (struct soft_page *)&row[i], va, pcid, global);
+}
+
+/* Drop the entries of large pages. Returns true if this has visited the entries of 4 KiB as well. */
+static bool flush_large(struct soft *c, uint64_t va, unsigned int pcid, bool global)
+{
+	unsigned int size, set, i;
+
+	if (!maybe_large(c, va))
+		return false;
+	for (size = 1; size <= SIZES; size++)
+		for (set = 0; set < SETS; set++)
+			flush_row(c, whole_row(c, set, size, va), va, pcid, global);
+	if (!c->pages.parts)
+		return false;
+	for (i = 0; i < SOFT_DATA_ROWS * SOFT_WAYS; i++)
+		flush_if(c, &c->pages.data[i], va, pcid, global);
+	for (i = 0; i < SOFT_CODE_ROWS * SOFT_WAYS; i++)
+		flush_if(c, &c->pages.code[i], va, pcid, global);
+	return true;
+}
+
 void soft_flush_page(struct soft *c, uint64_t va, unsigned int pcid, bool global)
 {
-	struct soft_page *page;
-	unsigned int set, i;
+	unsigned int set;
 
 	va &= ~PAGE_MASK;
-	if (maybe_large(c, va)) {
-		for (i = 0; i < SOFT_DATA_ROWS * SOFT_WAYS; i++)
-			flush_if(c, &c->pages.data[i], va, pcid, global);
-		for (i = 0; i < SOFT_CODE_ROWS * SOFT_WAYS; i++)
-			flush_if(c, &c->pages.code[i], va, pcid, global);
+	if (flush_large(c, va, pcid, global))
 		return;
-	}
 	for (set = 0; set < SETS; set++) {
-		page = (struct soft_page *)row(c, set, va | pcid);
-		for (i = 0; i < SOFT_WAYS; i++)
-			flush_if(c, &page[i], va, pcid, global);
-		page = (struct soft_page *)row(c, set, va);
-		for (i = 0; i < SOFT_WAYS; i++)
-			flush_if(c, &page[i], va, pcid, global);
+		flush_row(c, row(c, set, va | pcid), va, pcid, global);
+		flush_row(c, row(c, set, va), va, pcid, global);
 	}
+}
+
+/* Return the number of entries to visit in a first-level TLB. filled_at() has their indices. */
+static unsigned int filled_count(const struct soft_filled *f)
+{
+	return f->count > SOFT_FILLED ? SOFT_TLB_SIZE : f->count;
+}
+
+static unsigned int filled_at(const struct soft_filled *f, unsigned int i)
+{
+	return f->count > SOFT_FILLED ? i : f->at[i];
+}
+
+static void empty_first(struct soft_tlb *tlb, struct soft_filled *f)
+{
+	unsigned int count = filled_count(f), i;
+
+	for (i = 0; i < count; i++) {
+		struct soft_tlb *t = &tlb[filled_at(f, i)];
+
+		t->read = t->write = TLB_NONE;
+	}
+	f->count = 0;
 }
 
 static void empty_space(struct soft *c, unsigned int n)
 {
-	unsigned int set, i;
+	unsigned int set;
 
-	for (set = 0; set < SOFT_TLB_SLOW; set++) {
-		struct soft_tlb *t = c->tlbs[n][set];
-
+	for (set = 0; set < SOFT_TLB_SLOW; set++)
 		if (c->space[n].filled >> set & 1)
-			for (i = 0; i < SOFT_TLB_SIZE; i++)
-				t[i].read = t[i].write = TLB_NONE;
-	}
+			empty_first(c->tlbs[n][set], &c->filled[n][set]);
 	if (c->space[n].filled) {
 		empty_sites(c, 0);
 		empty_sites(c, 1);
@@ -301,6 +443,7 @@ void soft_flush_tlb(struct soft *c)
 	soft_flush_local(c);
 	c->pages.flushed = c->pages.now;
 	memset(c->pages.large, 0, sizeof(c->pages.large));
+	c->pages.parts = 0;
 	soft_enter_space(c);
 }
 
@@ -340,6 +483,12 @@ void soft_enter_space(struct soft *c)
 	soft_choose_tlb(c);
 }
 
+static void protect_entry(struct soft_tlb *t, const uint8_t *host)
+{
+	if (t->write != TLB_NONE && t->host + t->write == (uintptr_t)host)
+		t->write = TLB_NONE;
+}
+
 void soft_protect(struct soft *c, uint64_t gpa)
 {
 	const uint8_t *host = x86_mem_at(&c->vm->mem, gpa & ~PAGE_MASK, X86_PAGE_SIZE);
@@ -348,13 +497,12 @@ void soft_protect(struct soft *c, uint64_t gpa)
 	protect_sites(c, host);
 	for (n = 0; n < SOFT_SPACES; n++) {
 		for (set = 0; set < SOFT_TLB_SLOW; set++) {
-			struct soft_tlb *t = c->tlbs[n][set];
+			const struct soft_filled *f = &c->filled[n][set];
 
 			if (!(c->space[n].filled >> set & 1))
 				continue;
-			for (i = 0; i < SOFT_TLB_SIZE; i++, t++)
-				if (t->write != TLB_NONE && t->host + t->write == (uintptr_t)host)
-					t->write = TLB_NONE;
+			for (i = 0; i < filled_count(f); i++)
+				protect_entry(&c->tlbs[n][set][filled_at(f, i)], host);
 		}
 	}
 }

@@ -21,8 +21,46 @@ enum soft_page_bits {
 	SOFT_PAGE_WRITE = 1 << 3, /* writes need no walk: the page is writable and dirty */
 	SOFT_PAGE_GLOBAL = 1 << 4,
 	SOFT_PAGE_SIZE = 3 << 5, /* the page of the page tables: 4 KiB, 2 MiB, 4 MiB, 1 GiB */
-	SOFT_PAGE_BITS = (1 << 7) - 1,
+	/*
+	 * The entry has all of a large page. Otherwise it has 4 KiB of the page, because not all of
+	 * the page is RAM. Bits 7 and 8 are the way in a snapshot.
+	 */
+	SOFT_PAGE_WHOLE = 1 << 9,
+	SOFT_PAGE_BITS = ((1 << 7) - 1) | SOFT_PAGE_WHOLE,
 };
+
+/* Interrupt controllers are here, regardless of the size of RAM. */
+#define SOFT_HOLE_FIRST 0xfec00000u
+#define SOFT_HOLE_LAST	0xfeefffffu
+
+/* Return the host address of [gpa, gpa + len) if an access of the guest finds RAM there, or NULL. */
+static inline uint8_t *soft_ram_at(const struct soft *c, uint64_t gpa, uint64_t len)
+{
+	if (vpt_unlikely(gpa <= SOFT_HOLE_LAST && gpa + len > SOFT_HOLE_FIRST))
+		return NULL;
+	return x86_mem_at(&c->vm->mem, gpa, len);
+}
+
+/* Return the number of address bits inside a page of one of the four sizes. */
+static inline unsigned int soft_shift(unsigned int size)
+{
+	return 0x1e16150cu >> 8 * size & 0xff;
+}
+
+static inline unsigned int soft_page_shift(const struct soft_page *page)
+{
+	return soft_shift(page->word >> 5 & 3);
+}
+
+/* Return the guest-physical address to which an entry translates an address of its page. */
+static inline uint64_t soft_page_gpa(const struct soft_page *page, uint64_t va)
+{
+	uint64_t offset = X86_PAGE_SIZE - 1;
+
+	if (page->word & SOFT_PAGE_WHOLE)
+		offset = (1ull << soft_page_shift(page)) - 1;
+	return (page->word & ~(X86_PAGE_SIZE - 1)) | (va & offset);
+}
 
 /* Find the entry of a page; NULL if there is none. The caller checks SOFT_PAGE_WRITE. */
 const struct soft_page *soft_find_page(const struct soft *c, unsigned int set, uint64_t va);
@@ -52,6 +90,17 @@ void soft_choose_tlb(struct soft *c);
 void soft_enter_space(struct soft *c);
 /* Make every further write to this page of RAM take the slow path. */
 void soft_protect(struct soft *c, uint64_t gpa);
+
+/* Note that an empty entry of the current first-level TLB is about to be filled. */
+static inline void soft_note_filled(struct soft *c, const struct soft_tlb *t)
+{
+	struct soft_filled *f = &c->filled[c->in_space][c->set];
+
+	c->space[c->in_space].filled |= 1u << c->set;
+	if (f->count < SOFT_FILLED)
+		f->at[f->count] = (uint16_t)(t - c->tlb);
+	f->count += f->count <= SOFT_FILLED;
+}
 
 /* Return the PCID that tags the current translations. */
 unsigned int soft_pcid(const struct soft *c);
