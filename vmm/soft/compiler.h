@@ -194,6 +194,8 @@ void soft_hold_load_fixed(struct soft_compiler *g);
 /* Store the registers that soft_emit_tip() changes, and load those again that are fixed. */
 void soft_hold_free_tip(struct soft_compiler *g);
 void soft_hold_load_tip(struct soft_compiler *g);
+/* Returns true if this host register has the guest register. */
+bool soft_holds(const struct soft_compiler *g, unsigned int slot, unsigned int host);
 /* Return how many registers are neither fixed nor needed for flags. */
 unsigned int soft_hold_spare(const struct soft_compiler *g);
 /* Return the host register of this place in the pool. */

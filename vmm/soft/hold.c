@@ -101,6 +101,15 @@ unsigned int soft_hold_host(unsigned int place)
 	return pool[place];
 }
 
+bool soft_holds(const struct soft_compiler *g, unsigned int slot, unsigned int host)
+{
+	unsigned int i;
+
+	for (i = 0; i < SOFT_POOL && g->held.slot[i] != slot; i++)
+		;
+	return i < SOFT_POOL && pool[i] == host;
+}
+
 unsigned int soft_hold_spare(const struct soft_compiler *g)
 {
 	unsigned int i, spare = 0;

@@ -9,13 +9,17 @@
 
 #define PAGE_BITS 0xfffff000u
 
-/* Return the place of a site in struct soft. Operands share it if there are more of them than sites. */
-static int32_t place(struct soft_compiler *g)
+/*
+ * Return the place of a site in struct soft. The stack has the first one. Other operands share the rest if
+ * there are more of them.
+ */
+static int32_t place(struct soft_compiler *g, unsigned int base)
 {
-	const unsigned int half = g->mode & SOFT_BLOCK_USER ? SOFT_SITES : 0;
+	unsigned int n = g->mode & SOFT_BLOCK_USER ? SOFT_SITES : 0;
 
-	return SOFT_AT(site) +
-	       (int32_t)((half + g->sites++ % SOFT_SITES) * sizeof(struct soft_tlb));
+	if (base == H_NONE || !soft_holds(g, SOFT_R_RSP, base))
+		n += 1 + g->sites++ % (SOFT_SITES - 1);
+	return SOFT_AT(site) + (int32_t)(n * sizeof(struct soft_tlb));
 }
 
 static int32_t tag(bool write)
@@ -49,7 +53,7 @@ int32_t soft_site_check(struct soft_compiler *g, const struct soft_uop *u, unsig
 {
 	const bool aligned = bytes <= 8 && !(bytes & (bytes - 1));
 	const unsigned int from = base == H_NONE ? H_R11 : base;
-	const int32_t at = place(g);
+	const int32_t at = place(g, base);
 	struct soft_refill *refill = &g->refill[g->refills++];
 
 	*refill = (struct soft_refill){.at = at,

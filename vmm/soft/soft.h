@@ -160,7 +160,7 @@ struct soft_tlb {
 #define SOFT_FILLED   (SOFT_TLB_SIZE / 4)
 
 /* The entries that compiled code has for its memory operands, for each of supervisor and user: tlb.c. */
-#define SOFT_SITES 32u
+#define SOFT_SITES 64u
 
 /* The number of address spaces that have first-level TLBs. */
 #define SOFT_SPACES 4u
