@@ -59,11 +59,17 @@ static void check_sites(const struct soft *c, const struct x86_mem *mem)
 	unsigned int half, i;
 
 	for (half = 0; half < 2; half++)
-		for (i = 0; c->site_tlb[half] && i < SOFT_SITES; i++)
-			if (c->site_tlb[half] == c->tlb)
-				check_site(c, &c->site[half][i], mem);
+		for (i = 0; c->sites.of[half] && i < SOFT_SITES; i++) {
+			const unsigned int n = half * SOFT_SITES + i;
+			const struct soft_tlb t = {.read = c->sites.read[n],
+						   .write = c->sites.write[n],
+						   .host = c->sites.host[n]};
+
+			if (c->sites.of[half] == c->tlb)
+				check_site(c, &t, mem);
 			else
-				check_entry(&c->site[half][i], mem);
+				check_entry(&t, mem);
+		}
 }
 
 /* These invariants hold between two instructions, whatever the guest does. */

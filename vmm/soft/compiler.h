@@ -127,8 +127,8 @@ struct soft_slow {
 /* Code out of line that copies an entry of the TLB to a site: site.c. */
 struct soft_refill {
 	uint8_t *from[2], *back; /* the jumps to it, and where it returns to */
-	int32_t at;		 /* of the site in struct soft */
-	uint8_t base;		 /* of the address base + disp; H_NONE: the address is in R11 */
+	int32_t site;
+	uint8_t base; /* of the address base + disp; H_NONE: the address is in R11 */
 	int32_t disp;
 	unsigned int bytes;
 	unsigned int exit; /* if the TLB has no entry */
@@ -242,13 +242,13 @@ void soft_emit_plain(struct soft_compiler *g, const struct soft_uop *u, const st
 
 /* site.c */
 /*
- * Check the site of u's memory operand: `bytes` from base + disp on, if `base` is a host register, or from the
- * address in R11. Leave for u's function if the TLB has no entry of their page. Changes RAX, R10 and, if
- * there is a base, R11. Returns the place of the site in struct soft, which has the distance from linear to
- * host addresses.
+ * Check the TLB for u's memory operand: `bytes` from base + disp on, if `base` is a host register, or from the
+ * address in R11. Leave for u's function if there is no entry of their page. Changes RAX, R10 and, if
+ * there is a base, R11. Returns where the distance from linear to host addresses is: in memory, at a
+ * place that is valid until RAX changes.
  */
-int32_t soft_site_check(struct soft_compiler *g, const struct soft_uop *u, unsigned int base,
-			int32_t disp, unsigned int bytes, bool write);
+struct soft_operand soft_check_tlb(struct soft_compiler *g, const struct soft_uop *u,
+				   unsigned int base, int32_t disp, unsigned int bytes, bool write);
 /* Emit the code out of line of all sites. */
 void soft_sites_emit(struct soft_compiler *g);
 

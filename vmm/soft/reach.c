@@ -104,9 +104,9 @@ static unsigned int collect(const struct soft_uop *u, const struct soft_uop *end
 
 void soft_to_host(struct soft_compiler *g, const struct soft_uop *u, unsigned int size, bool write)
 {
-	int32_t site = soft_site_check(g, u, H_NONE, 0, 1u << size, write);
+	struct soft_operand d = soft_check_tlb(g, u, H_NONE, 0, 1u << size, write);
 
-	e_rm(&g->e, SOFT_SIZE64, 0x03, H_R11, H_RDI, site + SOFT_AT_TLB(host));
+	e_rm(&g->e, SOFT_SIZE64, 0x03, H_R11, d.base, d.disp);
 	g->operand = (struct soft_operand){H_R11, H_NONE, 0};
 }
 
@@ -141,7 +141,7 @@ static bool begin(struct soft_compiler *g, const struct soft_uop *u, const struc
 		  const struct access *all)
 {
 	unsigned int distance, base = H_NONE;
-	int32_t site;
+	struct soft_operand d;
 
 	/* The two or three of the address, and one that the micro-operation holds already. */
 	if (soft_hold_spare(g) < (has_index(by) ? 4 : 3) || all->lo != (int32_t)all->lo ||
@@ -151,10 +151,9 @@ static bool begin(struct soft_compiler *g, const struct soft_uop *u, const struc
 		lea(g, H_R11, by, all->lo);
 	else
 		base = soft_hold(g, by->slot, true);
-	site = soft_site_check(g, u, base, (int32_t)all->lo, (uint32_t)(all->hi - all->lo),
-			       all->write);
+	d = soft_check_tlb(g, u, base, (int32_t)all->lo, (uint32_t)(all->hi - all->lo), all->write);
 	distance = soft_hold(g, SLOT_DISTANCE, false);
-	e_rm(&g->e, SOFT_SIZE64, 0x8b, distance, H_RDI, site + SOFT_AT_TLB(host));
+	e_rm(&g->e, SOFT_SIZE64, 0x8b, distance, d.base, d.disp);
 	if (has_index(by))
 		e_sib(&g->e, SOFT_SIZE64, 0x8d, distance, distance, H_R11, 0, (int32_t)-all->lo);
 	g->reach =
@@ -195,9 +194,9 @@ static bool reach(struct soft_compiler *g, const struct soft_uop *u, const struc
 static void alone(struct soft_compiler *g, const struct soft_uop *u, unsigned int base,
 		  int32_t disp, unsigned int bytes, bool write)
 {
-	int32_t site = soft_site_check(g, u, base, disp, bytes, write);
+	struct soft_operand d = soft_check_tlb(g, u, base, disp, bytes, write);
 
-	e_rm(&g->e, SOFT_SIZE64, 0x8b, H_R11, H_RDI, site + SOFT_AT_TLB(host));
+	e_rm(&g->e, SOFT_SIZE64, 0x8b, H_R11, d.base, d.disp);
 	g->operand = (struct soft_operand){(uint8_t)base, H_R11, disp};
 }
 

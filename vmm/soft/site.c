@@ -10,7 +10,7 @@
 #define PAGE_BITS 0xfffff000u
 
 /*
- * Return the place of a site in struct soft. The stack has the first one. Other operands share the rest if
+ * Return the number of a site. The stack has the first one. Other operands share the rest if
  * there are more of them.
  */
 static int32_t place(struct soft_compiler *g, unsigned int base)
@@ -19,12 +19,14 @@ static int32_t place(struct soft_compiler *g, unsigned int base)
 
 	if (base == H_NONE || !soft_holds(g, SOFT_R_RSP, base))
 		n += 1 + g->sites++ % (SOFT_SITES - 1);
-	return SOFT_AT(site) + (int32_t)(n * sizeof(struct soft_tlb));
+	return (int32_t)n;
 }
 
-static int32_t tag(bool write)
+#define AT_SITE(member, n) (SOFT_AT(sites.member) + (n)*8)
+
+static int32_t site_tag(int32_t n, bool write)
 {
-	return write ? SOFT_AT_TLB(write) : SOFT_AT_TLB(read);
+	return write ? AT_SITE(write, n) : AT_SITE(read, n);
 }
 
 /* R10 := an address and-ed with the mask. Returns the jump that is taken if it is not the site's tag. */
@@ -43,36 +45,6 @@ static uint8_t *compare(struct soft_compiler *g, unsigned int base, int32_t disp
 	return e_jump(e, SOFT_JNE);
 }
 
-/*
- * A tag has no low bits. So one comparison finds that an operand is in the page and aligned, if its size is a
- * power of two. An aligned operand does not cross the end of the page. The few that are not aligned always
- * take the way out of line. Both ends of other pieces are compared.
- */
-int32_t soft_site_check(struct soft_compiler *g, const struct soft_uop *u, unsigned int base,
-			int32_t disp, unsigned int bytes, bool write)
-{
-	const bool aligned = bytes <= 8 && !(bytes & (bytes - 1));
-	const unsigned int from = base == H_NONE ? H_R11 : base;
-	const int32_t at = place(g, base);
-	struct soft_refill *refill = &g->refill[g->refills++];
-
-	*refill = (struct soft_refill){.at = at,
-				       .base = (uint8_t)base,
-				       .disp = disp,
-				       .bytes = bytes,
-				       .write = write,
-				       .exit = g->exits};
-	soft_exit_add(g, (const void *)(uintptr_t)u->plain, u);
-	refill->from[0] =
-		compare(g, from, disp, PAGE_BITS | (aligned ? bytes - 1 : 0), at + tag(write));
-	if (!aligned)
-		refill->from[1] =
-			compare(g, from, disp + (int32_t)bytes - 1, PAGE_BITS, at + tag(write));
-	refill->back = g->e.at;
-	g->live = false;
-	return at;
-}
-
 /* RAX := the entry of the TLB for the address in R11. */
 static void find_entry(struct soft_emit *e)
 {
@@ -86,10 +58,72 @@ static void find_entry(struct soft_emit *e)
 	e_rm(e, SOFT_SIZE64, 0x03, H_RAX, H_RDI, SOFT_AT(tlb));
 }
 
+/* RAX := the TLB's entry of the page of the first byte. Leave if it has not the last one, too. */
+static uint8_t *look_up(struct soft_emit *e, unsigned int bytes, bool write)
+{
+	find_entry(e);
+	e_rm(e, SOFT_SIZE64, 0x8d, H_R10, H_R11, (int32_t)bytes - 1);
+	e_rr(e, SOFT_SIZE64, 0x81, 4, H_R10);
+	e32(e, PAGE_BITS);
+	e_rm(e, SOFT_SIZE64, 0x3b, H_R10, H_RAX, write ? SOFT_AT_TLB(write) : SOFT_AT_TLB(read));
+	return e_jump(e, SOFT_JNE);
+}
+
+static void load_address(struct soft_emit *e, unsigned int base, int32_t disp)
+{
+	if (base != H_NONE)
+		e_rm(e, SOFT_SIZE64, 0x8d, H_R11, base, disp);
+}
+
+/*
+ * A tag has no low bits. So one comparison finds that an operand is in the page and aligned, if its size is a
+ * power of two. An aligned operand does not cross the end of the page. The few that are not aligned always
+ * take the way out of line. Both ends of other pieces are compared.
+ */
+static struct soft_operand check_site(struct soft_compiler *g, const struct soft_uop *u,
+				      unsigned int base, int32_t disp, unsigned int bytes,
+				      bool write)
+{
+	const bool aligned = bytes <= 8 && !(bytes & (bytes - 1));
+	const unsigned int from = base == H_NONE ? H_R11 : base;
+	const int32_t n = place(g, base);
+	struct soft_refill *refill = &g->refill[g->refills++];
+
+	*refill = (struct soft_refill){.site = n,
+				       .base = (uint8_t)base,
+				       .disp = disp,
+				       .bytes = bytes,
+				       .write = write,
+				       .exit = g->exits};
+	soft_exit_add(g, (const void *)(uintptr_t)u->plain, u);
+	refill->from[0] =
+		compare(g, from, disp, PAGE_BITS | (aligned ? bytes - 1 : 0), site_tag(n, write));
+	if (!aligned)
+		refill->from[1] =
+			compare(g, from, disp + (int32_t)bytes - 1, PAGE_BITS, site_tag(n, write));
+	refill->back = g->e.at;
+	return (struct soft_operand){H_RDI, H_NONE, AT_SITE(host, n)};
+}
+
+/* Code outside loops runs too seldom to find its pages in the sites, of which all units have the same. */
+struct soft_operand soft_check_tlb(struct soft_compiler *g, const struct soft_uop *u,
+				   unsigned int base, int32_t disp, unsigned int bytes, bool write)
+{
+	struct soft_exit *exit;
+
+	g->live = false;
+	if (g->fixed_slots)
+		return check_site(g, u, base, disp, bytes, write);
+	exit = soft_exit_add(g, (const void *)(uintptr_t)u->plain, u);
+	load_address(&g->e, base, disp);
+	exit->from[0] = look_up(&g->e, bytes, write);
+	return (struct soft_operand){H_RAX, H_NONE, SOFT_AT_TLB(host)};
+}
+
 static void copy(struct soft_emit *e, int32_t from, int32_t to)
 {
 	e_rm(e, SOFT_SIZE64, 0x8b, H_R10, H_RAX, from);
-	e_rm(e, SOFT_SIZE64, 0x89, H_R10, H_RDI, to + from);
+	e_rm(e, SOFT_SIZE64, 0x89, H_R10, H_RDI, to);
 }
 
 static void aim_back(const struct soft_refill *r, uint8_t *from)
@@ -108,17 +142,11 @@ static void emit_refill(struct soft_compiler *g, const struct soft_refill *r)
 	for (i = 0; i < 2; i++)
 		if (r->from[i])
 			e_aim(e, r->from[i]);
-	if (r->base != H_NONE)
-		e_rm(e, SOFT_SIZE64, 0x8d, H_R11, r->base, r->disp);
-	find_entry(e);
-	e_rm(e, SOFT_SIZE64, 0x8d, H_R10, H_R11, (int32_t)r->bytes - 1);
-	e_rr(e, SOFT_SIZE64, 0x81, 4, H_R10);
-	e32(e, PAGE_BITS);
-	e_rm(e, SOFT_SIZE64, 0x3b, H_R10, H_RAX, tag(r->write));
-	g->exit[r->exit].from[0] = e_jump(e, SOFT_JNE);
-	copy(e, SOFT_AT_TLB(read), r->at);
-	copy(e, SOFT_AT_TLB(write), r->at);
-	copy(e, SOFT_AT_TLB(host), r->at);
+	load_address(e, r->base, r->disp);
+	g->exit[r->exit].from[0] = look_up(e, r->bytes, r->write);
+	copy(e, SOFT_AT_TLB(read), AT_SITE(read, r->site));
+	copy(e, SOFT_AT_TLB(write), AT_SITE(write, r->site));
+	copy(e, SOFT_AT_TLB(host), AT_SITE(host, r->site));
 	aim_back(r, e_jump(e, SOFT_ALWAYS));
 }
 

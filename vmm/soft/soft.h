@@ -120,8 +120,8 @@ enum soft_block_mode {
 };
 
 struct soft_block {
+	/* The first 64 bytes have what a search needs. */
 	struct soft_block *hash_next;
-	struct soft_block *page_next[2]; /* the next blocks in the lists of its one or two pages */
 	uint64_t gpa,
 		gpa2; /* the addresses of its first byte, and of the next page if the block crosses into it */
 	uint64_t ip;
@@ -130,15 +130,16 @@ struct soft_block {
 	uint16_t insns, uops;
 	uint16_t bytes;
 	bool dead;
-	uint8_t compiled; /* how often it was */
-	uint32_t runs;	  /* until it is compiled */
-	int32_t strays; /* branches to targets that its unit does not have, until they are noted */
+	uint8_t compiled;	      /* how often it was */
+	uint32_t runs;		      /* until it is compiled */
 	struct soft_block *unit_next; /* the next of the ring of its unit; NULL: not compiled */
-	/* Blocks of the units that have copies of this one. */
-	struct soft_block *copied[SOFT_COPIES];
 	/* Fall-through, target. An indirect branch has targets in all. */
 	struct soft_link link[SOFT_LINKS];
-	struct soft_uop uop[];
+	struct soft_block *page_next[2]; /* the next blocks in the lists of its one or two pages */
+	/* Blocks of the units that have copies of this one. */
+	struct soft_block *copied[SOFT_COPIES];
+	int32_t strays; /* branches to targets that its unit does not have, until they are noted */
+	struct soft_uop uop[] __attribute__((aligned(64)));
 };
 
 /*
@@ -159,8 +160,18 @@ struct soft_tlb {
 #define SOFT_TLB_SIZE (1u << SOFT_TLB_BITS)
 #define SOFT_FILLED   (SOFT_TLB_SIZE / 4)
 
-/* The entries that compiled code has for its memory operands, for each of supervisor and user: tlb.c. */
-#define SOFT_SITES 64u
+#define SOFT_SITES 64u /* for each of supervisor and user */
+
+/*
+ * Copies of entries of first-level TLBs. A memory operand in compiled code has one of them, whatever its
+ * address is. Those from SOFT_SITES on are of user code.
+ */
+struct soft_sites {
+	uint64_t read[2 * SOFT_SITES] __attribute__((aligned(64)));
+	uint64_t write[2 * SOFT_SITES];
+	uintptr_t host[2 * SOFT_SITES];
+	const struct soft_tlb *of[2]; /* the TLBs that they are copies of */
+};
 
 /* The number of address spaces that have first-level TLBs. */
 #define SOFT_SPACES 4u
@@ -310,12 +321,7 @@ struct soft {
 	/* Aligned, so that no entry crosses a cache line of the host. */
 	struct soft_jump jump[SOFT_JUMP_SIZE] __attribute__((aligned(64)));
 	struct soft_fetch fetch[SOFT_FETCH_SIZE];
-	/*
-	 * Copies of entries of `site_tlb`. A memory operand in compiled code has one of them, whatever its
-	 * address is.
-	 */
-	struct soft_tlb site[2][SOFT_SITES] __attribute__((aligned(64)));
-	const struct soft_tlb *site_tlb[2];
+	struct soft_sites sites;
 
 	struct x86_sregs s;
 	uint64_t dr[8];

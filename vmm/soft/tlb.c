@@ -136,30 +136,30 @@ const struct soft_page *soft_find_page(const struct soft *c, unsigned int set, u
 
 static void empty_sites(struct soft *c, unsigned int half)
 {
-	unsigned int i;
+	unsigned int first = half * SOFT_SITES, i;
 
-	for (i = 0; i < SOFT_SITES; i++)
-		c->site[half][i].read = c->site[half][i].write = TLB_NONE;
+	for (i = first; i < first + SOFT_SITES; i++)
+		c->sites.read[i] = c->sites.write[i] = TLB_NONE;
 }
 
 static void forget_sites(struct soft *c, uint64_t va, unsigned int shift)
 {
-	struct soft_tlb *t = c->site[0];
+	struct soft_sites *s = &c->sites;
 	unsigned int i;
 
 	for (i = 0; i < 2 * SOFT_SITES; i++)
-		if (t[i].read != TLB_NONE && !((t[i].read ^ va) >> shift))
-			t[i].read = t[i].write = TLB_NONE;
+		if (s->read[i] != TLB_NONE && !((s->read[i] ^ va) >> shift))
+			s->read[i] = s->write[i] = TLB_NONE;
 }
 
 static void protect_sites(struct soft *c, const uint8_t *host)
 {
-	struct soft_tlb *t = c->site[0];
+	struct soft_sites *s = &c->sites;
 	unsigned int i;
 
 	for (i = 0; i < 2 * SOFT_SITES; i++)
-		if (t[i].write != TLB_NONE && t[i].host + t[i].write == (uintptr_t)host)
-			t[i].write = TLB_NONE;
+		if (s->write[i] != TLB_NONE && s->host[i] + s->write[i] == (uintptr_t)host)
+			s->write[i] = TLB_NONE;
 }
 
 /* Initialise the TLB that is in use from now on, number n of `made`. */
@@ -184,9 +184,9 @@ void soft_choose_tlb(struct soft *c)
 	}
 	if (vpt_unlikely(!(c->made >> n & 1)))
 		make_tlb(c, n);
-	if (c->site_tlb[half] == c->tlb)
+	if (c->sites.of[half] == c->tlb)
 		return;
-	c->site_tlb[half] = c->tlb;
+	c->sites.of[half] = c->tlb;
 	empty_sites(c, half);
 }
 
