@@ -11,7 +11,7 @@ VMM_NOT := $(if $(HAS_VMM),vmm/cli/verbs_files.c,$(VMM_ONLY))
 # libipt is a second decoder for `vpt verify --with=libipt` and for tests. LIBIPT=no builds vpt
 # without it; Debian has it for x86 only. LIBIPT=DIR is a folder with intel-pt.h and libipt.a.
 LIBIPT ?= $(if $(HAS_VMM),yes,no)
-VMM_ALL := $(sort $(filter-out vmm/main.c $(VMM_NOT),$(wildcard vmm/*.c vmm/*/*.c)))
+VMM_ALL := $(sort $(filter-out vmm/main.c $(VMM_NOT),$(wildcard vmm/*.c vmm/*/*.c vmm/soft/compile/*.c)))
 VMM_NO_JUDGE := $(filter-out vmm/judge/%,$(VMM_ALL)) vmm/judge/none.c
 VMM_NO_LIBS := -lZydis -ldw -lelf -lz -lzstd -ljansson $(if $(HAS_VMM),-lslirp)
 ifeq ($(LIBIPT),no)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "soft/compiler.h"
+#include "soft/compile/compiler.h"
 
 #define CODE_BYTES 0x2000u
 #define VALUES	   20000u

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "soft/compiler.h"
+#include "soft/compile/compiler.h"
 #include "vpt/pt.h"
 
 #define REGION	    0x10000u

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "soft/compile.h"
-#include "soft/compiler.h"
+#include "soft/compile/compiler.h"
 #include "soft/engine.h"
 #include "vpt/state.h"
 

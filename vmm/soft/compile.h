@@ -3,6 +3,8 @@
  * Runs of plain micro-operations as host code. A run replaces the function of its first
  * micro-operation and continues with the one behind its last, or with the next block. In rare
  * cases, such as a page that is not in the TLB, it calls the function that was there before.
+ *
+ * The compiler is the folder compile/, and this header is its interface.
  */
 #ifndef VMM_SOFT_COMPILE_H
 #define VMM_SOFT_COMPILE_H
@@ -32,7 +34,6 @@ void soft_compile_after(struct soft *c, unsigned int bits);
 /* Compile a block together with those that its links lead to. Does nothing if there is no room. */
 void soft_compile(struct soft *c, struct soft_block *b);
 
-/* unit.c */
 /* Compile the block when it has run often. Its micro-operations are as they were made. */
 void soft_unit_watch(const struct soft_compiler *g, struct soft_block *b);
 /* Undo the compilation of a block, and of all that were compiled with it. */

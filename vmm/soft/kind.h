@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kinds of micro-operations, for fuse.c and compile.c, which join several of them. Only plain
- * micro-operations have a kind. The others run unchanged.
+ * Kinds of micro-operations, for fuse.c and the compiler (compile.h), which join several of them. Only
+ * plain micro-operations have a kind. The others run unchanged.
  */
 #ifndef VMM_SOFT_KIND_H
 #define VMM_SOFT_KIND_H

@@ -47,7 +47,7 @@ struct soft_uop;
 struct soft_block;
 
 /*
- * Micro-operations jump to each other through soft_uop_fn, and to code that compile.c has made,
+ * Micro-operations jump to each other through soft_uop_fn, and to code that the compiler has made,
  * which does not begin with ENDBR. So these jumps have a NOTRACK prefix, and no handler begins
  * with an ENDBR that each micro-operation would execute.
  */
@@ -153,7 +153,7 @@ struct soft_tlb {
 	uint64_t unused;
 };
 
-/* No page, nor a page with the three low bits of an address: soft/site.c. */
+/* No page, nor a page with the three low bits of an address: soft/compile/site.c. */
 #define SOFT_TLB_NONE 8u
 
 #define SOFT_TLB_BITS 12
@@ -341,7 +341,7 @@ struct soft {
 	uint64_t emptied;		/* how often it has dropped all blocks */
 	void *decoder[3];		/* translate.c, by SOFT_BLOCK_BITS */
 	struct soft_native *native;	/* native.c */
-	struct soft_compiler *compiler; /* compile.c; NULL where micro-operations do not jump */
+	struct soft_compiler *compiler; /* compile.h; NULL where micro-operations do not jump */
 
 	struct engine_exit *exit; /* the exit of the call in progress */
 	jmp_buf escape;		  /* the target of longjmp() for faults */

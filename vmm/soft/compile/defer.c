@@ -4,7 +4,7 @@
  * So an instruction that sets flags leaves a step, from whose registers they can be made again. An
  * exit makes them out of line. There is no step if its registers change too early.
  */
-#include "soft/plain.h"
+#include "soft/compile/plain.h"
 
 enum { SIZE32 = 2 };
 

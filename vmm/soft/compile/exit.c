@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Compile the exits of a unit: code out of line that stores what the guest has in registers. */
-#include "soft/compiler.h"
+#include "soft/compile/compiler.h"
 
 struct soft_exit *soft_exit_add(struct soft_compiler *g, const void *fn, const void *rsi)
 {

@@ -4,7 +4,7 @@
  * check serves several accesses near each other by the same base register, such as those of a
  * stack frame.
  */
-#include "soft/compiler.h"
+#include "soft/compile/compiler.h"
 
 /* The largest displacement of a first byte, so that the last one's is not too large. */
 #define DISP_MAX (INT32_MAX - 255)

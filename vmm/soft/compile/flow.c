@@ -8,7 +8,7 @@
  * checked.
  */
 #include "soft/branch.h"
-#include "soft/compiler.h"
+#include "soft/compile/compiler.h"
 
 void soft_emit_jump(struct soft_compiler *g, const void *fn)
 {

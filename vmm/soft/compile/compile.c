@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "soft/compiler.h"
+#include "soft/compile/compiler.h"
 
 #define REGION	     (64u << 20)
 #define REGION_OTHER (16u << 20) /* of vCPUs other than the first */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Guest registers and flags in registers of the host, for compiled code. */
-#include "soft/plain.h"
+#include "soft/compile/plain.h"
 
 /*
  * The last are those that soft_emit_tip() changes. RSP is the host's stack, RDI the

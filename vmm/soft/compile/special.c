@@ -3,7 +3,7 @@
  * Compile the plain micro-operations with special operands: second bytes of registers, fixed registers,
  * segment bases, and memory that is read and written.
  */
-#include "soft/plain.h"
+#include "soft/compile/plain.h"
 
 /* Condition codes of Jcc and CMOVcc. */
 enum { CC_BE = 6, CC_NE = 5 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This header is shared by the compilers of plain micro-operations: plain.c, special.c, defer.c. */
-#ifndef VMM_SOFT_PLAIN_H
-#define VMM_SOFT_PLAIN_H
+#ifndef VMM_SOFT_COMPILE_PLAIN_H
+#define VMM_SOFT_COMPILE_PLAIN_H
 
-#include "soft/compiler.h"
+#include "soft/compile/compiler.h"
 
 /* Return the opcode for operands of 1 << size bytes, from that for bytes. */
 static inline unsigned int soft_width(unsigned int opcode, unsigned int size)
@@ -34,4 +34,4 @@ void soft_emit_high(struct soft_compiler *g, const struct soft_uop *u, const str
 void soft_emit_special(struct soft_compiler *g, const struct soft_uop *u,
 		       const struct soft_uop *end);
 
-#endif /* VMM_SOFT_PLAIN_H */
+#endif /* VMM_SOFT_COMPILE_PLAIN_H */

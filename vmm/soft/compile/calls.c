@@ -4,7 +4,7 @@
  * Indirect branches look up their targets in the table of earlier ones.
  */
 #include "soft/branch.h"
-#include "soft/compiler.h"
+#include "soft/compile/compiler.h"
 
 #define PT(member) ((int32_t)offsetof(struct vpt_pt, member))
 

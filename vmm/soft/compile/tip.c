@@ -3,7 +3,7 @@
  * Compile a TIP packet. The code does what vpt_pt_quick_jmp_indirect() does with up to six outcomes.
  * All other cases leave for C code before the code changes anything.
  */
-#include "soft/compiler.h"
+#include "soft/compile/compiler.h"
 #include "vpt/encode.h"
 
 #define PT(member) ((int32_t)offsetof(struct vpt_pt, member))

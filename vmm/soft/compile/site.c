@@ -5,7 +5,7 @@
  * host can access the operand before the check has ended. Code out of line copies another entry, or leaves
  * if there is none. soft_choose_tlb() and its neighbours keep the copies right.
  */
-#include "soft/compiler.h"
+#include "soft/compile/compiler.h"
 
 #define PAGE_BITS 0xfffff000u
 

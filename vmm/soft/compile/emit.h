@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Emit host code one instruction at a time, for compile.c. */
-#ifndef VMM_SOFT_EMIT_H
-#define VMM_SOFT_EMIT_H
+#ifndef VMM_SOFT_COMPILE_EMIT_H
+#define VMM_SOFT_COMPILE_EMIT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -149,4 +149,4 @@ static inline void e_aim(const struct soft_emit *e, uint8_t *from)
 	memcpy(from - sizeof(distance), &distance, sizeof(distance));
 }
 
-#endif /* VMM_SOFT_EMIT_H */
+#endif /* VMM_SOFT_COMPILE_EMIT_H */

@@ -3,7 +3,7 @@
  * Compile plain micro-operations: moves, integer arithmetic, PUSH and POP. Those that access memory
  * leave for their function before any change if the TLB has no entry.
  */
-#include "soft/plain.h"
+#include "soft/compile/plain.h"
 
 void soft_emit_immediate(struct soft_compiler *g, unsigned int size, uint64_t imm)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inside the compiler (compile.h). A unit is a set of blocks that are compiled together, because links
+ * Inside the compiler (soft/compile.h). A unit is a set of blocks that are compiled together, because links
  * lead from one to the next. In a unit that has such links, guest registers stay in host registers
  * from block to block.
  *
@@ -8,10 +8,10 @@
  * but RSP can hold guest registers. Changes are stored at the end of each block, and where the code
  * leaves a block early. So the state in memory is right wherever other code sees it.
  */
-#ifndef VMM_SOFT_COMPILER_H
-#define VMM_SOFT_COMPILER_H
+#ifndef VMM_SOFT_COMPILE_COMPILER_H
+#define VMM_SOFT_COMPILE_COMPILER_H
 
-#include "soft/emit.h"
+#include "soft/compile/emit.h"
 #include "soft/kind.h"
 #include "soft/region.h"
 
@@ -313,4 +313,4 @@ bool soft_unit_leads_inside(const struct soft_block *b);
 unsigned int soft_unit_next(const struct soft_compiler *g, const struct soft_uop *end,
 			    unsigned int link);
 
-#endif /* VMM_SOFT_COMPILER_H */
+#endif /* VMM_SOFT_COMPILE_COMPILER_H */

@@ -6,7 +6,7 @@
  * a function that several loops call, or of an inner loop.
  */
 #include "soft/compile.h"
-#include "soft/compiler.h"
+#include "soft/compile/compiler.h"
 
 /* A block is compiled after 1 << this many runs at most. The number doubles each time. */
 #define RUNS_BITS_MAX 20u
