@@ -105,7 +105,7 @@ CHECKS_USAGE := 'tests/run/usages.sh kvm system' $(foreach usage,system guest ho
 	'tests/run/usages.sh soft $(usage)') 'tests/run/usages.sh soft owned --trap=cr3' \
 	'tests/run/usages.sh soft guest --trap=cr3 --conceal=all --model=icx' \
 	'tests/run/usages.sh soft guest --controls=none --model=spr' tests/run/usage_options.sh
-CHECKS_SOFT := 'tests/run/host_code.sh guest' 'tests/run/host_code.sh host'
+CHECKS_SOFT := 'tests/run/host_code.sh guest' 'tests/run/host_code.sh host' tests/run/no_compiler.sh
 # The result depends on this machine's processor: not part of `make check`.
 CHECKS_SILICON := 'tests/run/silicon/silicon.sh 200000'
 CHECKS_LOCKSTEP := $(foreach part,0 1 2 3,'tests/run/lockstep.sh $(part) 4')
@@ -176,7 +176,8 @@ tested := all unit-build tools-build $(HOSTILE) $(HOSTILE_SWITCH) $(CONFIGS_TEST
 #?   make check-usage   every payload with each usage of PT under a VMM (docs/usages.md), and
 #?                      the same VM exits on both engines
 #?   make check-soft    every payload and 40 random programs as host code and as single
-#?                      micro-operations: the same trace, console and exit status
+#?                      micro-operations: the same trace, console and exit status; and vpt without
+#?                      the folder of the compiler
 #?   make check-silicon  200000 random instructions on the software CPU and on this processor
 #?   make silicon       the same with SILICON_COUNT=10000000, and a table: docs/silicon.md
 #?   make check-lockstep  every payload on both engines, compared after each instruction

@@ -55,6 +55,9 @@ $(O)/tests/vpt-micro-ops: $(O)/vmm/main.o $(O)/vmm/soft/engine_micro_ops.o $(LIB
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(VMM_LIBS)
 
+# Without its folder the software CPU has no compiler (soft/compile.h).
+VMM_CFLAGS += $(if $(wildcard vmm/soft/compile/*.c),,-DSOFT_NO_COMPILER)
+
 # A register is read and written in all its widths, memory in whatever the guest likes.
 $(O)/vmm/soft/%.o: VMM_CFLAGS += -fno-strict-aliasing
 

@@ -341,7 +341,7 @@ struct soft {
 	uint64_t emptied;		/* how often it has dropped all blocks */
 	void *decoder[3];		/* translate.c, by SOFT_BLOCK_BITS */
 	struct soft_native *native;	/* native.c */
-	struct soft_compiler *compiler; /* compile.h; NULL where micro-operations do not jump */
+	struct soft_compiler *compiler; /* compile.h; NULL if none, or if micro-operations return */
 
 	struct engine_exit *exit; /* the exit of the call in progress */
 	jmp_buf escape;		  /* the target of longjmp() for faults */
