@@ -3,8 +3,8 @@
  * Compare the software CPU with its peers on the same guests. The peers are stepping with KVM, the
  * processor itself, the software CPU without a trace, and a stock QEMU with TCG. All alternate.
  * Each result is the processor time of a long run minus that of a short run, which excludes
- * startup. A trace goes to a ring in memory, as perf's does. The time to write all of it to a file is
- * a row of its own, and that of the host's kernel is most of it.
+ * startup. A trace goes to a ring in memory, as perf's does. A row of its own has a trace in a file,
+ * whose time is mostly the host's kernel's.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -58,7 +58,10 @@ static void find_entry(struct soft_emit *e)
 	e_rm(e, SOFT_SIZE64, 0x03, H_RAX, H_RDI, SOFT_AT(tlb));
 }
 
-/* RAX := the TLB's entry of the page of the first byte. Leave if it has not the last one, too. */
+/*
+ * RAX := the TLB's entry of the first byte's page. Returns the jump that is taken if it is another page's, or
+ * if the last byte is in another page.
+ */
 static uint8_t *look_up(struct soft_emit *e, unsigned int bytes, bool write)
 {
 	find_entry(e);
