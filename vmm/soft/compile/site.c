@@ -62,7 +62,7 @@ static void find_entry(struct soft_emit *e)
  * RAX := the TLB's entry of the first byte's page. Returns the jump that is taken if it is another page's, or
  * if the last byte is in another page.
  */
-static uint8_t *look_up(struct soft_emit *e, unsigned int bytes, bool write)
+static uint8_t *match_entry(struct soft_emit *e, unsigned int bytes, bool write)
 {
 	find_entry(e);
 	e_rm(e, SOFT_SIZE64, 0x8d, H_R10, H_R11, (int32_t)bytes - 1);
@@ -119,7 +119,7 @@ struct soft_operand soft_check_tlb(struct soft_compiler *g, const struct soft_uo
 		return check_site(g, u, base, disp, bytes, write);
 	exit = soft_exit_add(g, (const void *)(uintptr_t)u->plain, u);
 	load_address(&g->e, base, disp);
-	exit->from[0] = look_up(&g->e, bytes, write);
+	exit->from[0] = match_entry(&g->e, bytes, write);
 	return (struct soft_operand){H_RAX, H_NONE, SOFT_AT_TLB(host)};
 }
 
@@ -146,7 +146,7 @@ static void emit_refill(struct soft_compiler *g, const struct soft_refill *r)
 		if (r->from[i])
 			e_aim(e, r->from[i]);
 	load_address(e, r->base, r->disp);
-	g->exit[r->exit].from[0] = look_up(e, r->bytes, r->write);
+	g->exit[r->exit].from[0] = match_entry(e, r->bytes, r->write);
 	copy(e, SOFT_AT_TLB(read), AT_SITE(read, r->site));
 	copy(e, SOFT_AT_TLB(write), AT_SITE(write, r->site));
 	copy(e, SOFT_AT_TLB(host), AT_SITE(host, r->site));
