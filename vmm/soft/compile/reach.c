@@ -151,7 +151,9 @@ static bool begin(struct soft_compiler *g, const struct soft_uop *u, const struc
 		lea(g, H_R11, by, all->lo);
 	else
 		base = soft_hold(g, by->slot, true);
-	d = soft_check_tlb(g, u, base, (int32_t)all->lo, (uint32_t)(all->hi - all->lo), all->write);
+	/* R11 has the displacement already. */
+	d = soft_check_tlb(g, u, base, has_index(by) ? 0 : (int32_t)all->lo,
+			   (uint32_t)(all->hi - all->lo), all->write);
 	distance = soft_hold(g, SLOT_DISTANCE, false);
 	e_rm(&g->e, SOFT_SIZE64, 0x8b, distance, d.base, d.disp);
 	if (has_index(by))
