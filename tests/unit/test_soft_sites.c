@@ -150,8 +150,8 @@ static void teardown(void)
 	plain_destroy(&machine);
 }
 
-/* MOV to CR3, which flushes nothing. */
-static void enter_space(unsigned int pcid)
+/* MOV to CR3. */
+static void enter_space(unsigned int pcid, uint64_t no_flush)
 {
 	static const uint8_t mov_cr3[] = {0x0f, 0x22, 0xd8};
 	const struct engine_step_hint hint = {0};
@@ -161,7 +161,7 @@ static void enter_space(unsigned int pcid)
 	set_cpl(0);
 	ck_assert(x86_mem_write(&machine.mem, at, mov_cr3, sizeof(mov_cr3)));
 	*machine.vcpu->regs = (struct x86_regs){
-		.rip = at, .rax = (pcid ? OTHER | 1 : PML4) | NO_FLUSH, .rflags = X86_FL_FIXED};
+		.rip = at, .rax = (pcid ? OTHER | 1 : PML4) | no_flush, .rflags = X86_FL_FIXED};
 	machine.vcpu->state |= ENGINE_REGS_DIRTY;
 	soft_engine.step(machine.vcpu, &hint, &exit);
 	ck_assert_int_eq(exit.kind, ENGINE_EXIT_NONE);
@@ -172,7 +172,7 @@ static struct engine_exit run(const struct who *who, uint64_t operand)
 {
 	struct engine_exit exit = {.kind = ENGINE_EXIT_NONE};
 
-	enter_space(who->pcid);
+	enter_space(who->pcid, NO_FLUSH);
 	set_cpl(who->cpl);
 	*machine.vcpu->regs = (struct x86_regs){.rip = who->cpl ? USER_CODE : SYSTEM_CODE,
 						.rax = 0x0404040404040404,
@@ -200,31 +200,44 @@ static void compile(const struct who *who)
 	ck_assert(soft_compiler_made(c->compiler, soft_block(c, c->mode)->uop[0].fn));
 }
 
+static void put_code(const uint8_t *code)
+{
+	ck_assert(x86_mem_write(&machine.mem, SYSTEM_CODE, code, sizeof(codes[0])));
+	ck_assert(x86_mem_write(&machine.mem, USER_CODE, code, sizeof(codes[0])));
+}
+
+/* Run the loop on an operand in this frame, which must be the one that is accessed. */
+static void check_frame(const struct who *who, uint64_t operand, uint64_t frame, bool write,
+			const char *name)
+{
+	const uint64_t at = frame + operand % X86_PAGE_SIZE, mark = 0x0707070707070707;
+	uint64_t found;
+
+	put64(at, mark);
+	ck_assert_int_eq(run(who, operand).kind, ENGINE_EXIT_KICK);
+	memcpy(&found, machine.mem.host + at, sizeof(found));
+	ck_assert_msg(write ? found != mark : machine.vcpu->regs->rax == mark, "%s: another frame",
+		      name);
+}
+
 static void check_row(const struct row *row, const uint8_t *code, bool write)
 {
 	const uint64_t operand = row->page + AT + row->offset;
-	uint64_t frame = row->other ? OTHER_FRAME : row->page, found;
 	struct engine_exit exit;
 
-	ck_assert(x86_mem_write(&machine.mem, SYSTEM_CODE, code, sizeof(codes[0])));
-	ck_assert(x86_mem_write(&machine.mem, USER_CODE, code, sizeof(codes[0])));
+	put_code(code);
 	compile(&row->then);
 	compile(&row->first);
-	exit = run(&row->first, operand);
-	ck_assert_int_eq(exit.kind, ENGINE_EXIT_KICK);
-	put64(frame + AT + row->offset, 0x0707070707070707);
-	exit = run(&row->then, operand);
-	if (row->vector >= 0) {
-		ck_assert_msg(exit.kind == ENGINE_EXIT_FAULT && exit.fault.vector == row->vector,
-			      "%s: no fault", row->name);
-		ck_assert_uint_eq(machine.vcpu->regs->rip, row->then.cpl ? USER_CODE : SYSTEM_CODE);
+	check_frame(&row->first, operand, row->page, write, row->name);
+	if (row->vector < 0) {
+		check_frame(&row->then, operand, row->other ? OTHER_FRAME : row->page, write,
+			    row->name);
 		return;
 	}
-	ck_assert_int_eq(exit.kind, ENGINE_EXIT_KICK);
-	memcpy(&found, machine.mem.host + frame + AT + row->offset, sizeof(found));
-	ck_assert_msg(write ? found == 0x0404040404040404
-			    : machine.vcpu->regs->rax == 0x0707070707070707,
-		      "%s: another page", row->name);
+	exit = run(&row->then, operand);
+	ck_assert_msg(exit.kind == ENGINE_EXIT_FAULT && exit.fault.vector == row->vector,
+		      "%s: no fault", row->name);
+	ck_assert_uint_eq(machine.vcpu->regs->rip, row->then.cpl ? USER_CODE : SYSTEM_CODE);
 }
 
 START_TEST(rights)
@@ -236,8 +249,26 @@ START_TEST(rights)
 }
 END_TEST
 
+/* The supervisor's flush reaches the sites of both. */
+START_TEST(flush)
+{
+	static const struct who both[] = {USER0, SYSTEM_AC};
+	const struct who *who = &both[_i & 1];
+	const bool write = _i >> 1 >= 2;
+
+	put_code(codes[_i >> 1]);
+	compile(who);
+	check_frame(who, USER_PAGE, USER_PAGE, write, "before");
+	plain_put_entry(&machine, USER_PAGE / X86_PAGE_SIZE, OTHER_FRAME | 7 | PLAIN_USED);
+	check_frame(who, USER_PAGE, USER_PAGE, write, "without a flush");
+	enter_space(0, 0);
+	check_frame(who, USER_PAGE, OTHER_FRAME, write, "after a flush");
+}
+END_TEST
+
 TEST_SUITE("soft_sites", setup, teardown)
 {
 	tcase_add_loop_test(tcase, rights, 0,
 			    sizeof(rows) / sizeof(rows[0]) * sizeof(codes) / sizeof(codes[0]));
+	tcase_add_loop_test(tcase, flush, 0, 2 * sizeof(codes) / sizeof(codes[0]));
 }
