@@ -100,7 +100,7 @@ CHECKS_CONFIGS := $(foreach part,$(shell seq 1 $(CONFIGS_PART) $(CONFIGS)),\
 	'$(CONFIGS_TEST) $(part) $(CONFIGS_PART)' '$(CONFIGS_TEST) -a $(part) $(CONFIGS_PART)')
 # Points at which runs are stopped and gone on with.
 SNAPSHOT_POINTS := 10
-CHECKS_SNAPSHOT := tests/run/determinism.sh tests/run/due.sh 'tests/run/snapshot.sh $(SNAPSHOT_POINTS)'
+CHECKS_SNAPSHOT := tests/run/determinism.sh tests/run/due.sh tests/run/cuts.sh 'tests/run/snapshot.sh $(SNAPSHOT_POINTS)'
 CHECKS_USAGE := 'tests/run/usages.sh kvm system' $(foreach usage,system guest host owned,\
 	'tests/run/usages.sh soft $(usage)') 'tests/run/usages.sh soft owned --trap=cr3' \
 	'tests/run/usages.sh soft guest --trap=cr3 --conceal=all --model=icx' \
@@ -435,7 +435,8 @@ soak:
 	$(again) all $(CONFIGS_TEST)
 	@MODE=$(MODE) O=$(O) tests/run/soak.sh -j $(JOBS) $(SOAK_INSNS); soaked=$$?; \
 		MODE=$(MODE) O=$(O) tests/run/seeds.sh -j $(JOBS) -n $(SOAK_SEEDS) \
-		-f $$(od -An -N3 -tu4 /dev/urandom | tr -d " ") -d $(O)/soak-seeds && exit $$soaked
+		-f $$(od -An -N3 -tu4 /dev/urandom | tr -d " ") -d $(O)/soak-seeds && \
+		MODE=$(MODE) O=$(O) tests/run/cuts.sh 10000 && exit $$soaked
 seeds:
 	$(prepare)
 	$(again) all $(CONFIGS_TEST)

@@ -34,7 +34,7 @@ enum {
 	MOST = 64 /* the most instructions of a handler */
 };
 
-/* What the programs use of RAM. */
+/* The parts of RAM that the programs use. */
 static const struct {
 	uint32_t at, bytes;
 } used[] = {{0x1000, 0x5000}, {PLAIN_CODE, 0x2c000}};
@@ -109,7 +109,7 @@ static enum engine_exit_kind step(struct plain_traced *t, struct engine_exit *ex
 	return exit->kind;
 }
 
-/* Execute up to an instruction of the path or an exit. What run() leaves to the core is stepped. */
+/* Execute up to an instruction of the path or an exit. Instructions for the core are stepped. */
 static struct engine_exit go_fast(uint64_t until)
 {
 	struct engine_vcpu *v = fast.machine.vcpu;
@@ -125,7 +125,7 @@ static struct engine_exit go_fast(uint64_t until)
 	return exit;
 }
 
-/* The same, each instruction alone. */
+/* Do the same with each instruction alone. */
 static struct engine_exit go_slow(uint64_t until)
 {
 	struct engine_vcpu *v = slow.machine.vcpu;
@@ -271,8 +271,8 @@ static void interrupt(unsigned int at)
 }
 
 /*
- * Return where to change an entry so that the instruction is the first to fault: at the begin of a block, if
- * there is one behind the last instruction that would fault.
+ * Return where to change an entry so that the instruction is the first to fault. It is the begin of a block,
+ * if there is one behind the last instruction that would fault.
  */
 static unsigned int place_of_change(unsigned int at, unsigned int page, bool write)
 {

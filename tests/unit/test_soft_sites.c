@@ -100,7 +100,7 @@ static void share(unsigned int page)
 	plain_put_entry(&machine, page, plain_entry(&machine, page) | USER);
 }
 
-/* Two address spaces. In the other one the user's page has another frame. */
+/* Make two address spaces. In the other one the user's page has another frame. */
 static void fill_tables(void)
 {
 	uint8_t *ram = machine.mem.host;
@@ -150,7 +150,7 @@ static void teardown(void)
 	plain_destroy(&machine);
 }
 
-/* MOV to CR3. */
+/* Execute a MOV to CR3. */
 static void enter_space(unsigned int pcid, uint64_t no_flush)
 {
 	static const uint8_t mov_cr3[] = {0x0f, 0x22, 0xd8};
