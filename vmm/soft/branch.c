@@ -173,6 +173,11 @@ static NOINLINE const struct soft_uop *traced_ret(struct soft *c, const struct s
 	return soft_follow(c, soft_jump_link(c, to), to);
 }
 
+static inline struct soft_block *block_of(const struct soft_uop *u)
+{
+	return (struct soft_block *)((uintptr_t)u->ptr - offsetof(struct soft_block, link));
+}
+
 /*
  * Note in the links of a block where its indirect branch leads to, the most frequent targets first.
  * Compiled code can follow them. If it did not know of a target, it is made again.
@@ -184,15 +189,13 @@ static inline void note_target(struct soft *c, const struct soft_uop *u, uint64_
 	unsigned int k = 0;
 	bool stray;
 
-	if (found->gen != c->gen)
-		return;
 	while (k + 1 < SOFT_LINKS && l[k].first && l[k].first != found->first)
 		k++;
-	if (l[k].inner)
-		return;
 	stray = k && l[k - 1].inner;
-	if (vpt_unlikely(stray && l[k].first))
+	if (vpt_unlikely(found->gen != c->gen || l[k].inner || (stray && l[k].first))) {
+		block_of(u)->strays = SOFT_STRAYS;
 		return;
+	}
 	if (k && !stray && l[k].first == found->first) {
 		l[k] = l[k - 1];
 		k--;

@@ -94,6 +94,8 @@ struct soft_link {
 
 #define SOFT_LINKS 4u /* of a block */
 
+#define SOFT_STRAYS 64 /* so many branches leave a unit before their target is noted */
+
 #define SOFT_COPIES 6u /* the most units that have a copy of a block of another */
 
 /* The mode that a block was decoded for. All bits must match for the block to be used. */

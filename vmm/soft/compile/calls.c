@@ -8,9 +8,6 @@
 
 #define PT(member) ((int32_t)offsetof(struct vpt_pt, member))
 
-/* So many branches leave a unit before it is made again with their target. */
-#define STRAYS 64
-
 /* Leave for a function with the arguments u and R11. */
 static void leave_to(struct soft_compiler *g, const struct soft_uop *u, const void *fn)
 {
@@ -95,7 +92,7 @@ static void count_stray(struct soft_compiler *g, const struct soft_uop *u)
 
 	if (!soft_unit_leads_inside(b) || b->link[SOFT_LINKS - 1].first)
 		return;
-	b->strays = STRAYS;
+	b->strays = SOFT_STRAYS;
 	e_const(&g->e, H_RAX, (uint64_t)(uintptr_t)&b->strays);
 	e_rm(&g->e, 2, 0xff, 1, H_RAX, 0); /* dec */
 	soft_leave_if(g, SOFT_JE, u);

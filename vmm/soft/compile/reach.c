@@ -4,7 +4,7 @@
  * check serves several accesses near each other by the same base register, such as those of a
  * stack frame.
  */
-#include "soft/compile/compiler.h"
+#include "soft/compile/plain.h"
 
 /* The largest displacement of a first byte, so that the last one's is not too large. */
 #define DISP_MAX (INT32_MAX - 255)
@@ -54,15 +54,7 @@ static bool access_by(const struct soft_uop *u, const struct soft_base *by, stru
 	return true;
 }
 
-/* Returns true if u changes the registers in a way that is not followed. */
-static bool changes(const struct soft_uop *u, const struct soft_base *by)
-{
-	unsigned int op = SOFT_KIND_OP(u->kind), form = SOFT_KIND_FORM(u->kind);
-
-	return form <= SOFT_K_RM && op != SOFT_K_CMP && op != SOFT_K_TEST &&
-	       (u->dst == by->slot * 8 || (has_index(by) && u->dst == by->index * 8));
-}
-
+/* Return how far u moves RSP, if that is the base. */
 static int64_t moved(const struct soft_uop *u, const struct soft_base *by)
 {
 	unsigned int op = SOFT_KIND_OP(u->kind);
@@ -70,6 +62,15 @@ static int64_t moved(const struct soft_uop *u, const struct soft_base *by)
 	if (by->slot != SOFT_R_RSP)
 		return 0;
 	return op == SOFT_K_PUSH ? -8 : op == SOFT_K_POP ? 8 : 0;
+}
+
+/* Returns true if u changes the registers in a way that is not followed. */
+static bool changes(const struct soft_uop *u, const struct soft_base *by)
+{
+	const bool stack = moved(u, by);
+
+	return (!(stack && u->dst / 8 != SOFT_R_RSP) && soft_changes(u, by->slot)) ||
+	       (has_index(by) && soft_changes(u, by->index));
 }
 
 /* Collect what the run accesses by these registers from u on. Returns the number of accesses. */
