@@ -511,6 +511,20 @@ static void random_x87(struct sil_random *r, uint8_t *fx)
 	}
 }
 
+/* Clear what the host does not have of vectors and masks. */
+static void clear_absent(struct sil_state *s)
+{
+	const unsigned int bytes = sil_has_avx ? 32 : 16;
+	unsigned int i;
+
+	if (sil_has_avx512)
+		return;
+	for (i = 0; i < 16; i++)
+		memset(s->zmm[i] + bytes, 0, sizeof(s->zmm[i]) - bytes);
+	memset(s->zmm[16], 0, 16 * sizeof(s->zmm[16]));
+	memset(s->k, 0, sizeof(s->k));
+}
+
 static void random_state(struct sil_random *r, struct sil_state *s, bool vectors)
 {
 	uint64_t x = sil_next(r);
@@ -525,6 +539,7 @@ static void random_state(struct sil_random *r, struct sil_state *s, bool vectors
 		fill(r, s->zmm, sizeof(s->zmm));
 		for (i = 0; i < 8; i++)
 			s->k[i] = sil_next(r);
+		clear_absent(s);
 		random_x87(r, s->fx);
 	} else {
 		s->fx[0] = 0x7f;
@@ -621,6 +636,7 @@ static void point_vector(struct sil_random *r, struct sil_test *t, const ZydisDe
 			two &= 0x3f;
 		memcpy(v + i * 8, &two, 8);
 	}
+	clear_absent(&t->in);
 }
 
 static uint64_t *window_at(struct sil_test *t, uint64_t at)

@@ -85,6 +85,7 @@ void sil_generate(uint64_t seed, uint64_t index, struct sil_test *t);
 
 /* host.c. Run `count` tests natively in a separate process. */
 int sil_host_init(void);
+extern uint32_t sil_has_avx512, sil_has_avx; /* set by sil_host_init() */
 bool sil_host_run(const struct sil_test *tests, struct sil_result *results, unsigned int count);
 /*
  * Write the instruction and the jump after it. Both sides have the same bytes, since tests can read
