@@ -158,7 +158,7 @@ struct soft_tlb {
 /* No page, nor a page with the three low bits of an address: soft/compile/site.c. */
 #define SOFT_TLB_NONE 8u
 
-#define SOFT_TLB_BITS 12
+#define SOFT_TLB_BITS 10
 #define SOFT_TLB_SIZE (1u << SOFT_TLB_BITS)
 #define SOFT_FILLED   (SOFT_TLB_SIZE / 4)
 

@@ -142,12 +142,13 @@ static void empty_sites(struct soft *c, unsigned int half)
 		c->sites.read[i] = c->sites.write[i] = TLB_NONE;
 }
 
-static void forget_sites(struct soft *c, uint64_t va, unsigned int shift)
+static void forget_sites(struct soft *c, unsigned int set, uint64_t va, unsigned int shift)
 {
+	const unsigned int first = set == SOFT_TLB_USER ? SOFT_SITES : 0;
 	struct soft_sites *s = &c->sites;
 	unsigned int i;
 
-	for (i = 0; i < 2 * SOFT_SITES; i++)
+	for (i = first; i < first + SOFT_SITES; i++)
 		if (s->read[i] != TLB_NONE && !((s->read[i] ^ va) >> shift))
 			s->read[i] = s->write[i] = TLB_NONE;
 }
@@ -232,7 +233,7 @@ static void forget(struct soft *c, const struct soft_page *page)
 	for (i = 0; i < SOFT_SPACES; i++)
 		if (c->space[i].filled >> set & 1)
 			forget_first(c->tlbs[i][set], page->key, shift);
-	forget_sites(c, page->key, shift);
+	forget_sites(c, set, page->key, shift);
 }
 
 static void drop(struct soft *c, struct soft_page *page)
