@@ -81,22 +81,30 @@ static void map_second(uint64_t gpa)
 	soft_flush_page(soft(machine.vcpu), SECOND, 0, true);
 }
 
-/* Run the loop, and return what it adds to RAX in each round. */
-static uint64_t run(const struct row *row)
+/* Run the loop at rip, and return what it adds to RAX in each round. */
+static uint64_t run_at(uint64_t rip)
 {
 	struct x86_regs *regs = machine.vcpu->regs;
 	struct engine_exit exit = {.kind = ENGINE_EXIT_NONE};
 
 	memset(regs, 0, sizeof(*regs));
-	regs->rip = PLAIN_CODE + row->start;
+	regs->rip = rip;
 	regs->rflags = X86_FL_FIXED;
+	regs->rsp = PLAIN_STACK;
 	regs->rcx = ROUNDS;
 	machine.vcpu->state |= ENGINE_REGS_DIRTY;
 	machine.vcpu->budget = 100 * ROUNDS;
 	soft_engine.run(machine.vcpu, false, &exit);
 	ck_assert_int_eq(exit.kind, ENGINE_EXIT_HLT);
-	ck_assert_uint_eq(regs->rbx, ROUNDS);
 	return regs->rax / ROUNDS;
+}
+
+static uint64_t run(const struct row *row)
+{
+	const uint64_t added = run_at(PLAIN_CODE + row->start);
+
+	ck_assert_uint_eq(machine.vcpu->regs->rbx, ROUNDS);
+	return added;
 }
 
 static bool is_compiled(const struct row *row)
@@ -150,19 +158,7 @@ static void put_callers(void)
 
 static uint64_t run_caller(unsigned int caller)
 {
-	struct x86_regs *regs = machine.vcpu->regs;
-	struct engine_exit exit = {.kind = ENGINE_EXIT_NONE};
-
-	memset(regs, 0, sizeof(*regs));
-	regs->rip = PLAIN_CODE + caller * CALLER_BYTES;
-	regs->rflags = X86_FL_FIXED;
-	regs->rsp = PLAIN_STACK;
-	regs->rcx = ROUNDS;
-	machine.vcpu->state |= ENGINE_REGS_DIRTY;
-	machine.vcpu->budget = 100 * ROUNDS;
-	soft_engine.run(machine.vcpu, false, &exit);
-	ck_assert_int_eq(exit.kind, ENGINE_EXIT_HLT);
-	return regs->rax / ROUNDS;
+	return run_at(PLAIN_CODE + caller * CALLER_BYTES);
 }
 
 static const struct soft_block *block_at(uint64_t offset)

@@ -303,7 +303,10 @@ static void interrupt(struct engine_vcpu *ev)
 	*(volatile uint64_t *)&c->gen ^= 1ull << 63;
 }
 
-/* Only a new block is passed to stretch(), whose words the log has. Any block that no link leads to is reported. */
+/*
+ * A stale link makes run() report the block behind it. But only a new block is passed to stretch(), and a
+ * log needs that.
+ */
 static void report_again(struct engine_vcpu *ev)
 {
 	const struct engine_observer *o = ev->observer;
