@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/beside.h"
 
+#include <stdlib.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -294,4 +295,23 @@ void beside_compare(const struct beside_insn *insn, const struct beside_state *i
 	same_memory(insn, in);
 	/* Restore the window for the next comparison. */
 	memcpy(window, image, COMPARED);
+}
+
+void beside_step_with(const void *code, size_t len, uint64_t rax, uint64_t rdi)
+{
+	beside_vcpu->regs->rax = rax;
+	beside_vcpu->regs->rdi = rdi;
+	beside_vcpu->regs->rsi = BESIDE_DATA;
+	beside_step(code, len);
+}
+
+void beside_reload(void)
+{
+	size_t bytes = beside_engine->save(beside_vcpu, NULL, 0);
+	void *state = malloc(bytes);
+
+	ck_assert_ptr_nonnull(state);
+	ck_assert_uint_eq(beside_engine->save(beside_vcpu, state, bytes), bytes);
+	ck_assert_int_eq(beside_engine->load(beside_vcpu, state, bytes), 0);
+	free(state);
 }

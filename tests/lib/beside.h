@@ -111,6 +111,10 @@ uint64_t beside_get64(uint64_t gpa);
 
 /* Put code at BESIDE_CODE, and step it once. RIP starts at BESIDE_CODE, or at 0 in real mode. */
 struct engine_exit beside_step(const void *code, size_t len);
+/* The same with these registers, and BESIDE_DATA in RSI. */
+void beside_step_with(const void *code, size_t len, uint64_t rax, uint64_t rdi);
+/* Save the vCPU, and load what was saved. */
+void beside_reload(void);
 #define BESIDE_STEP(code) beside_step(code, sizeof(code) - 1)
 /* Do the same with the engine's run(), until an exit or the given number of instructions. */
 struct engine_exit beside_run(const void *code, size_t len, uint64_t insns);

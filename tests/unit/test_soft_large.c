@@ -37,17 +37,9 @@
 #define ADD	"\x48\x01\x07"	       /* add [rdi], rax */
 #define NOTHING "\x90"
 
-static void step(const char *code, size_t len, uint64_t rax, uint64_t rdi)
-{
-	beside_vcpu->regs->rax = rax;
-	beside_vcpu->regs->rdi = rdi;
-	beside_vcpu->regs->rsi = BESIDE_DATA;
-	beside_step(code, len);
-}
-
 static uint64_t load_from(uint64_t va)
 {
-	step(LOAD, 3, 0, va);
+	beside_step_with(LOAD, 3, 0, va);
 	return beside_vcpu->regs->rax;
 }
 
@@ -63,17 +55,6 @@ static void set_up(void)
 	s.cr3 = BASE;
 	s.cr4 = CR4;
 	beside_set_sregs(&s);
-}
-
-static void reload(void)
-{
-	size_t bytes = beside_engine->save(beside_vcpu, NULL, 0);
-	void *state = malloc(bytes);
-
-	ck_assert_ptr_nonnull(state);
-	ck_assert_uint_eq(beside_engine->save(beside_vcpu, state, bytes), bytes);
-	ck_assert_int_eq(beside_engine->load(beside_vcpu, state, bytes), 0);
-	free(state);
 }
 
 static const struct row {
@@ -120,10 +101,10 @@ START_TEST(invalidation)
 		ck_assert_uint_eq(load_from(VA + at), LARGE_OLD + at);
 	beside_put64(PDE, LARGE_NEW | 0x83 | r->global);
 	beside_put(BESIDE_DATA, descriptor, sizeof(descriptor));
-	step(r->code, r->bytes, r->rax, r->address);
+	beside_step_with(r->code, r->bytes, r->rax, r->address);
 	if (_i & 1)
-		reload();
-	step(MOV_CR3, 3, BASE | KEEP, 0);
+		beside_reload();
+	beside_step_with(MOV_CR3, 3, BASE | KEEP, 0);
 	for (at = 0; at < SIZE; at += 0x1000)
 		ck_assert_msg(load_from(VA + at) == (r->keeps ? LARGE_OLD : LARGE_NEW) + at,
 			      "%s, %#lx", r->text, at);
@@ -139,9 +120,9 @@ START_TEST(other_pcid)
 	beside_put64(PDE, LARGE_OLD | 0x83 | global);
 	ck_assert_uint_eq(load_from(VA), LARGE_OLD);
 	beside_put64(PDE, LARGE_NEW | 0x83 | global);
-	step(MOV_CR3, 3, BESIDE_PML4 | 6 | KEEP, 0);
+	beside_step_with(MOV_CR3, 3, BESIDE_PML4 | 6 | KEEP, 0);
 	ck_assert_uint_eq(load_from(VA + 0x1000), (_i ? LARGE_OLD : LARGE_NEW) + 0x1000);
-	step(MOV_CR3, 3, BASE | KEEP, 0);
+	beside_step_with(MOV_CR3, 3, BASE | KEEP, 0);
 	ck_assert_uint_eq(load_from(VA + 0x2000), LARGE_OLD + 0x2000);
 }
 END_TEST
@@ -155,7 +136,7 @@ static void fill_first_level(uint64_t gpa)
 	for (i = 0; i < 4; i++)
 		beside_put64(PD + 32 + 8 * i, gpa | 0x83);
 	for (i = 0; i < 2048; i++)
-		step(STORE, 3, gpa + i % 512 * 0x1000, FAR + i * 0x1000);
+		beside_step_with(STORE, 3, gpa + i % 512 * 0x1000, FAR + i * 0x1000);
 }
 
 /* A flush also empties a first level that has more pages than it lists. */
@@ -168,7 +149,7 @@ START_TEST(many_pages)
 	for (i = 0; i < 4; i++)
 		beside_put64(PD + 32 + 8 * i, LARGE_NEW | 0x83);
 	ck_assert_uint_eq(load_from(FAR), LARGE_OLD);
-	step(MOV_CR3, 3, BASE, 0);
+	beside_step_with(MOV_CR3, 3, BASE, 0);
 	for (i = 0; i < 2048; i++)
 		ck_assert_uint_eq(load_from(FAR + i * 0x1000), LARGE_NEW + i % 512 * 0x1000);
 }
@@ -188,11 +169,11 @@ START_TEST(one_walk)
 	load_from(VA + 0x1000);
 	ck_assert_uint_eq(beside_get64(PDE), LARGE_OLD | 0x83);
 	/* The first level can read this page, but not write it. */
-	step(writes[_i], 3, 1, VA + 0x7000);
+	beside_step_with(writes[_i], 3, 1, VA + 0x7000);
 	ck_assert_uint_eq(beside_get64(PDE), LARGE_OLD | 0x83 | ACCESSED | DIRTY);
 	beside_put64(PDE, LARGE_OLD | 0x83);
-	step(writes[_i], 3, 1, VA);
-	step(writes[_i], 3, 1, VA + 0x8008);
+	beside_step_with(writes[_i], 3, 1, VA);
+	beside_step_with(writes[_i], 3, 1, VA + 0x8008);
 	ck_assert_uint_eq(beside_get64(PDE), LARGE_OLD | 0x83);
 	ck_assert_uint_eq(beside_get64(LARGE_OLD + 0x8008), 1);
 }
@@ -206,7 +187,7 @@ START_TEST(write_moves)
 	ck_assert_uint_eq(load_from(VA), LARGE_OLD);
 	ck_assert_uint_eq(load_from(VA + 0x5000), LARGE_OLD + 0x5000);
 	beside_put64(PDE, LARGE_NEW | 0x83);
-	step(STORE, 3, 7, VA + 0x5000);
+	beside_step_with(STORE, 3, 7, VA + 0x5000);
 	ck_assert_uint_eq(beside_get64(LARGE_NEW + 0x5000), 7);
 	ck_assert_uint_eq(load_from(VA), LARGE_NEW);
 }
@@ -226,7 +207,7 @@ START_TEST(code)
 	if (_i)
 		fill_first_level(LARGE_NEW);
 	for (n = 1; n < 4; n++) {
-		step(STORE, 3, n << 8 | 0xb0, va); /* mov al, n */
+		beside_step_with(STORE, 3, n << 8 | 0xb0, va); /* mov al, n */
 		*beside_vcpu->regs = (struct x86_regs){.rip = va, .rflags = X86_FL_FIXED};
 		beside_vcpu->state |= ENGINE_REGS_DIRTY;
 		beside_engine->step(beside_vcpu, &hint, &exit);
@@ -246,7 +227,7 @@ START_TEST(sizes)
 
 	for (n = 0; n < 2; n++) {
 		set_up();
-		step(INVPCID, 5, 3, 0);
+		beside_step_with(INVPCID, 5, 3, 0);
 		beside_put64(TABLE, LARGE_OLD | 3);
 		beside_put64(TABLE + 8, (LARGE_OLD + 0x1000) | 3);
 		beside_put64(PDE, _i & 1 ? LARGE_NEW | 0x83 : TABLE | 3);
@@ -254,14 +235,14 @@ START_TEST(sizes)
 		beside_put64(PDE, _i & 1 ? TABLE | 3 : LARGE_NEW | 0x83);
 		/* A store needs a walk, and a load of another part too if the page is small. */
 		if (_i & 2)
-			step(STORE, 3, LARGE_OLD + 1, VA + 0x1000);
+			beside_step_with(STORE, 3, LARGE_OLD + 1, VA + 0x1000);
 		else
 			load_from(VA + 0x1000);
 		if (n)
-			reload();
+			beside_reload();
 		seen[n] = load_from(VA);
-		step(INVLPG, 3, 0, VA + 0x1000);
-		step(INVLPG, 3, 0, VA);
+		beside_step_with(INVLPG, 3, 0, VA + 0x1000);
+		beside_step_with(INVLPG, 3, 0, VA);
 		ck_assert_uint_eq(load_from(VA), _i & 1 ? LARGE_OLD : LARGE_NEW);
 	}
 	ck_assert_uint_eq(seen[0], seen[1]);
@@ -309,10 +290,10 @@ START_TEST(partly_ram)
 	beside_put64(BESIDE_PDPT + 8, PD | 3);
 	beside_put64(PD + 8 * (LARGE_OLD >> 21), LARGE_NEW | 0x83);
 	if (_i)
-		reload();
+		beside_reload();
 	for (at = 0; at < 0x8000; at += 0x1000)
 		ck_assert_uint_eq(load_from(first + LARGE_OLD + at), LARGE_OLD + at);
-	step(INVLPG, 3, 0, first + (1ull << 30) - 1);
+	beside_step_with(INVLPG, 3, 0, first + (1ull << 30) - 1);
 	for (at = 0; at < 0x8000; at += 0x1000)
 		ck_assert_uint_eq(load_from(first + LARGE_OLD + at), LARGE_NEW + at);
 }
@@ -360,7 +341,7 @@ START_TEST(snapshot)
 	beside_put64(PDE, LARGE_NEW | 0x83);
 	if (!c->error) {
 		ck_assert_uint_eq(load_from(VA + 0x1000), LARGE_OLD + 0x1000);
-		step(INVLPG, 3, 0, VA + 0x9000);
+		beside_step_with(INVLPG, 3, 0, VA + 0x9000);
 		ck_assert_uint_eq(load_from(VA + 0x1000), LARGE_NEW + 0x1000);
 	}
 	free(state);

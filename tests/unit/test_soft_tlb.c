@@ -138,14 +138,6 @@ static void set_up(const struct row *r)
 	beside_set_sregs(&s);
 }
 
-static void step(const char *code, size_t len, uint64_t rax, uint64_t rdi)
-{
-	beside_vcpu->regs->rax = rax;
-	beside_vcpu->regs->rdi = rdi;
-	beside_vcpu->regs->rsi = BESIDE_DATA;
-	beside_step(code, len);
-}
-
 /* Return 1 if the page is the old one, or 2. */
 static uint64_t use(bool fetch)
 {
@@ -153,7 +145,7 @@ static uint64_t use(bool fetch)
 	struct engine_exit exit;
 
 	if (!fetch) {
-		step(LOAD, 3, 0, VA);
+		beside_step_with(LOAD, 3, 0, VA);
 		return beside_vcpu->regs->rax >> 8 & 0xff;
 	}
 	beside_vcpu->regs->rip = VA;
@@ -162,17 +154,6 @@ static uint64_t use(bool fetch)
 	beside_engine->step(beside_vcpu, &hint, &exit);
 	ck_assert_int_eq(exit.kind, ENGINE_EXIT_NONE);
 	return beside_vcpu->regs->rax;
-}
-
-static void reload(void)
-{
-	size_t bytes = beside_engine->save(beside_vcpu, NULL, 0);
-	void *state = malloc(bytes);
-
-	ck_assert_ptr_nonnull(state);
-	ck_assert_uint_eq(beside_engine->save(beside_vcpu, state, bytes), bytes);
-	ck_assert_int_eq(beside_engine->load(beside_vcpu, state, bytes), 0);
-	free(state);
 }
 
 static void check_row(const struct row *r, bool fetch, bool snapshot)
@@ -186,12 +167,12 @@ static void check_row(const struct row *r, bool fetch, bool snapshot)
 	if (r->bytes == 3 && !memcmp(r->code, STORE, 3))
 		beside_put64(entry_at(TABLE, VA), 0);
 	beside_put(BESIDE_DATA, descriptor, sizeof(descriptor));
-	step(r->code, r->bytes, r->rax, r->address);
+	beside_step_with(r->code, r->bytes, r->rax, r->address);
 	map(r, true);
 	if (snapshot)
-		reload();
+		beside_reload();
 	if (beside_sregs().cr4 & PCIDE)
-		step(MOV_CR3, 3, BASE | KEEP, 0);
+		beside_step_with(MOV_CR3, 3, BASE | KEEP, 0);
 	ck_assert_msg(use(fetch) == (r->keeps ? 1 : 2), "%s, %s, %s", r->text,
 		      fetch ? "fetch" : "load", snapshot ? "snapshot" : "no snapshot");
 }
@@ -242,24 +223,24 @@ START_TEST(capacity)
 
 	set_up(&rows[0]);
 	for (i = 0; i < 64; i++) {
-		step(MOV_CR3, 3, (i & 1 ? PML4 : BESIDE_PML4) | (i % 12 + 5) | KEEP, 0);
+		beside_step_with(MOV_CR3, 3, (i & 1 ? PML4 : BESIDE_PML4) | (i % 12 + 5) | KEEP, 0);
 		ck_assert_uint_eq(use(i & 2), i & 1 ? 2 : 1);
 	}
-	step(MOV_CR3, 3, BASE, 0);
+	beside_step_with(MOV_CR3, 3, BASE, 0);
 	for (i = 0; i < 512; i++)
 		beside_put64(TABLE + 8 * i, (i & 1 ? NEW : OLD) | 7);
 	for (i = 0; i < 512 * 20; i++) {
 		if (i % 512 == 0)
-			step(MOV_CR3, 3, BESIDE_PML4 | (i / 512 + 100) | KEEP, 0);
-		step(LOAD, 3, 0, BESIDE_WINDOW + (i % 512 << 12));
+			beside_step_with(MOV_CR3, 3, BESIDE_PML4 | (i / 512 + 100) | KEEP, 0);
+		beside_step_with(LOAD, 3, 0, BESIDE_WINDOW + (i % 512 << 12));
 		ck_assert_uint_eq(beside_vcpu->regs->rax >> 8 & 0xff, i & 1 ? 2 : 1);
 	}
 	/* The entries of the first PCID have made room, so the accessed bits are set again. */
 	for (i = 0; i < 512; i++)
 		beside_put64(TABLE + 8 * i, NEW | 7);
-	step(MOV_CR3, 3, BESIDE_PML4 | 100 | KEEP, 0);
+	beside_step_with(MOV_CR3, 3, BESIDE_PML4 | 100 | KEEP, 0);
 	for (i = 0; i < 512; i++) {
-		step(LOAD, 3, 0, BESIDE_WINDOW + (i << 12));
+		beside_step_with(LOAD, 3, 0, BESIDE_WINDOW + (i << 12));
 		ck_assert_uint_eq(beside_vcpu->regs->rax >> 8 & 0xff, 2);
 	}
 }
