@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The TIP of compiled code. The code is decoded, and called with random states of a unit. Each call
- * must have the effect of vpt_pt_event(), or none.
+ * The TIP and TNT packets of compiled code. The code is decoded, and called with random states of a unit.
+ * Each call must have the effect of vpt_pt_event(), or none.
  */
 #include "lib/guestmem.h"
 #include "lib/suite.h"
@@ -11,12 +11,14 @@
 #include <string.h>
 
 #include "soft/compile/compiler.h"
+#include "soft/soft.h"
 #include "vpt/pt.h"
 
 #define REGION	    0x10000u
 #define REGION_SIZE 0x1000u
 #define STEPS	    40000u
-#define CODE_BYTES  0x1000u
+#define CODE_BYTES  0x8000u
+#define TARGETS	    64u
 #define CTL \
 	(VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) | VPT_CTL_MASK(BRANCH_EN))
 
@@ -27,32 +29,104 @@ struct unit {
 };
 
 static struct soft_compiler compiler;
-static const uint8_t *code, *slow, *end; /* of the code, where it is written */
-static bool (*put_tip)(struct vpt_pt *pt, uint64_t to);
 
-/* Make a function of the code: RDI and RSI are its arguments, and it returns 0 or 1 in EAX. */
-static void setup(void)
+/* Code that puts a TIP, where it is written. */
+struct code {
+	const uint8_t *at, *slow, *end;
+	bool (*put)(struct vpt_pt *pt, uint64_t to);
+	uint64_t to; /* the only address that it takes; 0: each */
+};
+
+/* To any address, and to known ones. */
+static struct code any, known[TARGETS];
+
+/* Outcomes in SOFT_TNT, and in memory with two registers. The argument has `open` and `tnt_limit`. */
+static const uint8_t by[] = {SOFT_TNT, H_R10, H_RCX};
+static bool (*put_outcome[2 * sizeof(by)])(struct soft *c);
+
+static uint64_t next_ip(uint64_t ip, uint64_t *seed);
+
+static void *here(void)
+{
+	return (void *)(compiler.region.executable + (compiler.e.at - compiler.region.writable));
+}
+
+static void keep_tnt(bool save)
+{
+	e8(&compiler.e, 0x41);
+	e8(&compiler.e, (save ? 0x50 : 0x58) | (SOFT_TNT & 7)); /* push, pop */
+}
+
+/* Return 0 or 1 from a function that has saved SOFT_TNT. */
+static void leave(bool result)
+{
+	keep_tnt(false);
+	e_const(&compiler.e, H_RAX, result);
+	e8(&compiler.e, 0xc3);
+}
+
+static void make_tip(struct code *code, uint64_t to)
 {
 	struct soft_slow jumps = {.count = 0};
 	struct soft_emit *e = &compiler.e;
 	unsigned int i;
+
+	code->to = to;
+	code->put = (bool (*)(struct vpt_pt *, uint64_t))here();
+	keep_tnt(true);
+	e_rr(e, SOFT_SIZE64, 0x89, H_RDI, H_RAX);
+	e_rr(e, SOFT_SIZE64, 0x89, H_RSI, H_R11);
+	e_rm(e, SOFT_SIZE64, 0x8b, SOFT_TNT, H_RAX, SOFT_AT_GATE(tnt));
+	code->at = e->at;
+	if (to)
+		soft_emit_tip_to(&compiler, &jumps, to);
+	else
+		soft_emit_tip(&compiler, &jumps);
+	code->end = e->at;
+	if (to)
+		e_rm(e, SOFT_SIZE64, 0x89, SOFT_TNT, H_RAX, SOFT_AT_GATE(tnt));
+	leave(true);
+	code->slow = e->at;
+	for (i = 0; i < jumps.count; i++)
+		e_aim(e, jumps.from[i]);
+	leave(false);
+}
+
+static void make_outcome(unsigned int index)
+{
+	struct soft_emit *e = &compiler.e;
+
+	put_outcome[index] = (bool (*)(struct soft *))here();
+	compiler.fulls = 0;
+	compiler.held.tnt = by[index / 2] == SOFT_TNT;
+	keep_tnt(true);
+	soft_emit_open(&compiler);
+	e_rm(e, SOFT_SIZE64, 0x8b, SOFT_TNT, H_RAX, SOFT_AT_GATE(tnt));
+	soft_emit_outcome(&compiler, index & 1, NULL, by[index / 2]);
+	if (compiler.held.tnt)
+		e_rm(e, SOFT_SIZE64, 0x89, SOFT_TNT, H_RAX, SOFT_AT_GATE(tnt));
+	leave(true);
+	soft_outcomes_aim(&compiler, 0);
+	leave(false);
+	soft_outcomes_emit(&compiler);
+}
+
+static void setup(void)
+{
+	uint64_t seed = 3, to = 0x1000;
+	unsigned int i;
 	void *run;
 
 	ck_assert_int_eq(soft_region_create(&compiler.region, CODE_BYTES), 0);
-	e->at = soft_region_at(&compiler.region, &run);
-	e_rr(e, SOFT_SIZE64, 0x89, H_RDI, H_RAX);
-	e_rr(e, SOFT_SIZE64, 0x89, H_RSI, H_R11);
-	code = e->at;
-	soft_emit_tip(&compiler, &jumps);
-	end = e->at;
-	e_const(e, H_RAX, 1);
-	e8(e, 0xc3);
-	slow = e->at;
-	for (i = 0; i < jumps.count; i++)
-		e_aim(e, jumps.from[i]);
-	e_const(e, H_RAX, 0);
-	e8(e, 0xc3);
-	put_tip = (bool (*)(struct vpt_pt *, uint64_t))(uintptr_t)run;
+	compiler.e.at = soft_region_at(&compiler.region, &run);
+	make_tip(&any, 0);
+	for (i = 0; i < TARGETS; i++) {
+		to = next_ip(to, &seed);
+		make_tip(&known[i], to);
+	}
+	for (i = 0; i < 2 * sizeof(by); i++)
+		make_outcome(i);
+	ck_assert_uint_le((size_t)(compiler.e.at - compiler.region.writable), CODE_BYTES);
 }
 
 static void teardown(void)
@@ -173,19 +247,34 @@ static const struct {
 	{"a range", 1ull << VPT_CTL_ADDR0_CFG_SHIFT, false, false},
 };
 
+static void compare(const struct unit *a, const struct unit *b)
+{
+	/* With DisTNT a gate gathers outcomes that nobody sends. */
+	if (!a->pt.dis_tnt)
+		ck_assert_uint_eq(a->pt.gate.tnt, b->pt.gate.tnt);
+	ck_assert_uint_eq(a->pt.gate.state, b->pt.gate.state);
+	ck_assert_uint_eq(a->pt.last_ip, b->pt.last_ip);
+	ck_assert_uint_eq(a->pt.psb_bytes, b->pt.psb_bytes);
+	ck_assert_int_eq(a->pt.out.cur - a->pt.out.end, b->pt.out.cur - b->pt.out.end);
+	ck_assert(guestmem_same(&a->mem, &b->mem));
+}
+
 START_TEST(same_packets)
 {
-	struct unit *a = new_unit(rows[_i].changed, rows[_i].defers),
-		    *b = new_unit(rows[_i].changed, rows[_i].defers);
+	const unsigned int row = (unsigned int)_i / 2;
+	struct unit *a = new_unit(rows[row].changed, rows[row].defers),
+		    *b = new_unit(rows[row].changed, rows[row].defers);
 	unsigned int i, taken = 0, left = 0;
-	uint64_t seed = 7 + (uint64_t)_i, ip = 0x1000;
+	uint64_t seed = 7 + row, ip = 0x1000;
 	struct vpt_pt before;
 
 	for (i = 0; i < STEPS; i++) {
+		const struct code *code = _i & 1 ? &known[random_of(&seed, TARGETS)] : &any;
+
 		outcomes(a, b, &seed);
-		ip = next_ip(ip, &seed);
+		ip = code->to ? code->to : next_ip(ip, &seed);
 		before = a->pt;
-		if (put_tip(&a->pt, ip)) {
+		if (code->put(&a->pt, ip)) {
 			taken++;
 		} else {
 			left++;
@@ -194,15 +283,10 @@ START_TEST(same_packets)
 			report(a, ip);
 		}
 		report(b, ip);
-		ck_assert_uint_eq(a->pt.gate.tnt, b->pt.gate.tnt);
-		ck_assert_uint_eq(a->pt.gate.state, b->pt.gate.state);
-		ck_assert_uint_eq(a->pt.last_ip, b->pt.last_ip);
-		ck_assert_uint_eq(a->pt.psb_bytes, b->pt.psb_bytes);
-		ck_assert_int_eq(a->pt.out.cur - a->pt.out.end, b->pt.out.cur - b->pt.out.end);
-		ck_assert(guestmem_same(&a->mem, &b->mem));
+		compare(a, b);
 	}
-	ck_assert_msg(rows[_i].takes ? taken > left : !taken, "%s: %u of %u", rows[_i].name, taken,
-		      STEPS);
+	ck_assert_msg(rows[row].takes ? taken > STEPS / 4 : !taken, "%s: %u of %u", rows[row].name,
+		      taken, STEPS);
 	ck_assert_uint_gt(left, 0);
 	free_unit(a);
 	free_unit(b);
@@ -210,47 +294,111 @@ START_TEST(same_packets)
 }
 END_TEST
 
+static void report_cond(struct unit *u, bool taken)
+{
+	struct vpt_event event;
+
+	vpt_event_cond(&event, 0x1000, 0x2000, 0x1002, taken);
+	vpt_pt_event(&u->pt, &event);
+}
+
+/* An engine looks at the gate again behind each call of the unit. */
+static bool put(struct soft *c, struct unit *u, unsigned int index)
+{
+	struct vpt_gate *gate = &u->pt.gate;
+
+	c->open = vpt_gate_is_open(gate) ? gate : &c->closed.gate;
+	c->tnt_limit = c->open->tnt_full / 2;
+	return put_outcome[index](c);
+}
+
+START_TEST(same_outcomes)
+{
+	const unsigned int row = (unsigned int)_i / sizeof(by),
+			   which = (unsigned int)_i % sizeof(by);
+	const bool open = rows[row].takes || rows[row].defers ||
+			  rows[row].changed & (VPT_CTL_MASK(DIS_TNT) | VPT_CTL_MASK(CYC_EN));
+	struct unit *a = new_unit(rows[row].changed, rows[row].defers),
+		    *b = new_unit(rows[row].changed, rows[row].defers);
+	unsigned int i, taken = 0, left = 0, sent = 0;
+	struct soft *c = calloc(1, sizeof(*c));
+	uint64_t seed = 5 + row;
+	struct vpt_pt before;
+
+	ck_assert_ptr_nonnull(c);
+	for (i = 0; i < STEPS; i++) {
+		const bool outcome = random_of(&seed, 2);
+
+		before = a->pt;
+		if (put(c, a, 2 * which + outcome)) {
+			taken++;
+			sent += a->pt.out.cur != before.out.cur;
+		} else {
+			left++;
+			ck_assert_mem_eq(&before, &a->pt, sizeof(before));
+			report_cond(a, outcome);
+		}
+		report_cond(b, outcome);
+		compare(a, b);
+	}
+	ck_assert_msg(open ? taken > left : !taken, "%s: %u of %u", rows[row].name, taken, STEPS);
+	ck_assert_msg(rows[row].takes ? sent > left : !sent, "%s: %u sent", rows[row].name, sent);
+	ck_assert_uint_gt(left, 0);
+	free(c);
+	free_unit(a);
+	free_unit(b);
+	TEST_PROVES("GEN-TNT-SIZE");
+}
+END_TEST
+
 /* Without a valid last IP, or with a gate that has expired, the code does nothing. */
 START_TEST(no_last_ip)
 {
+	const struct code *code = _i ? &known[0] : &any;
+	const uint64_t to = _i ? code->to : 0x1234;
 	struct unit *u = new_unit(0, false);
 
 	u->pt.last_ip_valid = false;
-	ck_assert(!put_tip(&u->pt, 0x1234));
+	ck_assert(!code->put(&u->pt, to));
 	u->pt.last_ip_valid = true;
-	ck_assert(put_tip(&u->pt, 0x1234));
+	ck_assert(code->put(&u->pt, to));
 	vpt_gate_expire(&u->pt.gate);
-	ck_assert(put_tip(&u->pt, 0x1234));
+	ck_assert(code->put(&u->pt, to));
 	u->pt.gate.state |= VPT_GATE_TIMED;
 	vpt_gate_expire(&u->pt.gate);
-	ck_assert(!put_tip(&u->pt, 0x1234));
+	ck_assert(!code->put(&u->pt, to));
 	free_unit(u);
 }
 END_TEST
 
 /* Check an operand: what compiled code may use and change, and where its jumps lead. */
-static void check_operand(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *op,
-			  const uint8_t *at)
+static void check_operand(const struct code *code, const ZydisDecodedInstruction *insn,
+			  const ZydisDecodedOperand *op, const uint8_t *at)
 {
 	const bool writes = op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
 	ZydisRegister reg;
 
 	if (op->type == ZYDIS_OPERAND_TYPE_MEMORY && op->mem.type == ZYDIS_MEMOP_TYPE_MEM)
-		ck_assert(op->mem.base == ZYDIS_REGISTER_RAX || op->mem.base == ZYDIS_REGISTER_RCX);
+		ck_assert(op->mem.base == ZYDIS_REGISTER_RAX ||
+			  op->mem.base == (code->to ? ZYDIS_REGISTER_R10 : ZYDIS_REGISTER_RCX));
 	if (op->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && op->imm.is_relative)
-		ck_assert_ptr_eq(at + insn->length + op->imm.value.s, slow);
+		ck_assert_ptr_eq(at + insn->length + op->imm.value.s, code->slow);
 	if (op->type != ZYDIS_OPERAND_TYPE_REGISTER || !writes)
 		return;
 	reg = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, op->reg.value);
 	ck_assert_msg(ZydisRegisterGetClass(reg) != ZYDIS_REGCLASS_GPR64 ||
-			      reg == ZYDIS_REGISTER_RCX || reg == ZYDIS_REGISTER_RDX ||
-			      reg == ZYDIS_REGISTER_RSI || reg == ZYDIS_REGISTER_R8 ||
-			      reg == ZYDIS_REGISTER_R9,
+			      (code->to ? reg == ZYDIS_REGISTER_R10 || reg == ZYDIS_REGISTER_R11 ||
+						  reg == ZYDIS_REGISTER_R15
+					: reg == ZYDIS_REGISTER_RCX || reg == ZYDIS_REGISTER_RDX ||
+						  reg == ZYDIS_REGISTER_RSI ||
+						  reg == ZYDIS_REGISTER_R8 ||
+						  reg == ZYDIS_REGISTER_R9),
 		      "writes %s", ZydisRegisterGetString(reg));
 }
 
 START_TEST(reads_back)
 {
+	const struct code *code = _i ? &known[_i - 1] : &any;
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction insn;
 	unsigned int jumps = 0, i;
@@ -260,11 +408,11 @@ START_TEST(reads_back)
 
 	ck_assert(ZYAN_SUCCESS(
 		ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)));
-	for (at = code; at < end; at += insn.length) {
+	for (at = code->at; at < code->end; at += insn.length) {
 		ck_assert(ZYAN_SUCCESS(
-			ZydisDecoderDecodeFull(&decoder, at, (size_t)(end - at), &insn, op)));
+			ZydisDecoderDecodeFull(&decoder, at, (size_t)(code->end - at), &insn, op)));
 		for (i = 0; i < insn.operand_count; i++) {
-			check_operand(&insn, &op[i], at);
+			check_operand(code, &insn, &op[i], at);
 			wrote |= op[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
 				 op[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
 		}
@@ -274,7 +422,7 @@ START_TEST(reads_back)
 			jumps++;
 		}
 	}
-	ck_assert_ptr_eq(at, end);
+	ck_assert_ptr_eq(at, code->end);
 	ck_assert_uint_eq(jumps, 6);
 	ck_assert(wrote);
 }
@@ -286,9 +434,10 @@ Suite *test_suite(void)
 	TCase *t = tcase_create("tip");
 
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, reads_back);
-	tcase_add_test(t, no_last_ip);
-	tcase_add_loop_test(t, same_packets, 0, sizeof(rows) / sizeof(rows[0]));
+	tcase_add_loop_test(t, reads_back, 0, 1 + TARGETS);
+	tcase_add_loop_test(t, no_last_ip, 0, 2);
+	tcase_add_loop_test(t, same_packets, 0, 2 * sizeof(rows) / sizeof(rows[0]));
+	tcase_add_loop_test(t, same_outcomes, 0, sizeof(by) * sizeof(rows) / sizeof(rows[0]));
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -82,9 +82,9 @@ static struct vpt_gate *report_to(const struct soft *c)
 /* Whatever opens or closes the gate is followed by this. */
 static inline __attribute__((always_inline)) void look_at_gate(struct soft *c)
 {
-	static struct vpt_gate closed;
-
-	c->open = c->gate && vpt_gate_is_open(c->gate) ? c->gate : &closed;
+	c->open = c->gate && vpt_gate_is_open(c->gate) ? c->gate : &c->closed.gate;
+	/* One more outcome at most doubles them, and adds 1. All values of tnt_full are even. */
+	c->tnt_limit = c->open->tnt_full / 2;
 }
 
 static inline __attribute__((always_inline)) void set_gate(struct soft *c, struct vpt_gate *gate)

@@ -315,10 +315,11 @@ struct soft {
 	int64_t left; /* instructions until run() ends, less those of blocks that have begun */
 	struct vpt_gate *gate; /* the gate of the observer; NULL if no trace is on */
 	/*
-	 * The same for compiled code of SOFT_BLOCK_TRACED while the gate is open. Otherwise a closed gate,
-	 * without room for an outcome.
+	 * The same for compiled code of SOFT_BLOCK_TRACED while the gate is open. Otherwise `closed`, which
+	 * has no room for an outcome. The gate takes an outcome while those it has are below `tnt_limit`.
 	 */
 	struct vpt_gate *open;
+	uint64_t tnt_limit;
 	struct soft_tlb *tlb;
 	/* Aligned, so that no entry crosses a cache line of the host. */
 	struct soft_jump jump[SOFT_JUMP_SIZE] __attribute__((aligned(64)));
@@ -365,6 +366,7 @@ struct soft {
 	volatile bool interrupted;
 	struct soft_link *missed; /* the link to set when the next block is found */
 	uint64_t debug;		  /* DR6 bits of data breakpoints that were hit */
+	struct vpt_pt closed;	  /* it takes nothing and compresses no RET */
 
 	/* An access that is not one piece of RAM: see soft_rmw(). */
 	uint8_t bounce[64] __attribute__((aligned(64)));

@@ -158,13 +158,11 @@ static void aim_all(struct soft_compiler *g, const struct soft_slow *s)
  * RET that is an outcome: vpt_pt_quick_ret(). Returns in `tip` the jumps of a RET that sends a TIP.
  * Changes RAX and `free`.
  */
-static void record_outcome(struct soft_compiler *g, struct soft_slow *slow, struct soft_slow *tip,
-			   unsigned int free)
+static void record_outcome(struct soft_compiler *g, struct soft_slow *tip, unsigned int free)
 {
 	struct soft_emit *e = &g->e;
 
-	/* A closed gate has no members behind it. */
-	slow->from[slow->count++] = soft_emit_gate(g);
+	soft_emit_open(g);
 	tip->from[tip->count++] = if_no_compression(g);
 	e_rm(e, 2, 0x81, 7, H_RAX, PT(retstack.depth));
 	e32(e, 0);
@@ -175,11 +173,7 @@ static void record_outcome(struct soft_compiler *g, struct soft_slow *slow, stru
 	e32(e, VPT_RETSTACK_SIZE - 1);
 	e_sib(e, SOFT_SIZE64, 0x3b, H_R11, H_RAX, free, 3, PT(retstack.ip));
 	tip->from[tip->count++] = e_jump(e, SOFT_JNE);
-	e_rm(e, SOFT_SIZE64, 0x8b, free, H_RAX, SOFT_AT_GATE(tnt));
-	e_sib(e, SOFT_SIZE64, 0x8d, free, free, free, 0, 1);
-	e_rm(e, SOFT_SIZE64, 0x3b, free, H_RAX, SOFT_AT_GATE(tnt_full));
-	slow->from[slow->count++] = e_jump(e, SOFT_JAE);
-	e_rm(e, SOFT_SIZE64, 0x89, free, H_RAX, SOFT_AT_GATE(tnt));
+	soft_emit_outcome(g, true, NULL, free);
 	e_rm(e, 2, 0xff, 1, H_RAX, PT(retstack.top));
 	e_rm(e, 2, 0xff, 1, H_RAX, PT(retstack.depth));
 }
@@ -192,9 +186,10 @@ static void record_ret(struct soft_compiler *g, const struct soft_uop *u)
 {
 	struct soft_slow slow = {.count = 0}, tip = {.count = 0};
 	struct soft_emit *e = &g->e;
+	const unsigned int full = g->fulls;
 	uint8_t *done[3];
 
-	record_outcome(g, &slow, &tip, H_RCX);
+	record_outcome(g, &tip, H_RCX);
 	done[0] = e_jump(e, SOFT_ALWAYS);
 	aim_all(g, &tip);
 	soft_emit_tip(g, &slow);
@@ -203,6 +198,7 @@ static void record_ret(struct soft_compiler *g, const struct soft_uop *u)
 	e32(e, 0);
 	done[2] = e_jump(e, SOFT_ALWAYS);
 	aim_all(g, &slow);
+	soft_outcomes_aim(g, full);
 	leave_to(g, u, (const void *)(uintptr_t)soft_ret_to);
 	e_aim(e, done[0]);
 	e_aim(e, done[1]);
@@ -243,18 +239,15 @@ static void record_tip_inside(struct soft_compiler *g, const struct soft_uop *u,
 {
 	struct soft_slow slow = {.count = 0};
 	struct soft_exit *exit;
-	uint8_t *done;
 
-	soft_hold_free_tip(g);
+	soft_hold_lend_tnt(g);
 	exit = soft_exit_add(g, fn, u);
 	exit->rdx = to;
-	e_rm(&g->e, SOFT_SIZE64, 0x8b, H_RAX, H_RDI, SOFT_AT(open));
-	soft_emit_tip(g, &slow);
-	done = e_jump(&g->e, SOFT_ALWAYS);
-	aim_all(g, &slow);
-	exit->from[0] = e_jump(&g->e, SOFT_ALWAYS);
-	e_aim(&g->e, done);
-	soft_hold_load_tip(g);
+	g->live = false;
+	soft_emit_open(g);
+	soft_emit_tip_to(g, &slow, to);
+	soft_hold_return_tnt(g);
+	memcpy(exit->from, slow.from, sizeof(exit->from));
 }
 
 /* The ways of the three indirect branches to a block of the unit. The target in R11 is this block. */
@@ -264,7 +257,7 @@ static void ret_inside(struct soft_compiler *g, const struct soft_uop *u, unsign
 	if (soft_needs_flags(g, u, link))
 		soft_flags_store(g);
 	if (g->traced)
-		record_outcome(g, other, other, H_R10);
+		record_outcome(g, other, H_R10);
 	g->live = false;
 	soft_hold_move_rsp(g, (int32_t)(8 + u->imm));
 	soft_hold_flush_rest(g);
@@ -294,7 +287,6 @@ static void call_inside(struct soft_compiler *g, const struct soft_uop *u, unsig
 		soft_flags_store(g);
 	soft_hold_flush_rest(g);
 	if (g->traced) {
-		e_const(&g->e, H_R11, to);
 		record_tip_inside(g, u, to, (const void *)(uintptr_t)soft_call_to);
 		plain = if_no_compression(g);
 		remember(g, u->ip + u->len);
@@ -314,6 +306,7 @@ static void try_inside(struct soft_compiler *g, const struct soft_uop *u,
 	for (link = 0; link < SOFT_LINKS; link++) {
 		const struct soft_held held = g->held;
 		const struct soft_reach reach = g->reach;
+		const unsigned int full = g->fulls;
 		struct soft_slow other = {.count = 1};
 
 		if (!is_inside(g, u, link, &to))
@@ -321,6 +314,7 @@ static void try_inside(struct soft_compiler *g, const struct soft_uop *u,
 		other.from[0] = if_not(g, to);
 		way(g, u, link, to, &other);
 		aim_all(g, &other);
+		soft_outcomes_aim(g, full);
 		g->held = held;
 		g->reach = reach;
 		g->live = false;

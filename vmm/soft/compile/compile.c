@@ -131,13 +131,6 @@ static void emit_block(struct soft_compiler *g, unsigned int index)
 	}
 }
 
-static void aim_at(const uint8_t *to, uint8_t *from)
-{
-	int32_t distance = (int32_t)(to - from);
-
-	memcpy(from - sizeof(distance), &distance, sizeof(distance));
-}
-
 /* Code out of line that enters the unit. From here on it is what the micro-operations do. */
 static void emit_entries(struct soft_compiler *g)
 {
@@ -148,10 +141,10 @@ static void emit_entries(struct soft_compiler *g)
 		const struct soft_entry *entry = &g->entry[i];
 		const uint8_t *at = entry->label;
 
-		if (entry->fixed && g->fixed_slots) {
+		if (entry->fixed && (g->fixed_slots || g->pool < SOFT_POOL)) {
 			at = g->e.at;
 			soft_hold_load_fixed(g);
-			aim_at(entry->label, e_jump(&g->e, SOFT_ALWAYS));
+			e_aim_at(entry->label, e_jump(&g->e, SOFT_ALWAYS));
 		}
 		entry->u->fn = (soft_uop_fn)(uintptr_t)(executable + (at - writable));
 	}
@@ -165,18 +158,19 @@ void soft_compile(struct soft *c, struct soft_block *b)
 
 	if (!soft_compiler_has_room(g))
 		return;
-	g->exits = g->entries = g->fixups = g->refills = 0;
-	soft_hold_choose(g, soft_unit_collect(c, g, b));
+	g->exits = g->entries = g->fixups = g->refills = g->fulls = 0;
 	g->mode = b->mode;
 	g->traced = b->mode & SOFT_BLOCK_TRACED;
+	soft_hold_choose(g, soft_unit_collect(c, g, b));
 	g->e.at = soft_region_at(&g->region, &run);
 	for (i = 0; i < g->blocks; i++)
 		emit_block(g, i);
 	soft_sites_emit(g);
+	soft_outcomes_emit(g);
 	soft_exits_emit(g);
 	emit_entries(g);
 	for (i = 0; i < g->fixups; i++)
-		aim_at(g->label[g->fixup[i].block], g->fixup[i].from);
+		e_aim_at(g->label[g->fixup[i].block], g->fixup[i].from);
 	soft_region_take(&g->region, g->e.at);
 }
 

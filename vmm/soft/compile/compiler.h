@@ -35,7 +35,8 @@ enum {
 
 #define SOFT_UNIT_BLOCKS 32u /* the most blocks of a unit */
 #define SOFT_UNIT_UOPS	 512u
-#define SOFT_POOL	 11u /* host registers that can hold guest registers */
+#define SOFT_POOL	 11u   /* host registers that can hold guest registers */
+#define SOFT_TNT	 H_R15 /* or the outcomes of the gate: see soft_held.tnt */
 
 /* A step says what an instruction did to the flags. Its registers have not changed since. */
 enum soft_step_kind {
@@ -59,6 +60,7 @@ struct soft_step {
 };
 
 #define SOFT_STEPS 3u
+#define SOFT_SLOW  8u /* the most jumps to one place out of line */
 
 /* The guest's flags: those in memory, changed by these steps in their order. */
 struct soft_flags {
@@ -70,15 +72,17 @@ struct soft_flags {
 struct soft_held {
 	uint8_t slot[SOFT_POOL]; /* the slot of the guest register, SOFT_R_SLOTS if none */
 	uint32_t dirty;		 /* a bit for each that may differ from memory */
+	bool tnt;		 /* SOFT_TNT has the outcomes of soft.open, which has old ones */
 	struct soft_flags flags;
 };
 
 /* Code out of line that leaves the unit for a function with the arguments rdi, rsi and rdx. */
 struct soft_exit {
-	uint8_t *from[2]; /* the jumps: see e_aim(); NULL if there is none */
+	uint8_t *from[SOFT_SLOW]; /* the jumps: see e_aim(); NULL if there is none */
+	uint8_t *spent;		  /* the jump if the budget is */
 	const void *fn;
 	uint64_t rsi, rdx;
-	int32_t taken; /* from[1]: from the budget, to give back; -1: in R11 */
+	int32_t taken; /* from the budget, to give back; -1: in R11 */
 	struct soft_held held;
 };
 
@@ -120,7 +124,7 @@ struct soft_operand {
 
 /* Jumps to code that gives up what the code before them began: see e_aim(). */
 struct soft_slow {
-	uint8_t *from[12];
+	uint8_t *from[SOFT_SLOW];
 	unsigned int count;
 };
 
@@ -133,6 +137,15 @@ struct soft_refill {
 	unsigned int bytes;
 	unsigned int exit; /* if the TLB has no entry */
 	bool write;
+};
+
+/* Code out of line that sends the outcomes: tnt.c. */
+struct soft_full {
+	uint8_t *from, *back;
+	const uint8_t *other;	/* where it goes to if it cannot, or */
+	struct soft_exit *exit; /* this, if it is not NULL */
+	uint8_t by;		/* the register of the outcomes; other than SOFT_TNT: a copy */
+	bool taken;
 };
 
 struct soft_compiler {
@@ -150,7 +163,8 @@ struct soft_compiler {
 	struct soft_entry entry[SOFT_UNIT_UOPS];
 	struct soft_fixup fixup[SOFT_LINKS * SOFT_UNIT_BLOCKS];
 	struct soft_refill refill[SOFT_UNIT_UOPS + 8 * SOFT_UNIT_BLOCKS];
-	unsigned int exits, entries, fixups, refills;
+	struct soft_full full[SOFT_LINKS * SOFT_UNIT_BLOCKS];
+	unsigned int exits, entries, fixups, refills, fulls;
 
 	/*
 	 * The slots that hold[0] and so on always have in a fixed run: see soft_hold_begin(). At the
@@ -163,6 +177,7 @@ struct soft_compiler {
 	/* Of the run in progress: the registers that the host holds. */
 	struct soft_held held;
 	uint32_t used[SOFT_POOL], clock;
+	unsigned int pool;  /* how many host registers can hold guest registers */
 	unsigned int fixed; /* how many are fixed */
 	bool live;	    /* the host's flags are the guest's */
 	uint32_t mode;	    /* of the unit's blocks */
@@ -186,14 +201,12 @@ unsigned int soft_hold(struct soft_compiler *g, unsigned int slot, bool load);
 void soft_hold_changed(struct soft_compiler *g, unsigned int slot);
 /* RSP += distance. */
 void soft_hold_move_rsp(struct soft_compiler *g, int32_t distance);
-/* Store what has changed, and the flags. */
+/* Store what has changed, the flags and the outcomes, before the code leaves the unit. */
 void soft_hold_flush(struct soft_compiler *g);
 /* Store what has changed except the fixed registers. Keeps the host's flags. */
 void soft_hold_flush_rest(struct soft_compiler *g);
+/* Load what all blocks of the unit have in registers: where code enters it. Changes RAX. */
 void soft_hold_load_fixed(struct soft_compiler *g);
-/* Store the registers that soft_emit_tip() changes, and load those again that are fixed. */
-void soft_hold_free_tip(struct soft_compiler *g);
-void soft_hold_load_tip(struct soft_compiler *g);
 /* Returns true if this host register has the guest register. */
 bool soft_holds(const struct soft_compiler *g, unsigned int slot, unsigned int host);
 /* Return how many registers are neither fixed nor needed for flags. */
@@ -202,6 +215,14 @@ unsigned int soft_hold_spare(const struct soft_compiler *g);
 unsigned int soft_hold_host(unsigned int place);
 /* Store those of these places of the pool that have changed. */
 void soft_hold_store(struct soft_emit *e, const struct soft_held *held, uint32_t these);
+/* Store SOFT_TNT if it has the outcomes. Changes RAX. */
+void soft_hold_store_tnt(struct soft_emit *e, const struct soft_held *held);
+/*
+ * SOFT_TNT := the outcomes for as long as a TIP takes, if a guest register is there. RAX is the gate when
+ * it returns to that.
+ */
+void soft_hold_lend_tnt(struct soft_compiler *g);
+void soft_hold_return_tnt(struct soft_compiler *g);
 
 /* exit.c */
 /* Leave for the function of u if this condition of the host's flags holds. */
@@ -283,6 +304,20 @@ uint8_t *soft_emit_gate(struct soft_compiler *g);
 /* Jump to a function, with RDI and RSI as its arguments. */
 void soft_emit_jump(struct soft_compiler *g, const void *fn);
 
+/* tnt.c */
+/*
+ * Append an outcome to SOFT_TNT, or with `by`, which is R10 or RCX, to those in memory. Changes RAX, `by`
+ * and one of R10, R11 and RDX. If it makes a packet that the unit cannot take here, the code leaves by
+ * `exit`, and has changed nothing but RAX and `by`. Without an exit it jumps to where
+ * soft_outcomes_aim() is called.
+ */
+void soft_emit_outcome(struct soft_compiler *g, bool taken, struct soft_exit *exit,
+		       unsigned int by);
+/* Aim the jumps of those from number `first` on at the current place. */
+void soft_outcomes_aim(struct soft_compiler *g, unsigned int first);
+/* Emit the code out of line that sends whole packets. */
+void soft_outcomes_emit(struct soft_compiler *g);
+
 /* tip.c */
 /*
  * Put a TIP to the address in R11 into the output of the gate in RAX. Changes RCX, RDX, RSI, R8 and R9,
@@ -290,6 +325,8 @@ void soft_emit_jump(struct soft_compiler *g, const void *fn);
  * else.
  */
 void soft_emit_tip(struct soft_compiler *g, struct soft_slow *slow);
+/* The same for a TIP to a known address and the outcomes in SOFT_TNT. Changes R10 and R11. */
+void soft_emit_tip_to(struct soft_compiler *g, struct soft_slow *slow, uint64_t to);
 
 /* calls.c */
 /* Emit the end of a block: K_CALL, K_RET, K_JUMP_TO, K_CALL_TO. */

@@ -236,11 +236,8 @@ bool soft_changes(const struct soft_uop *u, unsigned int slot)
 /* Returns true if the end of a block, which is no outcome, leads to code that does not need flags. */
 static bool end_is_inside(const struct soft_compiler *g, const struct soft_uop *u)
 {
-	unsigned int op = SOFT_KIND_OP(u->kind), link;
+	unsigned int link;
 
-	/* A TIP needs the registers of the steps. */
-	if (g->traced && (op == SOFT_K_JUMP_TO || op == SOFT_K_CALL_TO))
-		return false;
 	for (link = 0; link < SOFT_LINKS; link++)
 		if (!soft_needs_flags(g, u, link))
 			return true;
@@ -282,7 +279,7 @@ static bool can_keep(const struct soft_compiler *g, const struct soft_step *s)
 {
 	unsigned int i, kept = 0, others = 0;
 
-	for (i = g->fixed; i < SOFT_POOL; i++) {
+	for (i = g->fixed; i < g->pool; i++) {
 		unsigned int host = soft_hold_host(i);
 
 		if (host == s->a || host == s->b)

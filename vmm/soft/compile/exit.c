@@ -30,16 +30,17 @@ static void give_back(struct soft_emit *e, const struct soft_exit *exit)
 void soft_exits_emit(struct soft_compiler *g)
 {
 	struct soft_emit *e = &g->e;
-	unsigned int i;
+	unsigned int i, k;
 
 	for (i = 0; i < g->exits; i++) {
 		const struct soft_exit *exit = &g->exit[i];
 
-		if (exit->from[1])
-			e_aim(e, exit->from[1]), give_back(e, exit);
-		if (exit->from[0])
-			e_aim(e, exit->from[0]);
+		if (exit->spent)
+			e_aim(e, exit->spent), give_back(e, exit);
+		for (k = 0; k < SOFT_SLOW && exit->from[k]; k++)
+			e_aim(e, exit->from[k]);
 		soft_hold_store(e, &exit->held, ~0u);
+		soft_hold_store_tnt(e, &exit->held);
 		soft_flags_emit(e, &exit->held.flags);
 		e_const(e, H_RSI, exit->rsi);
 		e_const(e, H_RDX, exit->rdx);

@@ -33,7 +33,7 @@ static void follow_inside(struct soft_compiler *g, struct soft_exit *exit, unsig
 	exit->taken = g->block[block]->insns;
 	e_rm(e, SOFT_SIZE64, 0x81, 5, H_RDI, SOFT_AT(left)); /* sub */
 	e32(e, (uint32_t)exit->taken);
-	exit->from[1] = e_jump(e, SOFT_JL);
+	exit->spent = e_jump(e, SOFT_JL);
 	go(g, block);
 }
 
@@ -66,7 +66,7 @@ void soft_emit_follow(struct soft_compiler *g, const struct soft_uop *u, unsigne
 	exit->taken = -1;
 	e_rm(e, SOFT_SIZE64, 0x63, H_R11, H_R10, SOFT_AT_LINK(insns)); /* movsxd */
 	e_rm(e, SOFT_SIZE64, 0x29, H_R11, H_RDI, SOFT_AT(left));
-	exit->from[1] = e_jump(e, SOFT_JL);
+	exit->spent = e_jump(e, SOFT_JL);
 	e_rm(e, SOFT_SIZE64, 0x8b, H_RSI, H_R10, SOFT_AT_LINK(first));
 	e8(e, 0xff), e8(e, 0x26); /* jmp [rsi] */
 }
@@ -76,17 +76,11 @@ void soft_emit_open(struct soft_compiler *g)
 	e_rm(&g->e, SOFT_SIZE64, 0x8b, H_RAX, H_RDI, SOFT_AT(open));
 }
 
-/* RAX := the gate. The zero flag is set if it is closed. */
-static void test_gate(struct soft_compiler *g)
+uint8_t *soft_emit_gate(struct soft_compiler *g)
 {
 	soft_emit_open(g);
 	e_rm(&g->e, 0, 0xf6, 0, H_RAX, SOFT_AT_GATE(state));
 	e8(&g->e, VPT_GATE_OPEN);
-}
-
-uint8_t *soft_emit_gate(struct soft_compiler *g)
-{
-	test_gate(g);
 	return e_jump(&g->e, SOFT_JE);
 }
 
@@ -94,16 +88,9 @@ uint8_t *soft_emit_gate(struct soft_compiler *g)
 static void record(struct soft_compiler *g, const struct soft_uop *u, bool taken)
 {
 	struct soft_exit *slow = soft_exit_add(g, (const void *)(uintptr_t)soft_cond_slow, u);
-	struct soft_emit *e = &g->e;
 
 	slow->rdx = taken;
-	soft_emit_open(g);
-	e_rm(e, SOFT_SIZE64, 0x8b, H_R10, H_RAX, SOFT_AT_GATE(tnt));
-	e_sib(e, SOFT_SIZE64, 0x8d, H_R10, H_R10, H_R10, 0, taken);
-	e_rm(e, SOFT_SIZE64, 0x3b, H_R10, H_RAX, SOFT_AT_GATE(tnt_full));
-	slow->from[0] = e_jump(e, SOFT_JAE);
-	e_rm(e, SOFT_SIZE64, 0x89, H_R10, H_RAX, SOFT_AT_GATE(tnt));
-	g->live = false;
+	soft_emit_outcome(g, taken, slow, H_R10);
 }
 
 bool soft_needs_flags(const struct soft_compiler *g, const struct soft_uop *u, unsigned int link)
@@ -155,7 +142,8 @@ static void follow(struct soft_compiler *g, const struct soft_uop *u, unsigned i
 static void jmp(struct soft_compiler *g, const struct soft_uop *u)
 {
 	if (g->traced) {
-		test_gate(g);
+		e_rm(&g->e, SOFT_SIZE64, 0x83, 7, H_RDI, SOFT_AT(tnt_limit)); /* cmp */
+		e8(&g->e, 0);
 		g->live = false;
 		soft_leave_if(g, SOFT_JE, u);
 	}

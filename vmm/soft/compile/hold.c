@@ -3,14 +3,11 @@
 #include "soft/compile/plain.h"
 
 /*
- * The last are those that soft_emit_tip() changes. RSP is the host's stack, RDI the
- * processor, and RAX, R10 and R11 are free for each micro-operation.
+ * RSP is the host's stack, RDI the processor, and RAX, R10 and R11 are free for each micro-operation. The
+ * last one can be SOFT_TNT.
  */
-static const uint8_t pool[SOFT_POOL] = {H_RBX, H_RBP, H_R12, H_R13, H_R14, H_R15,
-					H_RCX, H_RDX, H_RSI, H_R8,  H_R9};
-
-/* From here on soft_emit_tip() changes them. */
-#define POOL_TIP 6u
+static const uint8_t pool[SOFT_POOL] = {H_RBX, H_RBP, H_R12, H_R13, H_R14, H_RCX,
+					H_RDX, H_RSI, H_R8,  H_R9,  H_R15};
 
 /* If not all registers of a unit fit, so many of the pool serve the rest. */
 #define SPARE 3u
@@ -65,6 +62,7 @@ void soft_hold_choose(struct soft_compiler *g, bool linked)
 	unsigned int i, k, distinct = 0, most;
 
 	g->fixed_slots = g->fixed_changed = 0;
+	g->pool = SOFT_POOL;
 	if (!linked)
 		return;
 	for (i = 0; i < g->blocks; i++)
@@ -73,7 +71,9 @@ void soft_hold_choose(struct soft_compiler *g, bool linked)
 	uses[SOFT_R_ZERO] = 0;
 	for (i = 0; i < SOFT_R_SLOTS; i++)
 		distinct += uses[i] != 0;
-	most = distinct <= SOFT_POOL ? distinct : SOFT_POOL - SPARE;
+	/* A unit that needs just all of them keeps them for its registers. */
+	g->pool -= g->traced && distinct != SOFT_POOL;
+	most = distinct <= g->pool ? distinct : g->pool - SPARE;
 	for (i = 0; i < most; i++) {
 		unsigned int slot = most_used(uses);
 
@@ -93,6 +93,7 @@ void soft_hold_begin(struct soft_compiler *g, const struct soft_uop *end, bool f
 	g->clock = 0;
 	g->live = false;
 	g->fixed = fixed ? g->fixed_slots : 0;
+	g->held.tnt = fixed && g->pool < SOFT_POOL;
 	memcpy(g->held.slot, g->fixed_slot, g->fixed);
 }
 
@@ -114,7 +115,7 @@ unsigned int soft_hold_spare(const struct soft_compiler *g)
 {
 	unsigned int i, spare = 0;
 
-	for (i = g->fixed; i < SOFT_POOL; i++)
+	for (i = g->fixed; i < g->pool; i++)
 		spare += !soft_flags_use(&g->held.flags, pool[i]);
 	return spare;
 }
@@ -128,12 +129,41 @@ void soft_hold_store(struct soft_emit *e, const struct soft_held *held, uint32_t
 			e_rm(e, SOFT_SIZE64, 0x89, pool[i], H_RDI, SOFT_AT_SLOT(held->slot[i]));
 }
 
+void soft_hold_store_tnt(struct soft_emit *e, const struct soft_held *held)
+{
+	if (!held->tnt)
+		return;
+	e_rm(e, SOFT_SIZE64, 0x8b, H_RAX, H_RDI, SOFT_AT(open));
+	e_rm(e, SOFT_SIZE64, 0x89, SOFT_TNT, H_RAX, SOFT_AT_GATE(tnt));
+}
+
+void soft_hold_lend_tnt(struct soft_compiler *g)
+{
+	const uint32_t last = 1u << (SOFT_POOL - 1);
+
+	if (g->held.tnt)
+		return;
+	soft_flags_store(g);
+	soft_hold_store(&g->e, &g->held, last);
+	g->held.dirty &= ~last;
+	soft_emit_open(g);
+	e_rm(&g->e, SOFT_SIZE64, 0x8b, SOFT_TNT, H_RAX, SOFT_AT_GATE(tnt));
+}
+
+void soft_hold_return_tnt(struct soft_compiler *g)
+{
+	if (g->held.tnt)
+		return;
+	e_rm(&g->e, SOFT_SIZE64, 0x89, SOFT_TNT, H_RAX, SOFT_AT_GATE(tnt));
+	e_rm(&g->e, SOFT_SIZE64, 0x8b, SOFT_TNT, H_RDI, SOFT_AT_SLOT(g->fixed_slot[SOFT_POOL - 1]));
+}
+
 /* Free the register that was used longest ago. Those of steps are kept: see can_keep() in defer.c. */
 static unsigned int evict(struct soft_compiler *g)
 {
 	unsigned int i, oldest = SOFT_POOL;
 
-	for (i = g->fixed; i < SOFT_POOL; i++)
+	for (i = g->fixed; i < g->pool; i++)
 		if (!soft_flags_use(&g->held.flags, pool[i]) &&
 		    (oldest == SOFT_POOL || g->used[i] < g->used[oldest]))
 			oldest = i;
@@ -195,28 +225,13 @@ void soft_hold_flush_rest(struct soft_compiler *g)
 	g->held.dirty &= ~rest;
 }
 
-void soft_hold_free_tip(struct soft_compiler *g)
-{
-	const uint32_t these = ~0u << POOL_TIP;
-
-	soft_flags_store(g);
-	soft_hold_store(&g->e, &g->held, these);
-	g->held.dirty &= ~these;
-}
-
-void soft_hold_load_tip(struct soft_compiler *g)
-{
-	unsigned int i;
-
-	for (i = POOL_TIP; i < g->fixed; i++)
-		e_rm(&g->e, SOFT_SIZE64, 0x8b, pool[i], H_RDI, SOFT_AT_SLOT(g->fixed_slot[i]));
-}
-
 void soft_hold_flush(struct soft_compiler *g)
 {
 	soft_flags_store(g);
 	soft_hold_store(&g->e, &g->held, ~0u);
+	soft_hold_store_tnt(&g->e, &g->held);
 	g->held.dirty = 0;
+	g->held.tnt = false;
 }
 
 void soft_hold_load_fixed(struct soft_compiler *g)
@@ -225,4 +240,8 @@ void soft_hold_load_fixed(struct soft_compiler *g)
 
 	for (i = 0; i < g->fixed_slots; i++)
 		e_rm(&g->e, SOFT_SIZE64, 0x8b, pool[i], H_RDI, SOFT_AT_SLOT(g->fixed_slot[i]));
+	if (g->pool == SOFT_POOL)
+		return;
+	soft_emit_open(g);
+	e_rm(&g->e, SOFT_SIZE64, 0x8b, SOFT_TNT, H_RAX, SOFT_AT_GATE(tnt));
 }

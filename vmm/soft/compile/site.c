@@ -129,13 +129,6 @@ static void copy(struct soft_emit *e, int32_t from, int32_t to)
 	e_rm(e, SOFT_SIZE64, 0x89, H_R10, H_RDI, to);
 }
 
-static void aim_back(const struct soft_refill *r, uint8_t *from)
-{
-	int32_t distance = (int32_t)(r->back - from);
-
-	memcpy(from - sizeof(distance), &distance, sizeof(distance));
-}
-
 /* The entry is that of the first byte's page. Memory that can be written without a walk can be read. */
 static void emit_refill(struct soft_compiler *g, const struct soft_refill *r)
 {
@@ -150,7 +143,7 @@ static void emit_refill(struct soft_compiler *g, const struct soft_refill *r)
 	copy(e, SOFT_AT_TLB(read), AT_SITE(read, r->site));
 	copy(e, SOFT_AT_TLB(write), AT_SITE(write, r->site));
 	copy(e, SOFT_AT_TLB(host), AT_SITE(host, r->site));
-	aim_back(r, e_jump(e, SOFT_ALWAYS));
+	e_aim_at(r->back, e_jump(e, SOFT_ALWAYS));
 }
 
 void soft_sites_emit(struct soft_compiler *g)

@@ -12,14 +12,15 @@
 #define MOST 6u
 
 enum { SIZE8 = 0, SIZE16 = 1, SIZE32 = 2 };
+enum { CC_A = 7 };
 
 static void slow_if(struct soft_compiler *g, struct soft_slow *s, unsigned int cc)
 {
 	s->from[s->count++] = e_jump(&g->e, cc);
 }
 
-/* Check that the unit takes a TIP, and that its bytes have room. RCX := the place of the next byte. */
-static void check_room(struct soft_compiler *g, struct soft_slow *s)
+/* Check that the unit takes a TIP. */
+static void check_unit(struct soft_compiler *g, struct soft_slow *s)
 {
 	struct soft_emit *e = &g->e;
 
@@ -30,6 +31,13 @@ static void check_room(struct soft_compiler *g, struct soft_slow *s)
 	e_rm(e, SIZE8, 0x80, 7, H_RAX, PT(last_ip_valid)); /* cmp */
 	e8(e, 0);
 	slow_if(g, s, SOFT_JE);
+}
+
+/* Check that the bytes have room. RCX := the place of the next byte. */
+static void check_room(struct soft_compiler *g, struct soft_slow *s)
+{
+	struct soft_emit *e = &g->e;
+
 	e_rm(e, SOFT_SIZE64, 0x8b, H_RCX, H_RAX, PT(out.cur));
 	e_rm(e, SOFT_SIZE64, 0x8d, H_RDX, H_RCX, (int32_t)MOST);
 	e_rm(e, SOFT_SIZE64, 0x3b, H_RDX, H_RAX, PT(out.end));
@@ -62,15 +70,15 @@ static void check_form(struct soft_compiler *g, struct soft_slow *s)
 }
 
 /* Put the TNT packet. Without outcomes its byte is not counted, and the TIP overwrites it. */
-static void put_tnt(struct soft_compiler *g)
+static void put_tnt(struct soft_compiler *g, unsigned int tnt, unsigned int at)
 {
 	struct soft_emit *e = &g->e;
 
-	e_rr(e, SIZE32, 0x01, H_R9, H_R9); /* add: vpt_tnt8() */
-	e_rm(e, SIZE8, 0x88, H_R9, H_RCX, 0);
-	e_rr(e, SIZE32, 0x83, 7, H_R9); /* cmp: carry if there is no outcome */
+	e_rr(e, SIZE32, 0x01, tnt, tnt); /* add: vpt_tnt8() */
+	e_rm(e, SIZE8, 0x88, tnt, at, 0);
+	e_rr(e, SIZE32, 0x83, 7, tnt); /* cmp: carry if there is no outcome */
 	e8(e, 4);
-	e_rr(e, SOFT_SIZE64, 0x83, 3, H_RCX); /* sbb rcx, -1 */
+	e_rr(e, SOFT_SIZE64, 0x83, 3, at); /* sbb at, -1 */
 	e8(e, 0xff);
 }
 
@@ -114,11 +122,79 @@ static void advance(struct soft_compiler *g)
 	e32(e, 1);
 }
 
+/* Check what soft_emit_tip() does. R10 := the place of the next byte, R11 := the upper part of the difference. */
+static void check_to(struct soft_compiler *g, struct soft_slow *s, uint64_t to)
+{
+	struct soft_emit *e = &g->e;
+
+	e_rm(e, SIZE32, 0x8b, H_R10, H_RAX, PT(psb_bytes));
+	e_rr(e, SIZE32, 0x83, 0, H_R10); /* add */
+	e8(e, MOST);
+	e_rm(e, SIZE32, 0x3b, H_R10, H_RAX, PT(psb_period));
+	slow_if(g, s, SOFT_JAE);
+	e_rm(e, SOFT_SIZE64, 0x8b, H_R10, H_RAX, PT(out.cur));
+	e_rm(e, SOFT_SIZE64, 0x8d, H_R11, H_R10, (int32_t)MOST);
+	e_rm(e, SOFT_SIZE64, 0x3b, H_R11, H_RAX, PT(out.end));
+	slow_if(g, s, SOFT_JAE);
+	e_rr(e, SOFT_SIZE64, 0x81, 7, SOFT_TNT); /* cmp */
+	e32(e, VPT_BIT64(VPT_TNT8_MAX + 1));
+	slow_if(g, s, SOFT_JAE);
+	e_const(e, H_R11, to);
+	e_rm(e, SOFT_SIZE64, 0x33, H_R11, H_RAX, PT(last_ip)); /* xor */
+	e_rr(e, SOFT_SIZE64, 0xc1, 5, H_R11);		       /* shr */
+	e8(e, 16);
+	e_rr(e, SOFT_SIZE64, 0x81, 7, H_R11); /* cmp */
+	e32(e, 0xffff);
+	slow_if(g, s, CC_A);
+}
+
+/*
+ * Put the payload to R10, with IPBytes 1 or 2, and the byte before it. R11 := 0 or -1, the second if the
+ * upper half is not sent. Then it is stored where the lower one overwrites it. Changes SOFT_TNT.
+ */
+static void put_to(struct soft_compiler *g, uint64_t to)
+{
+	struct soft_emit *e = &g->e;
+
+	e_rr(e, SOFT_SIZE64, 0x83, 7, H_R11); /* cmp: carry if it is 0 */
+	e8(e, 1);
+	e_rr(e, SOFT_SIZE64, 0x19, H_R11, H_R11); /* sbb */
+	e_sib(e, SIZE16, 0xc7, 0, H_R10, H_R11, 1, 3);
+	e16(e, to >> 16);
+	e_rm(e, SIZE16, 0xc7, 0, H_R10, 1);
+	e16(e, to);
+	e_rr(e, SIZE32, 0x89, H_R11, SOFT_TNT);
+	e_rr(e, SIZE32, 0xc1, 4, SOFT_TNT); /* shl */
+	e8(e, 5);
+	e_rr(e, SIZE32, 0x83, 0, SOFT_TNT); /* add */
+	e8(e, VPT_IP_UPDATE_32 << 5 | VPT_OP_TIP);
+	e_rm(e, SIZE8, 0x88, SOFT_TNT, H_R10, 0);
+	e_sib(e, SOFT_SIZE64, 0x8d, H_R10, H_R10, H_R11, 1, 5);
+}
+
+void soft_emit_tip_to(struct soft_compiler *g, struct soft_slow *slow, uint64_t to)
+{
+	struct soft_emit *e = &g->e;
+
+	check_unit(g, slow);
+	check_to(g, slow, to);
+	put_tnt(g, SOFT_TNT, H_R10);
+	put_to(g, to);
+	e_rr(e, SOFT_SIZE64, 0x89, H_R10, H_R11);
+	e_rm(e, SOFT_SIZE64, 0x2b, H_R11, H_RAX, PT(out.cur));
+	e_rm(e, SIZE32, 0x01, H_R11, H_RAX, PT(psb_bytes));
+	e_rm(e, SOFT_SIZE64, 0x89, H_R10, H_RAX, PT(out.cur));
+	e_const(e, H_R11, to);
+	e_rm(e, SOFT_SIZE64, 0x89, H_R11, H_RAX, PT(last_ip));
+	e_const(e, SOFT_TNT, 1);
+}
+
 void soft_emit_tip(struct soft_compiler *g, struct soft_slow *slow)
 {
+	check_unit(g, slow);
 	check_room(g, slow);
 	check_form(g, slow);
-	put_tnt(g);
+	put_tnt(g, H_R9, H_RCX);
 	put_ip(g);
 	advance(g);
 }
