@@ -2,6 +2,7 @@
 /* Run blocks, one after the other, until there is an exit to report. */
 #include "soft/branch.h"
 #include "soft/compile.h"
+#include "soft/gate.h"
 #include "soft/state.h"
 
 /* The values of setjmp() in run(). */
@@ -79,18 +80,10 @@ static struct vpt_gate *report_to(const struct soft *c)
 	return c->call & SOFT_STEP || !o ? NULL : o->gate;
 }
 
-/* Whatever opens or closes the gate is followed by this. */
-static inline __attribute__((always_inline)) void look_at_gate(struct soft *c)
-{
-	c->open = c->gate && vpt_gate_is_open(c->gate) ? c->gate : &c->closed.gate;
-	/* One more outcome at most doubles them, and adds 1. All values of tnt_full are even. */
-	c->tnt_limit = c->open->tnt_full / 2;
-}
-
 static inline __attribute__((always_inline)) void set_gate(struct soft *c, struct vpt_gate *gate)
 {
 	c->gate = gate;
-	look_at_gate(c);
+	soft_look_at_gate(c);
 }
 
 /* Take the gate and the log of the observer, which may have changed. */
@@ -220,7 +213,7 @@ static void limit_to_due(struct soft *c)
 	/* The branch of the next instruction has the time `now` + 1. */
 	if (due <= now + 1) {
 		vpt_gate_expire(gate);
-		look_at_gate(c);
+		soft_look_at_gate(c);
 	} else if (c->left > 0 && (uint64_t)c->left > due - now - 1) {
 		c->stash += c->left - (int64_t)(due - now - 1);
 		c->left = (int64_t)(due - now - 1);
@@ -235,6 +228,7 @@ static void ran_until(struct soft *c, uint64_t retired)
 	c->reported = retired;
 	if (c->gate && !(o->wants & ENGINE_WANTS_INSNS) && r.insns)
 		o->report(o->opaque, &r);
+	soft_look_at_gate(c);
 }
 
 void soft_bus_io(struct soft *c, const struct soft_uop *u, uint16_t port, uint8_t size, bool in,
@@ -247,6 +241,7 @@ void soft_bus_io(struct soft *c, const struct soft_uop *u, uint16_t port, uint8_
 		c->base.bus.io(c->base.bus.opaque, port, size, in, count, data);
 	else if (in)
 		memset(data, 0xff, (size_t)size * count);
+	soft_look_at_gate(c);
 	soft_note_attention(c);
 }
 
@@ -258,6 +253,7 @@ void soft_bus_mmio(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint3
 		c->base.bus.mmio(c->base.bus.opaque, gpa, len, write, data);
 	else if (!write)
 		memset(data, 0xff, len);
+	soft_look_at_gate(c);
 	soft_note_attention(c);
 }
 
@@ -312,7 +308,7 @@ void soft_report_branch(struct soft *c, const struct soft_uop *u, uint8_t kind, 
 	const struct vpt_clock now = engine_time_clock(&c->base.time, retired);
 
 	if (vpt_likely(c->gate && vpt_gate_branch(c->gate, kind, taken, to, next, &now))) {
-		look_at_gate(c);
+		soft_look_at_gate(c);
 		return;
 	}
 	c->base.retired = retired;
@@ -402,7 +398,7 @@ static bool pass_due(struct soft *c, const struct soft_block *b)
 	unstash(c);
 	if (c->gate) {
 		vpt_gate_expire(c->gate);
-		look_at_gate(c);
+		soft_look_at_gate(c);
 	}
 	return b->insns <= c->left;
 }
@@ -504,6 +500,7 @@ static void loop(struct soft *c)
 	 * Check SOFT_LEFT before the budget, because a HLT may be the last instruction of the budget.
 	 */
 	while (!(c->call & SOFT_LEFT) && !is_over(c)) {
+		soft_look_at_gate(c);
 		limit_to_due(c);
 		run_from_here(c);
 	}

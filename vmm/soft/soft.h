@@ -300,6 +300,8 @@ enum soft_call {
 
 #define SOFT_WATCHES 64u
 
+#define SOFT_PUT 8u /* bytes that compiled code puts at most between two checks */
+
 struct soft {
 	struct engine_vcpu base;
 	union {
@@ -320,6 +322,11 @@ struct soft {
 	 */
 	struct vpt_gate *open;
 	uint64_t tnt_limit;
+	/*
+	 * The unit of `open` takes SOFT_PUT bytes of packets while out.cur is below `put_limit`. While SOFT_TNT
+	 * has the outcomes, psb_bytes does not count the bytes from `put_from` on.
+	 */
+	const uint8_t *put_limit, *put_from;
 	struct soft_tlb *tlb;
 	/* Aligned, so that no entry crosses a cache line of the host. */
 	struct soft_jump jump[SOFT_JUMP_SIZE] __attribute__((aligned(64)));

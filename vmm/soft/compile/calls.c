@@ -6,8 +6,6 @@
 #include "soft/branch.h"
 #include "soft/compile/compiler.h"
 
-#define PT(member) ((int32_t)offsetof(struct vpt_pt, member))
-
 /* Leave for a function with the arguments u and R11. */
 static void leave_to(struct soft_compiler *g, const struct soft_uop *u, const void *fn)
 {
@@ -29,7 +27,7 @@ static void push(struct soft_compiler *g, const struct soft_uop *u)
 
 static uint8_t *if_no_compression(struct soft_compiler *g)
 {
-	e_rm(&g->e, 0, 0x80, 7, H_RAX, PT(ret_compress)); /* cmp */
+	e_rm(&g->e, 0, 0x80, 7, H_RAX, SOFT_AT_PT(ret_compress)); /* cmp */
 	e8(&g->e, 0);
 	return e_jump(&g->e, SOFT_JE);
 }
@@ -40,16 +38,16 @@ static void remember(struct soft_compiler *g, uint64_t next)
 	struct soft_emit *e = &g->e;
 	uint8_t *full;
 
-	e_rm(e, 2, 0x8b, H_R10, H_RAX, PT(retstack.top));
+	e_rm(e, 2, 0x8b, H_R10, H_RAX, SOFT_AT_PT(retstack.top));
 	e_rr(e, 2, 0x81, 4, H_R10);
 	e32(e, VPT_RETSTACK_SIZE - 1);
 	e_const(e, H_R11, next);
-	e_sib(e, SOFT_SIZE64, 0x89, H_R11, H_RAX, H_R10, 3, PT(retstack.ip));
-	e_rm(e, 2, 0xff, 0, H_RAX, PT(retstack.top)); /* inc */
-	e_rm(e, 2, 0x81, 7, H_RAX, PT(retstack.depth));
+	e_sib(e, SOFT_SIZE64, 0x89, H_R11, H_RAX, H_R10, 3, SOFT_AT_PT(retstack.ip));
+	e_rm(e, 2, 0xff, 0, H_RAX, SOFT_AT_PT(retstack.top)); /* inc */
+	e_rm(e, 2, 0x81, 7, H_RAX, SOFT_AT_PT(retstack.depth));
 	e32(e, VPT_RETSTACK_SIZE);
 	full = e_jump(e, SOFT_JAE);
-	e_rm(e, 2, 0xff, 0, H_RAX, PT(retstack.depth));
+	e_rm(e, 2, 0xff, 0, H_RAX, SOFT_AT_PT(retstack.depth));
 	e_aim(e, full);
 }
 
@@ -164,18 +162,18 @@ static void record_outcome(struct soft_compiler *g, struct soft_slow *tip, unsig
 
 	soft_emit_open(g);
 	tip->from[tip->count++] = if_no_compression(g);
-	e_rm(e, 2, 0x81, 7, H_RAX, PT(retstack.depth));
+	e_rm(e, 2, 0x81, 7, H_RAX, SOFT_AT_PT(retstack.depth));
 	e32(e, 0);
 	tip->from[tip->count++] = e_jump(e, SOFT_JE);
-	e_rm(e, 2, 0x8b, free, H_RAX, PT(retstack.top));
+	e_rm(e, 2, 0x8b, free, H_RAX, SOFT_AT_PT(retstack.top));
 	e_rr(e, 2, 0xff, 1, free); /* dec */
 	e_rr(e, 2, 0x81, 4, free);
 	e32(e, VPT_RETSTACK_SIZE - 1);
-	e_sib(e, SOFT_SIZE64, 0x3b, H_R11, H_RAX, free, 3, PT(retstack.ip));
+	e_sib(e, SOFT_SIZE64, 0x3b, H_R11, H_RAX, free, 3, SOFT_AT_PT(retstack.ip));
 	tip->from[tip->count++] = e_jump(e, SOFT_JNE);
 	soft_emit_outcome(g, true, NULL, free);
-	e_rm(e, 2, 0xff, 1, H_RAX, PT(retstack.top));
-	e_rm(e, 2, 0xff, 1, H_RAX, PT(retstack.depth));
+	e_rm(e, 2, 0xff, 1, H_RAX, SOFT_AT_PT(retstack.top));
+	e_rm(e, 2, 0xff, 1, H_RAX, SOFT_AT_PT(retstack.depth));
 }
 
 /*
@@ -194,7 +192,7 @@ static void record_ret(struct soft_compiler *g, const struct soft_uop *u)
 	aim_all(g, &tip);
 	soft_emit_tip(g, &slow);
 	done[1] = if_no_compression(g);
-	e_rm(e, 2, 0xc7, 0, H_RAX, PT(retstack.depth));
+	e_rm(e, 2, 0xc7, 0, H_RAX, SOFT_AT_PT(retstack.depth));
 	e32(e, 0);
 	done[2] = e_jump(e, SOFT_ALWAYS);
 	aim_all(g, &slow);

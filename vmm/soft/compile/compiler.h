@@ -17,6 +17,7 @@
 
 #define SOFT_AT(member)	     ((int32_t)offsetof(struct soft, member))
 #define SOFT_AT_GATE(member) ((int32_t)offsetof(struct vpt_gate, member))
+#define SOFT_AT_PT(member)   ((int32_t)offsetof(struct vpt_pt, member))
 #define SOFT_AT_LOG(member)  ((int32_t)offsetof(struct engine_log, member))
 #define SOFT_AT_LINK(member) ((int32_t)offsetof(struct soft_link, member))
 #define SOFT_AT_TLB(member)  ((int32_t)offsetof(struct soft_tlb, member))
@@ -72,7 +73,7 @@ struct soft_flags {
 struct soft_held {
 	uint8_t slot[SOFT_POOL]; /* the slot of the guest register, SOFT_R_SLOTS if none */
 	uint32_t dirty;		 /* a bit for each that may differ from memory */
-	bool tnt;		 /* SOFT_TNT has the outcomes of soft.open, which has old ones */
+	bool tnt; /* SOFT_TNT has the outcomes of soft.open, whose psb_bytes is old as well */
 	struct soft_flags flags;
 };
 
@@ -215,7 +216,7 @@ unsigned int soft_hold_spare(const struct soft_compiler *g);
 unsigned int soft_hold_host(unsigned int place);
 /* Store those of these places of the pool that have changed. */
 void soft_hold_store(struct soft_emit *e, const struct soft_held *held, uint32_t these);
-/* Store SOFT_TNT if it has the outcomes. Changes RAX. */
+/* Store SOFT_TNT if it has the outcomes, and count the bytes for the PSB. Changes RAX and SOFT_TNT. */
 void soft_hold_store_tnt(struct soft_emit *e, const struct soft_held *held);
 /*
  * SOFT_TNT := the outcomes for as long as a TIP takes, if a guest register is there. RAX is the gate when

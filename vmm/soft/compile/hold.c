@@ -9,6 +9,8 @@
 static const uint8_t pool[SOFT_POOL] = {H_RBX, H_RBP, H_R12, H_R13, H_R14, H_RCX,
 					H_RDX, H_RSI, H_R8,  H_R9,  H_R15};
 
+enum { SIZE32 = 2 };
+
 /* If not all registers of a unit fit, so many of the pool serve the rest. */
 #define SPARE 3u
 
@@ -135,6 +137,9 @@ void soft_hold_store_tnt(struct soft_emit *e, const struct soft_held *held)
 		return;
 	e_rm(e, SOFT_SIZE64, 0x8b, H_RAX, H_RDI, SOFT_AT(open));
 	e_rm(e, SOFT_SIZE64, 0x89, SOFT_TNT, H_RAX, SOFT_AT_GATE(tnt));
+	e_rm(e, SOFT_SIZE64, 0x8b, SOFT_TNT, H_RAX, SOFT_AT_PT(out.cur));
+	e_rm(e, SOFT_SIZE64, 0x2b, SOFT_TNT, H_RDI, SOFT_AT(put_from));
+	e_rm(e, SIZE32, 0x01, SOFT_TNT, H_RAX, SOFT_AT_PT(psb_bytes));
 }
 
 void soft_hold_lend_tnt(struct soft_compiler *g)
@@ -244,4 +249,6 @@ void soft_hold_load_fixed(struct soft_compiler *g)
 		return;
 	soft_emit_open(g);
 	e_rm(&g->e, SOFT_SIZE64, 0x8b, SOFT_TNT, H_RAX, SOFT_AT_GATE(tnt));
+	e_rm(&g->e, SOFT_SIZE64, 0x8b, H_RAX, H_RAX, SOFT_AT_PT(out.cur));
+	e_rm(&g->e, SOFT_SIZE64, 0x89, H_RAX, H_RDI, SOFT_AT(put_from));
 }

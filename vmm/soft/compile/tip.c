@@ -6,10 +6,8 @@
 #include "soft/compile/compiler.h"
 #include "vpt/encode.h"
 
-#define PT(member) ((int32_t)offsetof(struct vpt_pt, member))
-
-/* The most bytes: a short TNT, and a TIP with IPBytes 2. */
-#define MOST 6u
+/* A short TNT and a TIP with IPBytes 2. */
+VPT_STATIC_ASSERT(SOFT_PUT >= 6, "the most bytes");
 
 enum { SIZE8 = 0, SIZE16 = 1, SIZE32 = 2 };
 enum { CC_A = 7 };
@@ -19,33 +17,13 @@ static void slow_if(struct soft_compiler *g, struct soft_slow *s, unsigned int c
 	s->from[s->count++] = e_jump(&g->e, cc);
 }
 
-/* Check that the unit takes a TIP. */
-static void check_unit(struct soft_compiler *g, struct soft_slow *s)
+/* Check that the unit takes the bytes. `at` := the place of the next one. */
+static void check_room(struct soft_compiler *g, struct soft_slow *s, unsigned int at)
 {
 	struct soft_emit *e = &g->e;
 
-	VPT_STATIC_ASSERT(!(VPT_GATE_TIP & ~0xff00), "the second byte of the state");
-	e_rm(e, SIZE8, 0xf6, 0, H_RAX, SOFT_AT_GATE(state) + 1); /* test */
-	e8(e, VPT_GATE_TIP >> 8);
-	slow_if(g, s, SOFT_JE);
-	e_rm(e, SIZE8, 0x80, 7, H_RAX, PT(last_ip_valid)); /* cmp */
-	e8(e, 0);
-	slow_if(g, s, SOFT_JE);
-}
-
-/* Check that the bytes have room. RCX := the place of the next byte. */
-static void check_room(struct soft_compiler *g, struct soft_slow *s)
-{
-	struct soft_emit *e = &g->e;
-
-	e_rm(e, SOFT_SIZE64, 0x8b, H_RCX, H_RAX, PT(out.cur));
-	e_rm(e, SOFT_SIZE64, 0x8d, H_RDX, H_RCX, (int32_t)MOST);
-	e_rm(e, SOFT_SIZE64, 0x3b, H_RDX, H_RAX, PT(out.end));
-	slow_if(g, s, SOFT_JAE);
-	e_rm(e, SIZE32, 0x8b, H_RDX, H_RAX, PT(psb_bytes));
-	e_rr(e, SIZE32, 0x83, 0, H_RDX); /* add */
-	e8(e, MOST);
-	e_rm(e, SIZE32, 0x3b, H_RDX, H_RAX, PT(psb_period));
+	e_rm(e, SOFT_SIZE64, 0x8b, at, H_RAX, SOFT_AT_PT(out.cur));
+	e_rm(e, SOFT_SIZE64, 0x3b, at, H_RDI, SOFT_AT(put_limit));
 	slow_if(g, s, SOFT_JAE);
 }
 
@@ -61,7 +39,7 @@ static void check_form(struct soft_compiler *g, struct soft_slow *s)
 	e_rr(e, SOFT_SIZE64, 0x81, 7, H_R9); /* cmp */
 	e32(e, VPT_BIT64(VPT_TNT8_MAX + 1));
 	slow_if(g, s, SOFT_JAE);
-	e_rm(e, SOFT_SIZE64, 0x8b, H_RSI, H_RAX, PT(last_ip));
+	e_rm(e, SOFT_SIZE64, 0x8b, H_RSI, H_RAX, SOFT_AT_PT(last_ip));
 	e_rr(e, SOFT_SIZE64, 0x31, H_R11, H_RSI); /* xor */
 	e_rr(e, SOFT_SIZE64, 0x89, H_RSI, H_RDX);
 	e_rr(e, SOFT_SIZE64, 0xc1, 5, H_RDX); /* shr */
@@ -108,40 +86,17 @@ static void put_ip(struct soft_compiler *g)
 	e_sib(e, SOFT_SIZE64, 0x8d, H_RCX, H_RCX, H_RDX, 1, 3);
 }
 
-/* RCX is the place behind the packets. */
-static void advance(struct soft_compiler *g)
-{
-	struct soft_emit *e = &g->e;
-
-	e_rr(e, SOFT_SIZE64, 0x89, H_RCX, H_RDX);
-	e_rm(e, SOFT_SIZE64, 0x2b, H_RDX, H_RAX, PT(out.cur));
-	e_rm(e, SIZE32, 0x01, H_RDX, H_RAX, PT(psb_bytes));
-	e_rm(e, SOFT_SIZE64, 0x89, H_RCX, H_RAX, PT(out.cur));
-	e_rm(e, SOFT_SIZE64, 0x89, H_R11, H_RAX, PT(last_ip));
-	e_rm(e, SOFT_SIZE64, 0xc7, 0, H_RAX, SOFT_AT_GATE(tnt));
-	e32(e, 1);
-}
-
-/* Check what soft_emit_tip() does. R10 := the place of the next byte, R11 := the upper part of the difference. */
+/* Check what check_form() does. R11 := the upper part of the difference. */
 static void check_to(struct soft_compiler *g, struct soft_slow *s, uint64_t to)
 {
 	struct soft_emit *e = &g->e;
 
-	e_rm(e, SIZE32, 0x8b, H_R10, H_RAX, PT(psb_bytes));
-	e_rr(e, SIZE32, 0x83, 0, H_R10); /* add */
-	e8(e, MOST);
-	e_rm(e, SIZE32, 0x3b, H_R10, H_RAX, PT(psb_period));
-	slow_if(g, s, SOFT_JAE);
-	e_rm(e, SOFT_SIZE64, 0x8b, H_R10, H_RAX, PT(out.cur));
-	e_rm(e, SOFT_SIZE64, 0x8d, H_R11, H_R10, (int32_t)MOST);
-	e_rm(e, SOFT_SIZE64, 0x3b, H_R11, H_RAX, PT(out.end));
-	slow_if(g, s, SOFT_JAE);
 	e_rr(e, SOFT_SIZE64, 0x81, 7, SOFT_TNT); /* cmp */
 	e32(e, VPT_BIT64(VPT_TNT8_MAX + 1));
 	slow_if(g, s, SOFT_JAE);
 	e_const(e, H_R11, to);
-	e_rm(e, SOFT_SIZE64, 0x33, H_R11, H_RAX, PT(last_ip)); /* xor */
-	e_rr(e, SOFT_SIZE64, 0xc1, 5, H_R11);		       /* shr */
+	e_rm(e, SOFT_SIZE64, 0x33, H_R11, H_RAX, SOFT_AT_PT(last_ip)); /* xor */
+	e_rr(e, SOFT_SIZE64, 0xc1, 5, H_R11);			       /* shr */
 	e8(e, 16);
 	e_rr(e, SOFT_SIZE64, 0x81, 7, H_R11); /* cmp */
 	e32(e, 0xffff);
@@ -172,29 +127,41 @@ static void put_to(struct soft_compiler *g, uint64_t to)
 	e_sib(e, SOFT_SIZE64, 0x8d, H_R10, H_R10, H_R11, 1, 5);
 }
 
+/* Count the bytes up to `at`, which the PSB needs. Changes `temp`. */
+static void count_bytes(struct soft_emit *e, unsigned int at, unsigned int temp)
+{
+	e_rr(e, SOFT_SIZE64, 0x89, at, temp);
+	e_rm(e, SOFT_SIZE64, 0x2b, temp, H_RAX, SOFT_AT_PT(out.cur));
+	e_rm(e, SIZE32, 0x01, temp, H_RAX, SOFT_AT_PT(psb_bytes));
+}
+
 void soft_emit_tip_to(struct soft_compiler *g, struct soft_slow *slow, uint64_t to)
 {
 	struct soft_emit *e = &g->e;
 
-	check_unit(g, slow);
+	check_room(g, slow, H_R10);
 	check_to(g, slow, to);
 	put_tnt(g, SOFT_TNT, H_R10);
 	put_to(g, to);
-	e_rr(e, SOFT_SIZE64, 0x89, H_R10, H_R11);
-	e_rm(e, SOFT_SIZE64, 0x2b, H_R11, H_RAX, PT(out.cur));
-	e_rm(e, SIZE32, 0x01, H_R11, H_RAX, PT(psb_bytes));
-	e_rm(e, SOFT_SIZE64, 0x89, H_R10, H_RAX, PT(out.cur));
+	if (!g->held.tnt)
+		count_bytes(e, H_R10, H_R11);
+	e_rm(e, SOFT_SIZE64, 0x89, H_R10, H_RAX, SOFT_AT_PT(out.cur));
 	e_const(e, H_R11, to);
-	e_rm(e, SOFT_SIZE64, 0x89, H_R11, H_RAX, PT(last_ip));
+	e_rm(e, SOFT_SIZE64, 0x89, H_R11, H_RAX, SOFT_AT_PT(last_ip));
 	e_const(e, SOFT_TNT, 1);
 }
 
 void soft_emit_tip(struct soft_compiler *g, struct soft_slow *slow)
 {
-	check_unit(g, slow);
-	check_room(g, slow);
+	struct soft_emit *e = &g->e;
+
+	check_room(g, slow, H_RCX);
 	check_form(g, slow);
 	put_tnt(g, H_R9, H_RCX);
 	put_ip(g);
-	advance(g);
+	count_bytes(e, H_RCX, H_RDX);
+	e_rm(e, SOFT_SIZE64, 0x89, H_RCX, H_RAX, SOFT_AT_PT(out.cur));
+	e_rm(e, SOFT_SIZE64, 0x89, H_R11, H_RAX, SOFT_AT_PT(last_ip));
+	e_rm(e, SOFT_SIZE64, 0xc7, 0, H_RAX, SOFT_AT_GATE(tnt));
+	e32(e, 1);
 }
