@@ -152,7 +152,9 @@ static inline bool pass_to(struct vpt_pt *pt, const struct vpt_clock *now)
 	if (now->cycles < pt->time.now.cycles || now->cycles >= pt->gate.due_cycles ||
 	    now->tsc >= pt->gate.due_tsc)
 		return false;
-	pt->time.now = *now;
+	/* A copy of the whole struct would wait, because its two halves have just been stored. */
+	pt->time.now.cycles = now->cycles;
+	pt->time.now.tsc = now->tsc;
 	return true;
 }
 

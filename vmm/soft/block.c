@@ -413,7 +413,7 @@ static struct soft_block *known(struct soft *c, const struct soft_link *l, uint3
 	if (!l || !l->first || c->bits != 64 || fetch->gen != c->gen ||
 	    fetch->page != (ip & ~PAGE_MASK))
 		return NULL;
-	b = (struct soft_block *)((uintptr_t)l->first - offsetof(struct soft_block, uop));
+	b = soft_block_of(l->first);
 	if (b->ip != ip || b->gpa != (fetch->gpa | (ip & PAGE_MASK)) || b->mode != mode ||
 	    b->gpa2 || b->dead)
 		return NULL;

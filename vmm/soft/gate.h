@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What compiled code knows of the trace unit. It reads these few words instead of the whole unit's state. */
+/* Compiled code knows the trace unit by a few words, which are computed here. */
 #ifndef VMM_SOFT_GATE_H
 #define VMM_SOFT_GATE_H
 

@@ -473,7 +473,8 @@ static void run_from_here(struct soft *c)
 	if (!c->missed && run_known(c))
 		return;
 	missed = c->missed;
-	b = soft_block(c, mode);
+	/* A valid link was not followed only because the budget ended. */
+	b = missed && missed->gen == c->gen ? soft_block_of(missed->first) : soft_block(c, mode);
 	if (vpt_unlikely(b->insns > c->left) && !pass_due(c, b)) {
 		if (c->log)
 			run_part(c, b, mode);

@@ -144,6 +144,12 @@ struct soft_block {
 	struct soft_uop uop[] __attribute__((aligned(64)));
 };
 
+/* Return the block of its first micro-operation. */
+static inline struct soft_block *soft_block_of(const struct soft_uop *first)
+{
+	return (struct soft_block *)((uintptr_t)first - offsetof(struct soft_block, uop));
+}
+
 /*
  * A page that RAM accesses may use without a page walk. The tags are linear page addresses, or
  * SOFT_TLB_NONE if that access needs the slow path. Reasons are a page not yet dirty, cached code, or

@@ -11,15 +11,10 @@
 /* A block is compiled after 1 << this many runs at most. The number doubles each time. */
 #define RUNS_BITS_MAX 20u
 
-static struct soft_block *block_of(const struct soft_uop *first)
-{
-	return (struct soft_block *)((uintptr_t)first - offsetof(struct soft_block, uop));
-}
-
 /* Count the runs of a block that is not compiled. */
 SOFT_UOP(count)
 {
-	struct soft_block *b = block_of(u);
+	struct soft_block *b = soft_block_of(u);
 
 	if (vpt_unlikely(!--b->runs)) {
 		soft_compile(c, b);
@@ -112,7 +107,7 @@ static struct soft_block *successor(const struct soft *c, const struct soft_bloc
 
 	if (!leads(b, link) || l->gen != c->gen)
 		return NULL;
-	next = block_of(l->first);
+	next = soft_block_of(l->first);
 	return next->dead || next->mode != b->mode ? NULL : next;
 }
 
@@ -130,7 +125,7 @@ unsigned int soft_unit_next(const struct soft_compiler *g, const struct soft_uop
 {
 	const struct soft_link *l = (const struct soft_link *)end->ptr + link;
 
-	return l->inner ? soft_unit_index(g, block_of(l->first)) : g->blocks;
+	return l->inner ? soft_unit_index(g, soft_block_of(l->first)) : g->blocks;
 }
 
 bool soft_unit_leads_inside(const struct soft_block *b)
