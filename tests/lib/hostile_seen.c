@@ -10,13 +10,42 @@
 #define PAGE_MASK (X86_PAGE_SIZE - 1)
 #define NONE	  SOFT_TLB_NONE
 
-static void check_entry(const struct soft_tlb *t, const struct x86_mem *mem)
+static void check_bytes(const struct soft_tlb *t, const struct x86_mem *mem, uint64_t bytes)
 {
 	uint64_t at = t->read + t->host - (uintptr_t)mem->host;
 
 	REQUIRE(t->read == NONE || t->write == NONE || t->write == t->read);
 	REQUIRE(t->read != NONE || t->write == NONE);
-	REQUIRE(t->read == NONE || (!(at & PAGE_MASK) && at < mem->bytes));
+	REQUIRE(t->read == NONE || !(t->read & (bytes - 1)));
+	REQUIRE(t->read == NONE ||
+		(!(at & PAGE_MASK) && at < mem->bytes && bytes <= mem->bytes - at));
+}
+
+static void check_entry(const struct soft_tlb *t, const struct x86_mem *mem)
+{
+	check_bytes(t, mem, X86_PAGE_SIZE);
+}
+
+/* Check an entry of 2 MiB of the TLB in use: the second level has the whole page, and writes find no code. */
+static void check_large(const struct soft *c, const struct soft_tlb *t, const struct x86_mem *mem)
+{
+	const struct soft_page *page;
+	uint64_t at;
+
+	if (t->read == NONE)
+		return;
+	page = soft_find_page(c, c->set, t->read);
+	REQUIRE(page && page->word & SOFT_PAGE_WHOLE && soft_page_shift(page) >= SOFT_TLB_SHIFT);
+	REQUIRE(x86_mem_room(mem, soft_page_gpa(page, t->read), &at) &&
+		t->host + t->read == (uintptr_t)mem->host + at);
+	REQUIRE(t->write == NONE || (page->word & SOFT_PAGE_WRITE &&
+				     !soft_has_code_near(c, soft_page_gpa(page, t->read))));
+}
+
+/* Check entry i of a TLB. */
+static void check(const struct soft_tlb *t, unsigned int i, const struct x86_mem *mem)
+{
+	check_bytes(&t[i], mem, i < SOFT_TLB_SIZE ? X86_PAGE_SIZE : 1ull << SOFT_TLB_SHIFT);
 }
 
 /* Check the entries that are listed. With `all`, check that no other entry is in use as well. */
@@ -24,16 +53,16 @@ static void check_tlb(const struct soft_tlb *t, const struct soft_filled *f, boo
 		      const struct x86_mem *mem)
 {
 	const bool listed = f->count <= SOFT_FILLED;
-	uint8_t known[SOFT_TLB_SIZE] = {0};
+	uint8_t known[SOFT_TLB_ALL] = {0};
 	unsigned int i;
 
 	for (i = 0; listed && i < f->count; i++) {
-		REQUIRE(f->at[i] < SOFT_TLB_SIZE);
+		REQUIRE(f->at[i] < SOFT_TLB_ALL);
 		known[f->at[i]] = 1;
-		check_entry(&t[f->at[i]], mem);
+		check(t, f->at[i], mem);
 	}
-	for (i = 0; (all || !listed) && i < SOFT_TLB_SIZE; i++) {
-		check_entry(&t[i], mem);
+	for (i = 0; (all || !listed) && i < SOFT_TLB_ALL; i++) {
+		check(t, i, mem);
 		REQUIRE(!listed || known[i] || t[i].read == NONE);
 	}
 }
@@ -88,7 +117,9 @@ void hostile_check(const struct engine_vcpu *v, const struct x86_mem *mem)
 			check_tlb(t, &c->filled[n / SOFT_TLB_SLOW][n % SOFT_TLB_SLOW], t == c->tlb,
 				  mem);
 	}
-	for (n = 0; c->tlb == c->slow && n < SOFT_TLB_SIZE; n++)
+	for (n = SOFT_TLB_SIZE; n < SOFT_TLB_ALL; n++)
+		check_large(c, &c->tlb[n], mem);
+	for (n = 0; c->tlb == c->slow && n < SOFT_TLB_ALL; n++)
 		REQUIRE(c->slow[n].read == NONE && c->slow[n].write == NONE);
 	check_sites(c, mem);
 }

@@ -88,6 +88,20 @@ bool soft_has_code(const struct soft *c, uint64_t gpa)
 	return x86_mem_room(&c->vm->mem, gpa, &at) && c->vm->coded[at >> PAGE_SHIFT];
 }
 
+bool soft_has_code_near(const struct soft *c, uint64_t gpa)
+{
+	enum { PAGES = 1 << (SOFT_TLB_SHIFT - PAGE_SHIFT) };
+	uint8_t any = 0;
+	uint64_t at;
+	unsigned int i;
+
+	if (x86_mem_room(&c->vm->mem, gpa, &at) < 1ull << SOFT_TLB_SHIFT)
+		return true;
+	for (i = 0; i < PAGES; i++)
+		any |= c->vm->coded[(at >> PAGE_SHIFT) + i];
+	return any;
+}
+
 /* Set the lines of a page that have code, and count the vCPUs that have code there. */
 static void set_lines(struct soft *c, struct code_page *page, uint64_t lines)
 {

@@ -52,6 +52,23 @@ static void fill(struct soft *c, uint64_t va, const struct x86_page *found)
 	t->write = found->writable && !soft_has_code(c, gpa) && !watched ? page : TLB_NONE;
 }
 
+/* Fill the first-level entry of 2 MiB that a whole page of the second level has. */
+static void fill_large(struct soft *c, uint64_t va, const struct soft_page *known)
+{
+	const uint64_t first = va & -(1ull << SOFT_TLB_SHIFT), gpa = soft_page_gpa(known, first);
+	const uint8_t *host = soft_ram_at(c, gpa, 1ull << SOFT_TLB_SHIFT);
+	struct soft_tlb *t = soft_large_entry(c->tlb, va);
+
+	/* The tag for reads is there unless code has come to the pages since, which only writes concern. */
+	if (!host || t->read == first)
+		return;
+	if (t->read == TLB_NONE)
+		soft_note_filled(c, t);
+	t->read = first;
+	t->host = (uintptr_t)host - first;
+	t->write = known->word & SOFT_PAGE_WRITE && !soft_has_code_near(c, gpa) ? first : TLB_NONE;
+}
+
 /* Translate like the processor does: walk the page tables if the second-level TLB has no entry. */
 static bool find(struct soft *c, uint64_t va, unsigned int access, unsigned int set,
 		 struct x86_page *page, struct engine_exception *e)
@@ -251,8 +268,11 @@ static void *refill(struct soft *c, uint64_t va, unsigned int size, bool write)
 	if (write && soft_has_code(c, page.gpa))
 		return NULL;
 	host = soft_ram_at(c, page.gpa, size);
-	if (host)
-		fill(c, va, &page);
+	if (!host)
+		return NULL;
+	fill(c, va, &page);
+	if (known->word & SOFT_PAGE_WHOLE && soft_page_shift(known) >= SOFT_TLB_SHIFT)
+		fill_large(c, va, known);
 	return host;
 }
 

@@ -166,7 +166,16 @@ struct soft_tlb {
 
 #define SOFT_TLB_BITS 10
 #define SOFT_TLB_SIZE (1u << SOFT_TLB_BITS)
-#define SOFT_FILLED   (SOFT_TLB_SIZE / 4)
+
+/*
+ * Entries behind those of 4 KiB. Each is of 2 MiB that the page tables map as a whole, or a part of
+ * more. Compiled code looks for a page here before it leaves.
+ */
+#define SOFT_TLB_LARGE 64u
+#define SOFT_TLB_SHIFT 21
+#define SOFT_TLB_ALL   (SOFT_TLB_SIZE + SOFT_TLB_LARGE)
+
+#define SOFT_FILLED (SOFT_TLB_SIZE / 4)
 
 #define SOFT_SITES 64u /* for each of supervisor and user */
 
@@ -399,9 +408,8 @@ struct soft {
 	struct soft_filled filled[SOFT_SPACES][SOFT_TLB_SLOW];
 	uint32_t made; /* a bit for each TLB below that is initialised, the last one for `slow` */
 	/* The last members, which have no contents before their first use. */
-	struct soft_tlb tlbs[SOFT_SPACES][SOFT_TLB_SLOW][SOFT_TLB_SIZE]
-		__attribute__((aligned(64)));
-	struct soft_tlb slow[SOFT_TLB_SIZE] __attribute__((aligned(64))); /* always empty */
+	struct soft_tlb tlbs[SOFT_SPACES][SOFT_TLB_SLOW][SOFT_TLB_ALL] __attribute__((aligned(64)));
+	struct soft_tlb slow[SOFT_TLB_ALL] __attribute__((aligned(64))); /* always empty */
 };
 
 static inline struct soft *soft(struct engine_vcpu *ev)
@@ -566,6 +574,8 @@ static inline void soft_code_again(struct soft *c)
 }
 /* Returns true if this page has cached code. Then report writes to it with soft_wrote(). */
 bool soft_has_code(const struct soft *c, uint64_t gpa);
+/* Returns true if one of the pages of 2 MiB from `gpa` on has, or if it is not all RAM. */
+bool soft_has_code_near(const struct soft *c, uint64_t gpa);
 /*
  * Drop the blocks whose bytes in RAM change. `u` is the running micro-operation or NULL. The rest
  * of its instruction still runs.

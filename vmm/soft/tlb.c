@@ -168,7 +168,7 @@ static __attribute__((noinline)) void make_tlb(struct soft *c, unsigned int n)
 {
 	unsigned int i;
 
-	for (i = 0; i < SOFT_TLB_SIZE; i++)
+	for (i = 0; i < SOFT_TLB_ALL; i++)
 		c->tlb[i].read = c->tlb[i].write = TLB_NONE;
 	c->made |= 1u << n;
 }
@@ -207,17 +207,25 @@ static void unlink_spaces(struct soft *c, const struct soft_page *page)
 	}
 }
 
-/* Drop the entries of the page from a first-level TLB. */
+static void forget_entry(struct soft_tlb *t, uint64_t va, unsigned int shift)
+{
+	if (t->read != TLB_NONE && !((t->read ^ va) >> shift))
+		t->read = t->write = TLB_NONE;
+}
+
+/* Drop the entries of the page from a first-level TLB, and those of 2 MiB that have some of it. */
 static void forget_first(struct soft_tlb *tlb, uint64_t va, unsigned int shift)
 {
 	uint64_t number = va >> shift << (shift - 12), pages = 1ull << (shift - 12), i;
 
-	for (i = 0; i < pages && i < SOFT_TLB_SIZE; i++) {
-		struct soft_tlb *t = &tlb[(number + i) & (SOFT_TLB_SIZE - 1)];
-
-		if (t->read != TLB_NONE && !((t->read ^ va) >> shift))
-			t->read = t->write = TLB_NONE;
+	for (i = 0; i < pages && i < SOFT_TLB_SIZE; i++)
+		forget_entry(&tlb[(number + i) & (SOFT_TLB_SIZE - 1)], va, shift);
+	if (shift <= SOFT_TLB_SHIFT) {
+		forget_entry(soft_large_entry(tlb, va), va, SOFT_TLB_SHIFT);
+		return;
 	}
+	for (i = SOFT_TLB_SIZE; i < SOFT_TLB_ALL; i++)
+		forget_entry(&tlb[i], va, shift);
 }
 
 /* Drop what the first level, or links, have of an entry that is about to change. */
@@ -375,7 +383,7 @@ void soft_flush_page(struct soft *c, uint64_t va, unsigned int pcid, bool global
 /* Return the number of entries to visit in a first-level TLB. filled_at() has their indices. */
 static unsigned int filled_count(const struct soft_filled *f)
 {
-	return f->count > SOFT_FILLED ? SOFT_TLB_SIZE : f->count;
+	return f->count > SOFT_FILLED ? SOFT_TLB_ALL : f->count;
 }
 
 static unsigned int filled_at(const struct soft_filled *f, unsigned int i)
@@ -484,9 +492,13 @@ void soft_enter_space(struct soft *c)
 	soft_choose_tlb(c);
 }
 
-static void protect_entry(struct soft_tlb *t, const uint8_t *host)
+/* Drop the right to write from entry i if it has the page at `host`. */
+static void protect_entry(struct soft_tlb *tlb, unsigned int i, const uint8_t *host)
 {
-	if (t->write != TLB_NONE && t->host + t->write == (uintptr_t)host)
+	const uint64_t bytes = i < SOFT_TLB_SIZE ? X86_PAGE_SIZE : 1ull << SOFT_TLB_SHIFT;
+	struct soft_tlb *t = &tlb[i];
+
+	if (t->write != TLB_NONE && (uintptr_t)host - (t->host + t->write) < bytes)
 		t->write = TLB_NONE;
 }
 
@@ -503,7 +515,7 @@ void soft_protect(struct soft *c, uint64_t gpa)
 			if (!(c->space[n].filled >> set & 1))
 				continue;
 			for (i = 0; i < filled_count(f); i++)
-				protect_entry(&c->tlbs[n][set][filled_at(f, i)], host);
+				protect_entry(c->tlbs[n][set], filled_at(f, i), host);
 		}
 	}
 }

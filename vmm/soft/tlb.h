@@ -102,6 +102,12 @@ static inline void soft_note_filled(struct soft *c, const struct soft_tlb *t)
 	f->count += f->count <= SOFT_FILLED;
 }
 
+/* Return the entry of 2 MiB for an address. */
+static inline struct soft_tlb *soft_large_entry(struct soft_tlb *tlb, uint64_t va)
+{
+	return &tlb[SOFT_TLB_SIZE + (va >> SOFT_TLB_SHIFT & (SOFT_TLB_LARGE - 1))];
+}
+
 /* Return the PCID that tags the current translations. */
 unsigned int soft_pcid(const struct soft *c);
 

@@ -129,20 +129,56 @@ static void copy(struct soft_emit *e, int32_t from, int32_t to)
 	e_rm(e, SOFT_SIZE64, 0x89, H_R10, H_RDI, to);
 }
 
+/*
+ * Make the site an entry of the page of the address in R11, if 2 MiB around it have an entry for this
+ * access. Returns the jump that is taken if they have not.
+ */
+static uint8_t *copy_large(struct soft_emit *e, const struct soft_refill *r)
+{
+	const int32_t large = (int32_t)(SOFT_TLB_SIZE * sizeof(struct soft_tlb));
+	uint8_t *none;
+
+	e_rr(e, SOFT_SIZE64, 0x89, H_R11, H_RAX); /* eax := the number of the 2 MiB, times 32 */
+	e_rr(e, SOFT_SIZE64, 0xc1, 5, H_RAX);
+	e8(e, SOFT_TLB_SHIFT - 5);
+	e_rr(e, 2, 0x81, 4, H_RAX);
+	e32(e, (SOFT_TLB_LARGE - 1) << 5);
+	e_rm(e, SOFT_SIZE64, 0x03, H_RAX, H_RDI, SOFT_AT(tlb));
+	e_rm(e, SOFT_SIZE64, 0x8d, H_R10, H_R11, (int32_t)r->bytes - 1);
+	e_rr(e, SOFT_SIZE64, 0x81, 4, H_R10);
+	e32(e, -(uint64_t)(1u << SOFT_TLB_SHIFT));
+	e_rm(e, SOFT_SIZE64, 0x3b, H_R10, H_RAX,
+	     large + (r->write ? SOFT_AT_TLB(write) : SOFT_AT_TLB(read)));
+	none = e_jump(e, SOFT_JNE);
+	copy(e, large + SOFT_AT_TLB(host), AT_SITE(host, r->site));
+	e_rr(e, SOFT_SIZE64, 0x89, H_R11, H_R10);
+	e_rr(e, SOFT_SIZE64, 0x81, 4, H_R10);
+	e32(e, PAGE_BITS);
+	e_rm(e, SOFT_SIZE64, 0x89, H_R10, H_RDI, AT_SITE(read, r->site));
+	if (!r->write)
+		e_const(e, H_R10, SOFT_TLB_NONE);
+	e_rm(e, SOFT_SIZE64, 0x89, H_R10, H_RDI, AT_SITE(write, r->site));
+	return none;
+}
+
 /* The entry is that of the first byte's page. Memory that can be written without a walk can be read. */
 static void emit_refill(struct soft_compiler *g, const struct soft_refill *r)
 {
 	struct soft_emit *e = &g->e;
+	uint8_t *other;
 	unsigned int i;
 
 	for (i = 0; i < 2; i++)
 		if (r->from[i])
 			e_aim(e, r->from[i]);
 	load_address(e, r->base, r->disp);
-	g->exit[r->exit].from[0] = match_entry(e, r->bytes, r->write);
+	other = match_entry(e, r->bytes, r->write);
 	copy(e, SOFT_AT_TLB(read), AT_SITE(read, r->site));
 	copy(e, SOFT_AT_TLB(write), AT_SITE(write, r->site));
 	copy(e, SOFT_AT_TLB(host), AT_SITE(host, r->site));
+	e_aim_at(r->back, e_jump(e, SOFT_ALWAYS));
+	e_aim(e, other);
+	g->exit[r->exit].from[0] = copy_large(e, r);
 	e_aim_at(r->back, e_jump(e, SOFT_ALWAYS));
 }
 
