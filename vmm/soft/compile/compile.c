@@ -144,7 +144,7 @@ static void emit_entries(struct soft_compiler *g)
 		if (entry->fixed && (g->fixed_slots || g->pool < SOFT_POOL)) {
 			at = g->e.at;
 			soft_hold_load_fixed(g);
-			e_aim_at(entry->label, e_jump(&g->e, SOFT_ALWAYS));
+			soft_aim_at(entry->label, e_jump(&g->e, SOFT_ALWAYS));
 		}
 		entry->u->fn = (soft_uop_fn)(uintptr_t)(executable + (at - writable));
 	}
@@ -170,7 +170,7 @@ void soft_compile(struct soft *c, struct soft_block *b)
 	soft_exits_emit(g);
 	emit_entries(g);
 	for (i = 0; i < g->fixups; i++)
-		e_aim_at(g->label[g->fixup[i].block], g->fixup[i].from);
+		soft_aim_at(g->label[g->fixup[i].block], g->fixup[i].from);
 	soft_region_take(&g->region, g->e.at);
 }
 

@@ -61,7 +61,7 @@ struct soft_step {
 };
 
 #define SOFT_STEPS 3u
-#define SOFT_SLOW  8u /* the most jumps to one place out of line */
+#define SOFT_JUMPS 8u /* the most jumps to one place out of line */
 
 /* The guest's flags: those in memory, changed by these steps in their order. */
 struct soft_flags {
@@ -79,8 +79,8 @@ struct soft_held {
 
 /* Code out of line that leaves the unit for a function with the arguments rdi, rsi and rdx. */
 struct soft_exit {
-	uint8_t *from[SOFT_SLOW]; /* the jumps: see e_aim(); NULL if there is none */
-	uint8_t *spent;		  /* the jump if the budget is */
+	uint8_t *from[SOFT_JUMPS]; /* the jumps: see e_aim(); NULL if there is none */
+	uint8_t *spent;		   /* the jump if the budget is */
 	const void *fn;
 	uint64_t rsi, rdx;
 	int32_t taken; /* from the budget, to give back; -1: in R11 */
@@ -125,7 +125,7 @@ struct soft_operand {
 
 /* Jumps to code that gives up what the code before them began: see e_aim(). */
 struct soft_slow {
-	uint8_t *from[SOFT_SLOW];
+	uint8_t *from[SOFT_JUMPS];
 	unsigned int count;
 };
 

@@ -37,12 +37,6 @@ static inline void e8(struct soft_emit *e, unsigned int value)
 	*e->at++ = (uint8_t)value;
 }
 
-static inline void e16(struct soft_emit *e, uint64_t value)
-{
-	e8(e, (uint32_t)value & 0xff);
-	e8(e, (uint32_t)(value >> 8) & 0xff);
-}
-
 static inline void e32(struct soft_emit *e, uint64_t value)
 {
 	uint32_t low = (uint32_t)value;
@@ -148,7 +142,7 @@ static inline uint8_t *e_jump(struct soft_emit *e, unsigned int cc)
 	return e->at;
 }
 
-static inline void e_aim_at(const uint8_t *to, uint8_t *from)
+static inline void soft_aim_at(const uint8_t *to, uint8_t *from)
 {
 	int32_t distance = (int32_t)(to - from);
 
@@ -157,7 +151,7 @@ static inline void e_aim_at(const uint8_t *to, uint8_t *from)
 
 static inline void e_aim(const struct soft_emit *e, uint8_t *from)
 {
-	e_aim_at(e->at, from);
+	soft_aim_at(e->at, from);
 }
 
 #endif /* VMM_SOFT_COMPILE_EMIT_H */

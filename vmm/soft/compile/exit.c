@@ -37,7 +37,7 @@ void soft_exits_emit(struct soft_compiler *g)
 
 		if (exit->spent)
 			e_aim(e, exit->spent), give_back(e, exit);
-		for (k = 0; k < SOFT_SLOW && exit->from[k]; k++)
+		for (k = 0; k < SOFT_JUMPS && exit->from[k]; k++)
 			e_aim(e, exit->from[k]);
 		soft_hold_store(e, &exit->held, ~0u);
 		soft_hold_store_tnt(e, &exit->held);

@@ -176,10 +176,10 @@ static void emit_refill(struct soft_compiler *g, const struct soft_refill *r)
 	copy(e, SOFT_AT_TLB(read), AT_SITE(read, r->site));
 	copy(e, SOFT_AT_TLB(write), AT_SITE(write, r->site));
 	copy(e, SOFT_AT_TLB(host), AT_SITE(host, r->site));
-	e_aim_at(r->back, e_jump(e, SOFT_ALWAYS));
+	soft_aim_at(r->back, e_jump(e, SOFT_ALWAYS));
 	e_aim(e, other);
 	g->exit[r->exit].from[0] = copy_large(e, r);
-	e_aim_at(r->back, e_jump(e, SOFT_ALWAYS));
+	soft_aim_at(r->back, e_jump(e, SOFT_ALWAYS));
 }
 
 void soft_sites_emit(struct soft_compiler *g)

@@ -12,6 +12,12 @@ VPT_STATIC_ASSERT(SOFT_PUT >= 6, "the most bytes");
 enum { SIZE8 = 0, SIZE16 = 1, SIZE32 = 2 };
 enum { CC_A = 7 };
 
+static void half(struct soft_emit *e, uint64_t value)
+{
+	e8(e, (uint32_t)value & 0xff);
+	e8(e, (uint32_t)(value >> 8) & 0xff);
+}
+
 static void slow_if(struct soft_compiler *g, struct soft_slow *s, unsigned int cc)
 {
 	s->from[s->count++] = e_jump(&g->e, cc);
@@ -115,9 +121,9 @@ static void put_to(struct soft_compiler *g, uint64_t to)
 	e8(e, 1);
 	e_rr(e, SOFT_SIZE64, 0x19, H_R11, H_R11); /* sbb */
 	e_sib(e, SIZE16, 0xc7, 0, H_R10, H_R11, 1, 3);
-	e16(e, to >> 16);
+	half(e, to >> 16);
 	e_rm(e, SIZE16, 0xc7, 0, H_R10, 1);
-	e16(e, to);
+	half(e, to);
 	e_rr(e, SIZE32, 0x89, H_R11, SOFT_TNT);
 	e_rr(e, SIZE32, 0xc1, 4, SOFT_TNT); /* shl */
 	e8(e, 5);

@@ -77,11 +77,11 @@ static void emit_full(struct soft_compiler *g, const struct soft_full *full)
 		e8(e, LONG);
 	}
 	e_const(e, by, 1);
-	e_aim_at(full->back, e_jump(e, SOFT_ALWAYS));
+	soft_aim_at(full->back, e_jump(e, SOFT_ALWAYS));
 	if (full->exit)
 		full->exit->from[0] = slow;
 	else
-		e_aim_at(full->other, slow);
+		soft_aim_at(full->other, slow);
 }
 
 void soft_outcomes_emit(struct soft_compiler *g)
