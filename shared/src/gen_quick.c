@@ -152,9 +152,7 @@ static inline bool pass_to(struct vpt_pt *pt, const struct vpt_clock *now)
 	if (now->cycles < pt->time.now.cycles || now->cycles >= pt->gate.due_cycles ||
 	    now->tsc >= pt->gate.due_tsc)
 		return false;
-	/* A copy of the whole struct would wait, because its two halves have just been stored. */
-	pt->time.now.cycles = now->cycles;
-	pt->time.now.tsc = now->tsc;
+	pt->time.now = *now;
 	return true;
 }
 
