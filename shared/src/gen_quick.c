@@ -4,6 +4,7 @@
  * and TIP packets. They must have room, and no PSB may be due.
  */
 #include "gen_bytes.h"
+#include "packet_opcodes.h"
 
 /* More than a TNT, a CYC and a TIP take. */
 #define QUICK_BYTES 32u
@@ -186,6 +187,41 @@ static void ret(struct vpt_pt *pt, uint64_t to, const struct vpt_clock *now)
 	put_timed_tip(pt, to, now);
 	if (pt->ret_compress)
 		pt->retstack.depth = 0;
+}
+
+/* Returns true if nothing but an MTC can be due. */
+static bool only_mtc(const struct vpt_pt *pt, const struct vpt_clock *now)
+{
+	const struct vpt_pt_time *time = &pt->time;
+
+	return pt->trigger_en && time->mtc_en && !time->cyc_en && !time->asleep &&
+	       !pt->options.buffer_bytes && !pt->options.defer_tips && has_room(pt) &&
+	       now->cycles >= time->now.cycles && now->tsc >= time->now.tsc && time->mtc_due &&
+	       now->tsc >= time->mtc_due;
+}
+
+/* [TIME-MTC TIME-ORDER] */
+bool vpt_pt_quick_due(struct vpt_pt *pt, const struct vpt_clock *now)
+{
+	struct vpt_pt_time *time = &pt->time;
+	uint64_t next;
+
+	if (!only_mtc(pt, now))
+		return false;
+	next = vpt_clock_tsc(pt->caps, (time->mtc_last + 2) << time->mtc_freq);
+	if (now->tsc >= next || !pt->ops->keeps_due || !pt->ops->keeps_due(pt->opaque, false))
+		return false;
+	if (pt->gate.tnt != 1)
+		put_tnt(pt);
+	time->mtc_told = ++time->mtc_last;
+	vpt_put_le(pt->out.cur, (time->mtc_last & 0xff) << 8 | VPTI_OP_MTC, 2);
+	advance(pt, 2);
+	time->now = *now;
+	time->mtc_due = pt->gate.due_tsc = next;
+	pt->gate.due_cycles = ~(uint64_t)0;
+	pt->gate.state |= VPT_GATE_TIMED;
+	vpti_gen_update(pt);
+	return true;
 }
 
 bool vpt_pt_quick_branch(struct vpt_pt *pt, uint8_t kind, bool taken, uint64_t to, uint64_t next,

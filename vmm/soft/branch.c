@@ -32,6 +32,8 @@ static inline uint64_t next_ip(const struct soft *c, const struct soft_uop *u)
 
 COLD const struct soft_uop *soft_miss(struct soft *c, const struct soft_link *l, uint64_t to)
 {
+	if (l->gen == c->gen && soft_pass_due(c, l->insns))
+		return SOFT_RUN(c, l->first);
 	c->r[SOFT_R_RIP] = to;
 	c->missed = (struct soft_link *)(uintptr_t)l;
 	return NULL;

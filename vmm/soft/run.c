@@ -184,6 +184,7 @@ void soft_call_attention(struct soft *c)
 	/* With a budget of zero no further link is followed. */
 	c->stash += c->left;
 	c->left = 0;
+	c->call &= (uint8_t)~SOFT_DUE;
 }
 
 void soft_note_attention(struct soft *c)
@@ -217,7 +218,23 @@ static void limit_to_due(struct soft *c)
 	} else if (c->left > 0 && (uint64_t)c->left > due - now - 1) {
 		c->stash += c->left - (int64_t)(due - now - 1);
 		c->left = (int64_t)(due - now - 1);
+		if (!(c->base.state & ENGINE_ATTENTION))
+			c->call |= SOFT_DUE;
 	}
+}
+
+bool soft_pass_due(struct soft *c, int32_t insns)
+{
+	if (!(c->call & SOFT_DUE) || c->left + c->stash < insns)
+		return false;
+	c->left += c->stash - insns;
+	c->stash = 0;
+	c->call &= (uint8_t)~SOFT_DUE;
+	if (c->gate) {
+		vpt_gate_expire(c->gate);
+		soft_look_at_gate(c);
+	}
+	return true;
 }
 
 static void ran_until(struct soft *c, uint64_t retired)
@@ -307,6 +324,8 @@ void soft_report_branch(struct soft *c, const struct soft_uop *u, uint8_t kind, 
 	const uint64_t retired = soft_retired(c, u) + 1;
 	const struct vpt_clock now = engine_time_clock(&c->base.time, retired);
 
+	if (c->gate && vpt_gate_due(c->gate, &now))
+		limit_to_due(c);
 	if (vpt_likely(c->gate && vpt_gate_branch(c->gate, kind, taken, to, next, &now))) {
 		soft_look_at_gate(c);
 		return;
@@ -358,6 +377,7 @@ static void unstash(struct soft *c)
 {
 	c->left += c->stash;
 	c->stash = 0;
+	c->call &= (uint8_t)~SOFT_DUE;
 }
 
 /* Returns true if run() must end before the next instruction. */
@@ -414,6 +434,7 @@ static void run_single(struct soft *c, uint32_t mode)
 	/* The link of this block must not be followed, so set the budget to zero. */
 	c->stash += c->left - b->insns;
 	c->left = 0;
+	c->call &= (uint8_t)~SOFT_DUE;
 	enter(c, b->uop);
 	c->call &= (uint8_t)~SOFT_ALONE;
 }

@@ -311,6 +311,7 @@ enum soft_call {
 	SOFT_WANT_IRQ = 1 << 1, /* run(): return when RFLAGS.IF allows an interrupt */
 	SOFT_LEFT = 1 << 2,	/* a micro-operation has set what the call returns in `exit` */
 	SOFT_ALONE = 1 << 3,	/* run(): the next instruction has a block of its own */
+	SOFT_DUE = 1 << 4,	/* run(): only a due time limits the budget */
 };
 
 #define SOFT_WATCHES 64u
@@ -498,6 +499,11 @@ static inline bool soft_watches_if(const struct soft *c)
  * paging changed, and unlinks all blocks if the CS base or limit changed.
  */
 void soft_derive(struct soft *c);
+/*
+ * A link to a block of this many instructions was not followed, because the budget has ended. Returns true
+ * if it ended for a due time, and takes them now. The gate is closed then.
+ */
+bool soft_pass_due(struct soft *c, int32_t insns);
 /* Make run() end soon, because a device requested it during an access. */
 void soft_call_attention(struct soft *c);
 /* The same if ENGINE_ATTENTION is set. */

@@ -31,6 +31,7 @@ enum vpt_gate_state {
 	VPT_GATE_TIMED = 1 << 7,      /* @due_cycles and @due_tsc are valid */
 	VPT_GATE_BRANCH = 1 << 8,     /* near branches may use vpt_gate_branch() (pt.h) */
 	VPT_GATE_TIP = 1 << 9,	      /* open, and a TIP needs no CYC and may be sent at once */
+	VPT_GATE_EXPIRED = 1 << 10,   /* vpt_gate_expire() has closed it since the last event */
 };
 
 struct vpt_gate {
@@ -46,9 +47,11 @@ struct vpt_gate {
 /* Close the gate until the unit has seen an event. Does nothing unless VPT_GATE_TIMED is set. */
 static inline void vpt_gate_expire(struct vpt_gate *gate)
 {
-	if (gate->state & VPT_GATE_TIMED)
-		gate->state &= ~(uint32_t)(VPT_GATE_TIMED | VPT_GATE_OPEN | VPT_GATE_BRANCH |
-					   VPT_GATE_TIP);
+	if (!(gate->state & VPT_GATE_TIMED))
+		return;
+	gate->state &=
+		~(uint32_t)(VPT_GATE_TIMED | VPT_GATE_OPEN | VPT_GATE_BRANCH | VPT_GATE_TIP);
+	gate->state |= VPT_GATE_EXPIRED;
 }
 
 static inline bool vpt_gate_is_open(const struct vpt_gate *gate)

@@ -288,6 +288,13 @@ bool vpt_pt_quick_ret_tip(struct vpt_pt *pt, uint64_t to);
 bool vpt_pt_quick_branch(struct vpt_pt *pt, uint8_t kind, bool taken, uint64_t to, uint64_t next,
 			 const struct vpt_clock *now);
 
+/*
+ * A near branch at the time *@now is the first event since vpt_gate_expire(). If one MTC is due and nothing
+ * else, send it and open the gate again, so that the functions above can take the branch. Returns false,
+ * and does nothing, otherwise.
+ */
+bool vpt_pt_quick_due(struct vpt_pt *pt, const struct vpt_clock *now);
+
 /* A direct JMP sends nothing. */
 static inline bool vpt_pt_quick_jmp(const struct vpt_pt *pt)
 {
@@ -333,6 +340,11 @@ static inline bool vpt_gate_branch(struct vpt_gate *gate, uint8_t kind, bool tak
 {
 	return gate->state & VPT_GATE_BRANCH &&
 	       vpt_pt_quick_branch(vpt_gate_pt(gate), kind, taken, to, next, now);
+}
+
+static inline bool vpt_gate_due(struct vpt_gate *gate, const struct vpt_clock *now)
+{
+	return gate->state & VPT_GATE_EXPIRED && vpt_pt_quick_due(vpt_gate_pt(gate), now);
 }
 
 /*
