@@ -189,15 +189,14 @@ static void ret(struct vpt_pt *pt, uint64_t to, const struct vpt_clock *now)
 		pt->retstack.depth = 0;
 }
 
-/* Returns true if nothing but an MTC can be due. */
+/* Returns true if nothing but an MTC can be due. With the internal buffer's model no gate expires. */
 static bool only_mtc(const struct vpt_pt *pt, const struct vpt_clock *now)
 {
 	const struct vpt_pt_time *time = &pt->time;
 
 	return pt->trigger_en && time->mtc_en && !time->cyc_en && !time->asleep &&
-	       !pt->options.buffer_bytes && !pt->options.defer_tips && has_room(pt) &&
-	       now->cycles >= time->now.cycles && now->tsc >= time->now.tsc && time->mtc_due &&
-	       now->tsc >= time->mtc_due;
+	       !pt->options.defer_tips && has_room(pt) && now->cycles >= time->now.cycles &&
+	       now->tsc >= time->now.tsc && time->mtc_due && now->tsc >= time->mtc_due;
 }
 
 /* [TIME-MTC TIME-ORDER] */
@@ -216,7 +215,6 @@ bool vpt_pt_quick_due(struct vpt_pt *pt, const struct vpt_clock *now)
 	time->mtc_told = ++time->mtc_last;
 	vpt_put_le(pt->out.cur, (time->mtc_last & 0xff) << 8 | VPTI_OP_MTC, 2);
 	advance(pt, 2);
-	time->now = *now;
 	time->mtc_due = pt->gate.due_tsc = next;
 	pt->gate.due_cycles = ~(uint64_t)0;
 	pt->gate.state |= VPT_GATE_TIMED;

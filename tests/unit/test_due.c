@@ -62,7 +62,7 @@ static bool keeps_due(void *opaque, bool whole)
 {
 	const struct world *w = ((struct unit *)opaque)->world;
 
-	return !whole || w->num % w->den == 0;
+	return (!whole || w->num % w->den == 0) && w->clock.cycles % 61;
 }
 
 static void pmi(void *opaque)
@@ -259,8 +259,11 @@ static void branch(struct world *w, struct unit *u, const struct vpt_event *even
 	default:
 		break;
 	}
-	if (!through_gate(u, event) &&
-	    !vpt_gate_branch(gate, event->kind, taken, event->to, event->next, &w->clock))
+	if (through_gate(u, event))
+		return;
+	if (below(w, 2) && vpt_gate_due(gate, &w->clock))
+		ck_assert(gate->state & VPT_GATE_TIMED && keeps_due(u, false));
+	if (!vpt_gate_branch(gate, event->kind, taken, event->to, event->next, &w->clock))
 		vpt_pt_event(&u->pt, event);
 }
 
@@ -433,17 +436,18 @@ END_TEST
 static const struct {
 	uint64_t ctl;
 	unsigned int per_reading; /* branches, at least */
+	bool alone;		  /* due packets need no event */
 } rates[] = {
-	{VPT_CTL_MASK(TSC_EN) | VPT_CTL_MASK(MTC_EN) | 3ull << VPT_CTL_MTC_FREQ_SHIFT, 30},
-	{VPT_CTL_MASK(CYC_EN), 5},
-	{VPT_CTL_MASK(CYC_EN) | 15ull << VPT_CTL_CYC_THRESH_SHIFT, 5},
+	{VPT_CTL_MASK(TSC_EN) | VPT_CTL_MASK(MTC_EN) | 3ull << VPT_CTL_MTC_FREQ_SHIFT, 30, true},
+	{VPT_CTL_MASK(CYC_EN), 5, false},
+	{VPT_CTL_MASK(CYC_EN) | 15ull << VPT_CTL_CYC_THRESH_SHIFT, 5, false},
 };
 
 START_TEST(rate)
 {
 	const uint64_t on = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) | VPT_CTL_MASK(BRANCH_EN);
 	struct vpt_event event = {.kind = VPT_EV_COND, .from = LOW, .to = LOW, .next = LOW};
-	unsigned int i, reported = 0;
+	unsigned int i, reported = 0, alone = 0, events = 0;
 	struct world w;
 	struct unit *u;
 
@@ -465,9 +469,13 @@ START_TEST(rate)
 		if (vpt_gate_cond(&u->pt.gate, i & 1))
 			continue;
 		reported++;
-		if (!vpt_gate_branch(&u->pt.gate, VPT_EV_COND, i & 1, LOW, LOW, &w.clock))
-			vpt_pt_event(&u->pt, &event);
+		alone += vpt_gate_due(&u->pt.gate, &w.clock);
+		if (vpt_gate_branch(&u->pt.gate, VPT_EV_COND, i & 1, LOW, LOW, &w.clock))
+			continue;
+		events++;
+		vpt_pt_event(&u->pt, &event);
 	}
+	ck_assert(rates[_i].alone ? alone > 4 * events : !alone);
 	ck_assert_uint_le(reported, STEPS / rates[_i].per_reading);
 	ck_assert_uint_le(u->readings, STEPS / 30);
 	free_unit(u);

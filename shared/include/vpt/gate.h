@@ -49,8 +49,7 @@ static inline void vpt_gate_expire(struct vpt_gate *gate)
 {
 	if (!(gate->state & VPT_GATE_TIMED))
 		return;
-	gate->state &=
-		~(uint32_t)(VPT_GATE_TIMED | VPT_GATE_OPEN | VPT_GATE_BRANCH | VPT_GATE_TIP);
+	gate->state &= ~(uint32_t)(VPT_GATE_TIMED | VPT_GATE_OPEN | VPT_GATE_BRANCH | VPT_GATE_TIP);
 	gate->state |= VPT_GATE_EXPIRED;
 }
 
