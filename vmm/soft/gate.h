@@ -10,7 +10,8 @@ static inline const uint8_t *soft_put_limit(const struct vpt_pt *pt)
 {
 	size_t room = (size_t)(pt->out.end - pt->out.cur);
 
-	if (!(pt->gate.state & VPT_GATE_TIP) || !pt->last_ip_valid)
+	if (!(pt->gate.state & VPT_GATE_TIP) || !pt->last_ip_valid ||
+	    pt->psb_bytes >= pt->psb_period)
 		return NULL;
 	if (room > pt->psb_period - pt->psb_bytes)
 		room = pt->psb_period - pt->psb_bytes;
