@@ -271,6 +271,9 @@ enum vpt_fault vpt_pt_wrmsr(struct vpt_pt *pt, uint32_t msr, uint64_t value, enu
 void vpt_pt_flush(struct vpt_pt *pt)
 {
 	vpti_gen_flush_tnt(pt);
+	/* [GEN-PSB-PERIOD] The next event sends the PSB that is due now, so the gate must not take it. */
+	if (pt->psb_bytes >= pt->psb_period)
+		vpti_gen_update(pt);
 	vpt_output_flush(&pt->out);
 }
 
