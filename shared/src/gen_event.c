@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Changes of flow into packets: which ones, in which order (33.4.1, 33.7). */
 #include "gen_kinds.h"
+#include "gen_quick.h"
 
 /* The packets of a near branch, while PacketEn stays set. */
 enum near_kind { NEAR_COND, NEAR_DIRECT, NEAR_INDIRECT, NEAR_RET };
@@ -240,17 +241,32 @@ static VPT_NOINLINE void slow_event(struct vpt_pt *pt, const struct vpt_event *e
 		vpti_gen_arm(pt);
 }
 
-void vpt_pt_event(struct vpt_pt *pt, const struct vpt_event *event)
+static VPT_NOINLINE void full_event(struct vpt_pt *pt, const struct vpt_event *event)
 {
-	if (!pt->trigger_en)
-		return;
 	if (vpt_unlikely(pt->slow)) {
 		slow_event(pt, event);
 		return;
 	}
-	/* Most events of an open gate send a TIP and nothing else. */
-	if (event->kind == VPT_EV_JMP_INDIRECT && vpt_pt_quick_jmp_indirect(pt, event->to))
-		return;
 	dispatch(pt, event);
 	vpti_gen_psb_if_due(pt, event->to);
+}
+
+/* An indirect JMP which is not the usual case below. */
+static VPT_NOINLINE void other_tip(struct vpt_pt *pt, const struct vpt_event *event)
+{
+	if (!vpti_gen_other_tip(pt, event->to))
+		full_event(pt, event);
+}
+
+/* Most events of an open gate send a TIP and nothing else. */
+void vpt_pt_event(struct vpt_pt *pt, const struct vpt_event *event)
+{
+	if (!pt->trigger_en)
+		return;
+	if (event->kind == VPT_EV_JMP_INDIRECT && !pt->slow) {
+		if (!vpti_gen_quick_tip(pt, event->to))
+			other_tip(pt, event);
+		return;
+	}
+	full_event(pt, event);
 }

@@ -3,52 +3,24 @@
  * The quick path of branches that send packets. A branch takes this path if it sends only TNT, CYC
  * and TIP packets. They must have room, and no PSB may be due.
  */
-#include "gen_bytes.h"
+#include "gen_quick.h"
 #include "packet_opcodes.h"
 
-/* More than a TNT, a CYC and a TIP take. */
-#define QUICK_BYTES 32u
-
-static inline bool has_room(const struct vpt_pt *pt)
+/* Put the gathered outcomes. With DisTNT there are none. */
+VPT_NOINLINE void vpti_gen_put_quick_tnt(struct vpt_pt *pt)
 {
-	return pt->last_ip_valid && (size_t)(pt->out.end - pt->out.cur) > QUICK_BYTES &&
-	       pt->psb_bytes + QUICK_BYTES < pt->psb_period;
-}
-
-/* Returns true if a TIP can be sent without the time. */
-static inline bool is_quick(const struct vpt_pt *pt)
-{
-	return vpt_gate_is_open(&pt->gate) && has_room(pt) && !pt->time.cyc_en &&
-	       !pt->options.defer_tips;
-}
-
-static inline void advance(struct vpt_pt *pt, size_t len)
-{
-	pt->psb_bytes += (uint32_t)len;
-	pt->out.cur += len;
-}
-
-static void put_tnt(struct vpt_pt *pt)
-{
-	if (!pt->dis_tnt)
-		advance(pt, vpti_gen_encode_tnt(pt->out.cur, pt->gate.tnt));
+	vpti_gen_advance(pt, vpti_gen_encode_tnt(pt->out.cur, pt->gate.tnt));
 	vpti_gen_set_tnt(pt, 1);
 }
 
 /* [GEN-TNT-ORDER GEN-LAST-IP] The packets of vpt_encode_tnt8() and vpt_encode_ip(). */
-static inline void put_tip(struct vpt_pt *pt, uint64_t to)
+void vpti_gen_put_far_tip(struct vpt_pt *pt, uint64_t to)
 {
-	enum vpt_ip_bytes ip_bytes;
-	uint64_t low, high;
-	size_t len;
+	enum vpt_ip_bytes ip_bytes = vpt_ip_compress(to, pt->last_ip);
+	size_t len = 1 + vpt_ip_payload(ip_bytes);
+	uint64_t low = to << 8 | (unsigned int)ip_bytes << 5 | VPT_OP_TIP;
+	uint64_t high = to >> 56;
 
-	if (vpt_unlikely(pt->gate.tnt >= VPT_BIT64(VPT_TNT8_MAX + 1) || pt->dis_tnt))
-		put_tnt(pt);
-	to &= pt->ip_mask; /* The CS base is 0, see vpti_gen_update(). */
-	ip_bytes = vpt_ip_compress(to, pt->last_ip);
-	len = 1 + vpt_ip_payload(ip_bytes);
-	low = to << 8 | (unsigned int)ip_bytes << 5 | VPT_OP_TIP;
-	high = to >> 56;
 	/* Up to six outcomes are one short packet. */
 	if (pt->gate.tnt != 1) {
 		high = high << 8 | low >> 56;
@@ -58,7 +30,16 @@ static inline void put_tip(struct vpt_pt *pt, uint64_t to)
 	}
 	pt->last_ip = to;
 	vpt_put_short(pt->out.cur, low, high, len);
-	advance(pt, len);
+	vpti_gen_advance(pt, len);
+}
+
+static void put_tip(struct vpt_pt *pt, uint64_t to)
+{
+	if (vpt_unlikely(pt->gate.tnt > VPTI_TNT8_LAST))
+		vpti_gen_put_quick_tnt(pt);
+	to &= pt->ip_mask; /* The CS base is 0, see vpti_gen_update(). */
+	if (!vpti_gen_put_near_tip(pt, to))
+		vpti_gen_put_far_tip(pt, to);
 }
 
 /* A RET that can be a TNT bit, but for which there is no room, sends no TIP. */
@@ -70,27 +51,25 @@ static inline bool is_compressed(const struct vpt_pt *pt, uint64_t to)
 
 bool vpt_pt_quick_jmp_indirect(struct vpt_pt *pt, uint64_t to)
 {
-	if (vpt_unlikely(!is_quick(pt)))
-		return false;
-	put_tip(pt, to);
-	return true;
+	return vpti_gen_quick_tip(pt, to) || vpti_gen_other_tip(pt, to);
 }
 
 bool vpt_pt_quick_call_indirect(struct vpt_pt *pt, uint64_t to, uint64_t next)
 {
-	if (vpt_unlikely(!is_quick(pt)))
+	if (!vpti_gen_quick_tip(pt, to) && !vpt_pt_quick_jmp_indirect(pt, to))
 		return false;
-	put_tip(pt, to);
 	if (pt->ret_compress) /* [GEN-CALL] */
 		vpt_retstack_push(&pt->retstack, next);
 	return true;
 }
 
+/* [DEFER-RET] The TIP of a RET never waits. */
 bool vpt_pt_quick_ret_tip(struct vpt_pt *pt, uint64_t to)
 {
-	if (vpt_unlikely(!is_quick(pt)) || is_compressed(pt, to))
+	if (is_compressed(pt, to) || pt->options.defer_tips)
 		return false;
-	put_tip(pt, to);
+	if (!vpti_gen_quick_tip(pt, to) && !vpt_pt_quick_jmp_indirect(pt, to))
+		return false;
 	if (pt->ret_compress)
 		pt->retstack.depth = 0;
 	return true;
@@ -103,7 +82,7 @@ static void put_cyc(struct vpt_pt *pt, const struct vpt_clock *now)
 
 	if (!clocks || clocks < pt->time.cyc_thresh)
 		return;
-	advance(pt, vpt_encode_cyc(pt->out.cur, clocks));
+	vpti_gen_advance(pt, vpt_encode_cyc(pt->out.cur, clocks));
 	pt->time.cyc_last = now->cycles;
 }
 
@@ -114,7 +93,7 @@ static void put_cyc(struct vpt_pt *pt, const struct vpt_clock *now)
 static void put_first(struct vpt_pt *pt, bool taken, const struct vpt_clock *now)
 {
 	if (pt->gate.tnt != 1)
-		put_tnt(pt);
+		vpti_gen_put_quick_tnt(pt);
 	put_cyc(pt, now);
 	pt->gate.tnt = 2 | (uint64_t)taken;
 	pt->gate.tnt_full = VPT_BIT64(VPT_TNT8_MAX + 1);
@@ -132,14 +111,16 @@ static void put_outcome(struct vpt_pt *pt, bool taken, const struct vpt_clock *n
 	}
 	pt->gate.tnt = pt->gate.tnt << 1 | (uint64_t)taken;
 	if (vpti_gen_is_tnt_whole(pt) && !pt->time.cyc_en)
-		put_tnt(pt);
+		vpti_gen_put_quick_tnt(pt);
 }
 
 static void put_timed_tip(struct vpt_pt *pt, uint64_t to, const struct vpt_clock *now)
 {
+	if (pt->dis_tnt)
+		vpti_gen_set_tnt(pt, 1);
 	if (pt->time.cyc_en) {
 		if (pt->gate.tnt != 1)
-			put_tnt(pt);
+			vpti_gen_put_quick_tnt(pt);
 		put_cyc(pt, now);
 	}
 	put_tip(pt, to);
@@ -195,8 +176,9 @@ static bool only_mtc(const struct vpt_pt *pt, const struct vpt_clock *now)
 	const struct vpt_pt_time *time = &pt->time;
 
 	return pt->trigger_en && time->mtc_en && !time->cyc_en && !time->asleep &&
-	       !pt->options.defer_tips && has_room(pt) && now->cycles >= time->now.cycles &&
-	       now->tsc >= time->now.tsc && time->mtc_due && now->tsc >= time->mtc_due;
+	       !pt->options.defer_tips && vpti_gen_has_room(pt) &&
+	       now->cycles >= time->now.cycles && now->tsc >= time->now.tsc && time->mtc_due &&
+	       now->tsc >= time->mtc_due;
 }
 
 /* [TIME-MTC TIME-ORDER] */
@@ -210,11 +192,13 @@ bool vpt_pt_quick_due(struct vpt_pt *pt, const struct vpt_clock *now)
 	next = vpt_clock_tsc(pt->caps, (time->mtc_last + 2) << time->mtc_freq);
 	if (now->tsc >= next || !pt->ops->keeps_due || !pt->ops->keeps_due(pt->opaque, false))
 		return false;
-	if (pt->gate.tnt != 1)
-		put_tnt(pt);
+	if (pt->dis_tnt)
+		vpti_gen_set_tnt(pt, 1);
+	else if (pt->gate.tnt != 1)
+		vpti_gen_put_quick_tnt(pt);
 	time->mtc_told = ++time->mtc_last;
 	vpt_put_le(pt->out.cur, (time->mtc_last & 0xff) << 8 | VPTI_OP_MTC, 2);
-	advance(pt, 2);
+	vpti_gen_advance(pt, 2);
 	time->mtc_due = pt->gate.due_tsc = next;
 	pt->gate.due_cycles = ~(uint64_t)0;
 	pt->gate.state |= VPT_GATE_TIMED;
@@ -225,7 +209,7 @@ bool vpt_pt_quick_due(struct vpt_pt *pt, const struct vpt_clock *now)
 bool vpt_pt_quick_branch(struct vpt_pt *pt, uint8_t kind, bool taken, uint64_t to, uint64_t next,
 			 const struct vpt_clock *now)
 {
-	if (!(pt->gate.state & VPT_GATE_BRANCH) || !has_room(pt) || !pass_to(pt, now) ||
+	if (!(pt->gate.state & VPT_GATE_BRANCH) || !vpti_gen_has_room(pt) || !pass_to(pt, now) ||
 	    (pt->has_ranges && !keeps_filter(pt, kind, taken, to)))
 		return false;
 	if (!pt->packet_en)

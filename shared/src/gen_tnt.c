@@ -9,14 +9,21 @@
 static VPT_COLD void flush_with_tips(struct vpt_pt *pt, uint64_t tnt)
 {
 	uint8_t buf[VPT_PKT_MAX + VPT_DEFER_BYTES];
+	bool quick = !pt->put_slow && (size_t)(pt->out.end - pt->out.cur) > sizeof(buf);
+	uint8_t *to = quick ? pt->out.cur : buf;
 	size_t len;
 
 	if (vpt_msb(tnt) > VPT_TNT8_MAX)
-		len = vpt_encode_tnt64(buf, tnt);
+		len = vpt_encode_tnt64(to, tnt);
 	else
-		len = vpt_encode_tnt8(buf, tnt);
-	len += vpti_gen_take_tips(pt, buf + len);
-	vpti_gen_put(pt, buf, len);
+		len = vpt_encode_tnt8(to, tnt);
+	len += vpti_gen_take_tips(pt, to + len);
+	if (quick) {
+		pt->psb_bytes += (uint32_t)len;
+		pt->out.cur += len;
+	} else {
+		vpti_gen_put(pt, buf, len);
+	}
 }
 
 void vpti_gen_flush_tnt(struct vpt_pt *pt)

@@ -29,8 +29,26 @@ static void context(void *opaque, struct vpt_context *ctx)
 	*ctx = ((struct unit *)opaque)->ctx;
 }
 
-static struct unit *new_unit(uint64_t ctl)
+/* A row: a configuration, and whether most branches of each kind take the quick path. */
+static const struct config {
+	uint64_t ctl;
+	bool defer_tips;
+	bool all_quick;
+} configs[] = {
+	{0, false, true},
+	{VPT_CTL_MASK(DIS_RETC), false, true},
+	{1ull << VPT_CTL_PSB_FREQ_SHIFT, false, false},
+	{VPT_CTL_MASK(DIS_TNT), false, false},
+	{VPT_CTL_MASK(TSC_EN) | VPT_CTL_MASK(CYC_EN), false, false},
+	{0, true, false},
+	{VPT_CTL_MASK(DIS_RETC) | 1ull << VPT_CTL_PSB_FREQ_SHIFT, true, false},
+	{VPT_CTL_MASK(DIS_TNT), true, false},
+	{VPT_CTL_MASK(TSC_EN) | VPT_CTL_MASK(CYC_EN), true, false},
+};
+
+static struct unit *new_unit(const struct config *config)
 {
+	const struct vpt_pt_options options = {.defer_tips = config->defer_tips};
 	struct unit *u = calloc(1, sizeof(*u));
 
 	ck_assert_ptr_nonnull(u);
@@ -40,11 +58,12 @@ static struct unit *new_unit(uint64_t ctl)
 	u->ops.context = context;
 	u->ctx = (struct vpt_context){.cr3 = 0x1000, .cs_l = true, .lma = true, .paging = true};
 	vpt_pt_init(&u->pt, vpt_caps_model("spr"), &u->ops, u);
+	ck_assert_int_eq(vpt_pt_set_options(&u->pt, &options), VPT_OK);
 	u->pt.rtit.output_base = REGION;
 	u->pt.rtit.output_mask_ptrs = REGION_SIZE - 1;
-	ck_assert_int_eq(
-		vpt_pt_wrmsr(&u->pt, VPT_MSR_CTL, CTL | ctl, VPT_ACCESS_HOST, 0x1000, 0x1000),
-		VPT_FAULT_NONE);
+	ck_assert_int_eq(vpt_pt_wrmsr(&u->pt, VPT_MSR_CTL, CTL | config->ctl, VPT_ACCESS_HOST,
+				      0x1000, 0x1000),
+			 VPT_FAULT_NONE);
 	return u;
 }
 
@@ -96,6 +115,8 @@ static uint64_t next_ip(uint64_t ip, uint64_t *seed)
 		return ip ^ random_of(seed, 0x10000) << 48;
 	case 4:
 		return ip ^ 0xff00000000000000ull;
+	case 5:
+		return ip ^ 1ull << random_of(seed, 48);
 	default:
 		return (ip & ~0xffffull) | random_of(seed, 0x10000);
 	}
@@ -125,6 +146,14 @@ static struct vpt_event random_event(const struct vpt_pt *pt, uint64_t ip, uint6
 	return event;
 }
 
+/* Check that the bytes since the last PSB are counted, unless @pt has sent one or the output wraps. */
+static void check_counted(const struct vpt_pt *pt, const struct vpt_pt *was)
+{
+	if (was->out.cur && pt->psb_bytes >= was->psb_bytes && pt->out.cur >= was->out.cur)
+		ck_assert_uint_eq(pt->psb_bytes - was->psb_bytes,
+				  (uint64_t)(pt->out.cur - was->out.cur));
+}
+
 static void check_same(const struct vpt_pt *a, const struct vpt_pt *b)
 {
 	uint32_t i;
@@ -134,29 +163,24 @@ static void check_same(const struct vpt_pt *a, const struct vpt_pt *b)
 		ck_assert_uint_eq(a->gate.tnt, b->gate.tnt);
 	ck_assert_uint_eq(a->last_ip, b->last_ip);
 	ck_assert_uint_eq(a->psb_bytes, b->psb_bytes);
+	ck_assert_uint_eq(a->tips_wait, b->tips_wait);
+	ck_assert_uint_eq(a->defer.len, b->defer.len);
+	ck_assert_mem_eq(a->defer.bytes, b->defer.bytes, a->defer.len);
 	ck_assert_uint_eq(a->retstack.depth, b->retstack.depth);
 	for (i = 1; i <= a->retstack.depth; i++)
 		ck_assert_uint_eq(a->retstack.ip[(a->retstack.top - i) % VPT_RETSTACK_SIZE],
 				  b->retstack.ip[(b->retstack.top - i) % VPT_RETSTACK_SIZE]);
 }
 
-static const uint64_t controls[] = {
-	0,
-	VPT_CTL_MASK(DIS_RETC),
-	1ull << VPT_CTL_PSB_FREQ_SHIFT,
-	VPT_CTL_MASK(DIS_TNT),
-	VPT_CTL_MASK(TSC_EN) | VPT_CTL_MASK(CYC_EN),
-};
-
-/* Row: a configuration. In the first two, branches of each kind take the quick path. */
 START_TEST(same_packets)
 {
-	struct unit *a = new_unit(controls[_i]), *b = new_unit(controls[_i]);
+	struct unit *a = new_unit(&configs[_i]), *b = new_unit(&configs[_i]);
 	unsigned int taken[VPT_EV_COUNT] = {0}, left[VPT_EV_COUNT] = {0}, i;
 	uint64_t seed = 7 + (uint64_t)_i, ip = 0x1000;
 
 	for (i = 0; i < STEPS; i++) {
 		struct vpt_event event = random_event(&b->pt, ip, &seed);
+		struct vpt_pt was = a->pt;
 		bool done = quick(&a->pt, &event);
 
 		if (!done)
@@ -164,6 +188,7 @@ START_TEST(same_packets)
 		vpt_pt_event(&b->pt, &event);
 		(done ? taken : left)[event.kind]++;
 		check_same(&a->pt, &b->pt);
+		check_counted(&a->pt, &was);
 		if (i % 50 == 0) {
 			vpt_pt_flush(&a->pt);
 			vpt_pt_flush(&b->pt);
@@ -172,7 +197,7 @@ START_TEST(same_packets)
 		}
 		ip = event.kind == VPT_EV_COND && !event.flags ? event.next : event.to;
 	}
-	if (_i < 2) {
+	if (configs[_i].all_quick) {
 		ck_assert_uint_gt(taken[VPT_EV_COND], left[VPT_EV_COND]);
 		ck_assert_uint_gt(taken[VPT_EV_JMP], 0);
 		ck_assert_uint_gt(taken[VPT_EV_CALL], 0);
@@ -181,6 +206,8 @@ START_TEST(same_packets)
 		ck_assert_uint_gt(taken[VPT_EV_RET], left[VPT_EV_RET]);
 		ck_assert_uint_gt(left[VPT_EV_JMP_INDIRECT], 0);
 	}
+	if (configs[_i].defer_tips && !(configs[_i].ctl & VPT_CTL_MASK(CYC_EN)))
+		ck_assert_uint_gt(taken[VPT_EV_CALL_INDIRECT], 0);
 	free_unit(a);
 	free_unit(b);
 	TEST_PROVES("GEN-TNT-ORDER GEN-LAST-IP GEN-CALL");
@@ -190,7 +217,7 @@ END_TEST
 /* Compare vpt_pt_cond() with vpt_pt_event(), for branches that are traced or not. */
 START_TEST(cond)
 {
-	struct unit *a = new_unit(controls[_i]), *b = new_unit(controls[_i]);
+	struct unit *a = new_unit(&configs[_i]), *b = new_unit(&configs[_i]);
 	uint64_t seed = 70 + (uint64_t)_i;
 	unsigned int i;
 
@@ -244,7 +271,7 @@ END_TEST
 
 TEST_SUITE("quick", NULL, NULL)
 {
-	TEST_ROWS(tcase, same_packets, controls);
-	TEST_ROWS(tcase, cond, controls);
+	TEST_ROWS(tcase, same_packets, configs);
+	TEST_ROWS(tcase, cond, configs);
 	tcase_add_loop_test(tcase, cond_is_whole, 0, 2);
 }

@@ -64,7 +64,7 @@ static inline bool vpt_gate_is_open(const struct vpt_gate *gate)
  */
 static inline bool vpt_gate_cond(struct vpt_gate *gate, bool taken)
 {
-	uint64_t tnt = gate->tnt << 1 | (uint64_t)taken;
+	uint64_t tnt = gate->tnt * 2 + (uint64_t)taken;
 
 	if (vpt_unlikely(!vpt_gate_is_open(gate) || tnt >= gate->tnt_full))
 		return false;

@@ -221,8 +221,10 @@ void vpt_pt_tnt_due(struct vpt_pt *pt, uint64_t ip);
 static inline void vpt_pt_cond(struct vpt_pt *pt, uint64_t from, uint64_t to, bool taken)
 {
 	if (vpt_gate_is_open(&pt->gate)) {
-		pt->gate.tnt = pt->gate.tnt << 1 | (uint64_t)taken;
-		if (vpt_unlikely(pt->gate.tnt >= pt->gate.tnt_full))
+		uint64_t tnt = pt->gate.tnt * 2 + (uint64_t)taken;
+
+		pt->gate.tnt = tnt;
+		if (vpt_unlikely(tnt >= pt->gate.tnt_full))
 			vpt_pt_tnt_due(pt, to);
 	} else if (pt->trigger_en) {
 		struct vpt_event event;
