@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "soft/compile.h"
+#include "soft/gate.h"
 #include "soft/kind.h"
 #include "soft/native.h"
 #include "soft/tlb.h"
@@ -469,6 +470,7 @@ struct soft_block *soft_block(struct soft *c, uint32_t mode)
 	if (c->gate && o && o->wants & ENGINE_WANTS_CODE) {
 		soft_report_ran(c);
 		o->code(o->opaque, lin, b->bytes, b->gpa, b->gpa2);
+		soft_look_at_gate(c);
 		soft_code_again(c);
 		/* An observer that has ended the trace has requested attention. */
 		if (vpt_unlikely(c->base.state & ENGINE_ATTENTION))
