@@ -21,6 +21,12 @@ struct plain_traced {
 void plain_traced_create(struct plain_traced *t);
 void plain_traced_destroy(struct plain_traced *t);
 
+/*
+ * From the next trace on there are MTCs, by the clock of the processor. With `keeps` the engine keeps due
+ * times. Without it, each branch is an event.
+ */
+void plain_traced_time(struct plain_traced *t, bool keeps);
+
 /* Begin a new trace in empty memory. The random number `x` chooses the options. */
 void plain_traced_start(struct plain_traced *t, uint64_t x);
 

@@ -133,6 +133,7 @@ void soft_report_plain(struct soft *c, const struct soft_uop *u, uint64_t next)
 
 	c->base.retired = soft_retired(c, u) + 1;
 	send(c, &r);
+	soft_look_at_gate(c);
 }
 
 const struct soft_uop *soft_leave(struct soft *c, const struct soft_uop *u, bool done,
@@ -189,7 +190,7 @@ void soft_call_attention(struct soft *c)
 
 void soft_note_attention(struct soft *c)
 {
-	if (c->base.state & ENGINE_ATTENTION && c->left)
+	if (c->base.state & ENGINE_ATTENTION)
 		soft_call_attention(c);
 }
 
@@ -218,14 +219,14 @@ static void limit_to_due(struct soft *c)
 	} else if (c->left > 0 && (uint64_t)c->left > due - now - 1) {
 		c->stash += c->left - (int64_t)(due - now - 1);
 		c->left = (int64_t)(due - now - 1);
-		if (!(c->base.state & ENGINE_ATTENTION))
-			c->call |= SOFT_DUE;
+		c->call |= SOFT_DUE;
 	}
 }
 
 bool soft_pass_due(struct soft *c, int32_t insns)
 {
-	if (!(c->call & SOFT_DUE) || c->left + c->stash < insns)
+	if (!(c->call & SOFT_DUE) || c->base.state & ENGINE_ATTENTION || c->interrupted ||
+	    c->left + c->stash < insns)
 		return false;
 	c->left += c->stash - insns;
 	c->stash = 0;

@@ -164,7 +164,8 @@ struct soft_compiler {
 	struct soft_entry entry[SOFT_UNIT_UOPS];
 	struct soft_fixup fixup[SOFT_LINKS * SOFT_UNIT_BLOCKS];
 	struct soft_refill refill[SOFT_UNIT_UOPS + 8 * SOFT_UNIT_BLOCKS];
-	struct soft_full full[SOFT_LINKS * SOFT_UNIT_BLOCKS];
+	/* A RET has one for each link, and one for other targets. */
+	struct soft_full full[(SOFT_LINKS + 1) * SOFT_UNIT_BLOCKS];
 	unsigned int exits, entries, fixups, refills, fulls;
 
 	/*
