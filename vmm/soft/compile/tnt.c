@@ -10,6 +10,8 @@
 #define LONG	  8u
 #define LONG_OPEN 0xa302u
 
+VPT_STATIC_ASSERT(SOFT_PUT >= LONG, "the most bytes");
+
 enum { SIZE32 = 2 };
 
 void soft_emit_outcome(struct soft_compiler *g, bool taken, struct soft_exit *exit, unsigned int by)
