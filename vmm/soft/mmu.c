@@ -59,7 +59,7 @@ static void fill_large(struct soft *c, uint64_t va, const struct soft_page *know
 	const uint8_t *host = soft_ram_at(c, gpa, 1ull << SOFT_TLB_SHIFT);
 	struct soft_tlb *t = soft_large_entry(c->tlb, va);
 
-	/* The tag for reads is there unless code has come to the pages since, which only writes concern. */
+	/* An entry that is there stays as it is. At most its right to write is missing. */
 	if (!host || t->read == first)
 		return;
 	if (t->read == TLB_NONE)

@@ -223,21 +223,6 @@ static void limit_to_due(struct soft *c)
 	}
 }
 
-bool soft_pass_due(struct soft *c, int32_t insns)
-{
-	if (!(c->call & SOFT_DUE) || c->base.state & ENGINE_ATTENTION || c->interrupted ||
-	    c->left + c->stash < insns)
-		return false;
-	c->left += c->stash - insns;
-	c->stash = 0;
-	c->call &= (uint8_t)~SOFT_DUE;
-	if (c->gate) {
-		vpt_gate_expire(c->gate);
-		soft_look_at_gate(c);
-	}
-	return true;
-}
-
 static void ran_until(struct soft *c, uint64_t retired)
 {
 	const struct engine_observer *o = c->base.observer;
@@ -408,6 +393,16 @@ static void enter(struct soft *c, const struct soft_uop *u)
 #endif
 }
 
+/* Restore the budget that a due time limits, and close the gate. */
+static void go_beyond_due(struct soft *c)
+{
+	unstash(c);
+	if (!c->gate)
+		return;
+	vpt_gate_expire(c->gate);
+	soft_look_at_gate(c);
+}
+
 /*
  * Close the gate before a block that is longer than the instructions before a due time, so that
  * its branch is reported. Returns true if the block is not longer than the budget.
@@ -416,12 +411,18 @@ static bool pass_due(struct soft *c, const struct soft_block *b)
 {
 	if (!c->stash || c->base.state & ENGINE_ATTENTION)
 		return false;
-	unstash(c);
-	if (c->gate) {
-		vpt_gate_expire(c->gate);
-		soft_look_at_gate(c);
-	}
+	go_beyond_due(c);
 	return b->insns <= c->left;
+}
+
+bool soft_pass_due(struct soft *c, int32_t insns)
+{
+	if (!(c->call & SOFT_DUE) || c->base.state & ENGINE_ATTENTION || c->interrupted ||
+	    c->left + c->stash < insns)
+		return false;
+	go_beyond_due(c);
+	c->left -= insns;
+	return true;
 }
 
 static void run_single(struct soft *c, uint32_t mode)

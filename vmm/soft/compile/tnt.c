@@ -51,13 +51,18 @@ static void put(struct soft_emit *e, unsigned int by, bool taken)
 	e32(e, LONG_OPEN);
 }
 
+/* Return a register that is free where the outcomes are in `by`: see soft_emit_outcome(). */
+static unsigned int free_beside(unsigned int by)
+{
+	if (by == SOFT_TNT)
+		return H_R10;
+	return by == H_R10 ? H_R11 : H_RDX;
+}
+
 static void emit_full(struct soft_compiler *g, const struct soft_full *full)
 {
-	const unsigned int by = full->by,
-			   temp = by == SOFT_TNT ? H_R10
-				  : by == H_R10	 ? H_R11
-						 : H_RDX,
-			   at = by == SOFT_TNT ? temp : by;
+	const unsigned int by = full->by, temp = free_beside(by);
+	const unsigned int at = by == SOFT_TNT ? temp : by;
 	struct soft_emit *e = &g->e;
 	uint8_t *slow;
 
