@@ -50,7 +50,7 @@ $(O)/tests/vpt-without-libipt: $(O)/vmm/main.o $(VMM_NO_JUDGE:%.c=$(O)/%.o) $(LI
 # The software CPU without host code: micro-operations that jump to the next, as after --oracle.
 $(O)/vmm/soft/engine_micro_ops.o: vmm/soft/engine.c $(O)/flags
 	@mkdir -p $(@D)
-	$(call say,CC,$@)$(CC) $(CPPFLAGS) $(CFLAGS) $(VMM_CFLAGS) -USOFT_THREADED -MMD -MP -c -o $@ $<
+	$(call say,CC,$@)$(CC) $(CPPFLAGS) $(CFLAGS) $(VMM_CFLAGS) -DSOFT_MICRO_OPS -MMD -MP -c -o $@ $<
 $(O)/tests/vpt-micro-ops: $(O)/vmm/main.o $(O)/vmm/soft/engine_micro_ops.o $(LIBVMM) $(LIBVPT)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(VMM_LIBS)

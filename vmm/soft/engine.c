@@ -206,7 +206,7 @@ static int vcpu_create(struct engine_vm *base, unsigned int index,
 	c->cache = soft_cache_create(&vm->mem, index);
 	errno = 0;
 	c->native = soft_native_create();
-#ifdef SOFT_THREADED
+#ifndef SOFT_MICRO_OPS
 	c->compiler = soft_compiler_create(index);
 #endif
 	if (!c->cache || !c->native)

@@ -383,16 +383,6 @@ static bool is_over(struct soft *c)
 	return true;
 }
 
-static void enter(struct soft *c, const struct soft_uop *u)
-{
-#ifdef SOFT_THREADED
-	soft_enter(c, u);
-#else
-	while (u)
-		u = u->fn(c, u);
-#endif
-}
-
 /* Restore the budget that a due time limits, and close the gate. */
 static void go_beyond_due(struct soft *c)
 {
@@ -437,7 +427,7 @@ static void run_single(struct soft *c, uint32_t mode)
 	c->stash += c->left - b->insns;
 	c->left = 0;
 	c->call &= (uint8_t)~SOFT_DUE;
-	enter(c, b->uop);
+	soft_enter(c, b->uop);
 	c->call &= (uint8_t)~SOFT_ALONE;
 }
 
@@ -477,7 +467,7 @@ static bool run_known(struct soft *c)
 		return false;
 	}
 	c->left -= l->insns;
-	enter(c, l->first);
+	soft_enter(c, l->first);
 	return true;
 }
 
@@ -512,7 +502,7 @@ static void run_from_here(struct soft *c)
 	}
 	c->missed = NULL;
 	c->left -= b->insns;
-	enter(c, b->uop);
+	soft_enter(c, b->uop);
 }
 
 static void loop(struct soft *c)
@@ -587,7 +577,7 @@ static __attribute__((noinline)) void step(struct soft *c, const struct engine_s
 		struct soft_block *b = soft_block(c, c->mode | SOFT_BLOCK_SINGLE);
 
 		c->left = 0;
-		enter(c, b->uop);
+		soft_enter(c, b->uop);
 	}
 	end(c);
 	c->base.state &= ~ENGINE_SHADOW;

@@ -178,9 +178,9 @@ void soft_compile(struct soft *c, struct soft_block *b)
  * Enter host code. The asm aligns the stack, because the compiler does not know of this call. It
  * also skips the red zone.
  */
-void soft_enter(struct soft *c, const struct soft_uop *u)
+static const struct soft_uop *enter(struct soft *c, const struct soft_uop *u)
 {
-	soft_uop_fn fn = u->fn;
+	const void *code = (const void *)(uintptr_t)u->fn;
 
 	__asm__ volatile("lea -128(%%rsp), %%rsp\n\t"
 			 "push %%rbp\n\t"
@@ -188,15 +188,23 @@ void soft_enter(struct soft *c, const struct soft_uop *u)
 			 "and $-16, %%rsp\n\t"
 			 "push %%rdx\n\t"
 			 "push %%rdx\n\t"
-			 "call *%[fn]\n\t"
+			 "call *%[code]\n\t"
 			 "pop %%rdx\n\t"
 			 "pop %%rsp\n\t"
 			 "pop %%rbp\n\t"
 			 "lea 128(%%rsp), %%rsp"
-			 : [fn] "+a"(fn), "+D"(c), "+S"(u)
+			 : [code] "+a"(code), "+D"(c), "+S"(u)
 			 :
 			 : "rcx", "rdx", "rbx", "r8", "r9", "r10", "r11", "r12", "r13", "r14",
 			   "r15", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5",
 			   "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13",
 			   "xmm14", "xmm15");
+	return code;
+}
+
+void soft_enter(struct soft *c, const struct soft_uop *u)
+{
+	/* Without SOFT_THREADED, host code also ends when a function of C returns. */
+	while (u)
+		u = enter(c, u);
 }
