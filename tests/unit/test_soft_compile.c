@@ -431,6 +431,7 @@ START_TEST(test_host_code_runs)
 		0x75, 0xf6,	  /* jne back to the start */
 	};
 	struct soft *c = soft(fast.vcpu);
+	uint64_t interpreted;
 	struct soft_block *b;
 
 	if (!c->compiler)
@@ -447,6 +448,10 @@ START_TEST(test_host_code_runs)
 	ck_assert(b->compiled);
 	ck_assert(soft_compiler_made(c->compiler, b->uop[0].fn));
 	ck_assert(!soft_compiler_made(c->compiler, b->uop[1].fn));
+	interpreted = fast.vcpu->interpreted;
+	ck_assert_uint_gt(interpreted, 0);
+	ck_assert_uint_lt(interpreted, 4 * 100);
+	ck_assert_uint_eq(interpreted % 4, 0);
 	/* The loop is one unit, which is entered once. */
 	compile_test_count = 0;
 	compile_test_run = b->uop[0].fn;
@@ -456,6 +461,10 @@ START_TEST(test_host_code_runs)
 	ck_assert_uint_eq(compile_test_count, 1);
 	ck_assert_uint_eq(fast.vcpu->regs->rax, 3 * 1100);
 	ck_assert_uint_eq(fast.vcpu->regs->rcx, 1000000 - 1100);
+	ck_assert_uint_eq(fast.vcpu->interpreted, interpreted);
+	/* The start of a block is interpreted. */
+	ck_assert_int_eq(run_for(4 * 10 + 3).kind, ENGINE_EXIT_KICK);
+	ck_assert_uint_eq(fast.vcpu->interpreted, interpreted + 3);
 }
 END_TEST
 

@@ -294,6 +294,25 @@ START_TEST(part_that_changes)
 }
 END_TEST
 
+/* An observer of each instruction leaves no work to compiled code. */
+START_TEST(each_is_interpreted)
+{
+	static const struct engine_observer each = {
+		.gate = &gate,
+		.wants = ENGINE_WANTS_INSNS,
+		.report = report,
+	};
+	static const struct code nops = CODE("nop", "\x90", false);
+	uint64_t before = beside_vcpu->interpreted;
+	unsigned int insns = begin(&nops);
+
+	beside_vcpu->observer = &each;
+	ck_assert_int_eq(run(insns), END);
+	ck_assert_uint_eq(beside_vcpu->retired, insns - 1);
+	ck_assert_uint_eq(beside_vcpu->interpreted - before, insns - 1);
+}
+END_TEST
+
 static unsigned int codes_reported;
 
 static void count_code(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uint64_t gpa2)
@@ -354,6 +373,7 @@ Suite *test_suite(void)
 	tcase_add_loop_test(tc, log_without_budgets, 0, rows);
 	tcase_add_test(tc, part_of_a_block);
 	tcase_add_test(tc, part_that_changes);
+	tcase_add_test(tc, each_is_interpreted);
 	tcase_add_test(tc, code_again);
 	suite_add_tcase(s, tc);
 	return s;

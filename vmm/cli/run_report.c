@@ -182,6 +182,8 @@ static void summary(const struct cli_run_report *r)
 		       trace_bytes(r->vm), v->steps, core_vm_retired(r->vm), seconds);
 		if (r->vm->engine->apic)
 			json_host(r->vm);
+		else
+			printf(",\"interpreted\":%" PRIu64, core_vm_interpreted(r->vm));
 		if (r->file_bytes)
 			printf(",\"file_bytes\":%" PRIu64, r->file_bytes);
 		if (r->vm->change.traced)

@@ -241,6 +241,16 @@ uint64_t core_vm_retired(const struct core_vm *vm)
 	return sum;
 }
 
+uint64_t core_vm_interpreted(const struct core_vm *vm)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < vm->cpus; i++)
+		sum += vm->cpu[i]->ev->interpreted;
+	return sum;
+}
+
 void core_vm_ask(struct core_vm *vm)
 {
 	vm->asked = true;

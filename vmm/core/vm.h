@@ -222,6 +222,8 @@ void core_vm_wrote_all(struct core_vm *vm);
 
 /* Returns the number of instructions that all vCPUs have retired. */
 uint64_t core_vm_retired(const struct core_vm *vm);
+/* Returns how many of them engine_vcpu.interpreted has. */
+uint64_t core_vm_interpreted(const struct core_vm *vm);
 
 /* Let core_vm_hooks.asked be called before the next instruction. */
 void core_vm_ask(struct core_vm *vm);

@@ -243,6 +243,11 @@ struct engine_vcpu {
 	uint64_t
 		retired; /* the retired instructions, also valid in a report or a call of the bus */
 	/*
+	 * Of a software CPU: the instructions of blocks that began without host code. A block that
+	 * ends early counts as a whole. 0 of other engines.
+	 */
+	uint64_t interpreted;
+	/*
 	 * The retired branches. The engine adds its near ones while ENGINE_BRANCHES is set. The core
 	 * adds the branches that it executes itself.
 	 */

@@ -421,6 +421,7 @@ static void run_single(struct soft *c, uint32_t mode)
 
 	c->missed = NULL;
 	b = soft_block(c, mode | SOFT_BLOCK_SINGLE);
+	c->base.interpreted++;
 	c->base.state &= ~ENGINE_SHADOW;
 	c->missed = NULL;
 	/* The link of this block must not be followed, so set the budget to zero. */
@@ -558,11 +559,14 @@ static void end(struct soft *c)
 void soft_run(struct engine_vcpu *ev, bool want_irq, struct engine_exit *exit)
 {
 	struct soft *c = soft(ev);
+	const uint64_t interpreted = ev->interpreted;
 
 	c->call = want_irq ? SOFT_WANT_IRQ : 0;
 	begin(c, exit, ev->budget);
 	loop(c);
 	end(c);
+	if (!c->compiler || reports_each(c))
+		ev->interpreted = interpreted + ev->retired - c->begun;
 }
 
 static __attribute__((noinline)) void step(struct soft *c, const struct engine_step_hint *hint,
@@ -579,6 +583,7 @@ static __attribute__((noinline)) void step(struct soft *c, const struct engine_s
 		c->left = 0;
 		soft_enter(c, b->uop);
 	}
+	c->base.interpreted++;
 	end(c);
 	c->base.state &= ~ENGINE_SHADOW;
 	if (exit->kind == ENGINE_EXIT_NONE && c->debug) {

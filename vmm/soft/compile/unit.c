@@ -16,11 +16,10 @@ SOFT_UOP(count)
 {
 	struct soft_block *b = soft_block_of(u);
 
-	if (vpt_unlikely(!--b->runs)) {
+	if (vpt_unlikely(!--b->runs))
 		soft_compile(c, b);
-		if (u->fn == count)
-			b->uop[0].fn = u->plain;
-	}
+	if (u->fn == count)
+		c->base.interpreted += b->insns;
 	return u->fn == count ? u->plain(c, u) : u->fn(c, u);
 }
 
