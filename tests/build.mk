@@ -433,7 +433,7 @@ check-soak:
 soak:
 	$(prepare)
 	$(again) all $(CONFIGS_TEST)
-	@MODE=$(MODE) O=$(O) tests/run/soak.sh -j $(JOBS) $(SOAK_INSNS); soaked=$$?; \
+	@MODE=$(MODE) O=$(O) tests/run/soak.sh -l -j $(JOBS) $(SOAK_INSNS); soaked=$$?; \
 		MODE=$(MODE) O=$(O) tests/run/seeds.sh -j $(JOBS) -n $(SOAK_SEEDS) \
 		-f $$(od -An -N3 -tu4 /dev/urandom | tr -d " ") -d $(O)/soak-seeds && \
 		MODE=$(MODE) O=$(O) tests/run/cuts.sh 10000 && exit $$soaked

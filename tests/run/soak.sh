@@ -5,9 +5,12 @@
 # and event by event. Interrupts, faults and self-modifying code are part of it, all
 # models and both owners of PT. What runs follows from the number of the slice, so that
 # a run can be repeated; each is also run without an oracle, where the CPU takes other
-# paths, and must make the same packets.
-# usage: soak.sh [-j JOBS] [-f FIRST] [-t] INSNS
-#        soak.sh -1 SLICE      what this slice is, and its result
+# paths, and must make the same packets. The oracle of one slice in eight has a record of
+# each instruction, which no compiled code writes. The others have the blocks, which it writes.
+# usage: soak.sh [-l] [-j JOBS] [-f FIRST] [-t] INSNS
+#        soak.sh [-l] -1 SLICE      what this slice is, and its result
+# With -l slices with the blocks are 10 to 50 times as long, so that almost all of a slice runs as
+# compiled code. One slice in 64 has the instructions, and one in four is of a program of loops.
 # With -t the output is TAP, a test per slice. Else it is progress, a table, and last
 # "N passed, N failed".
 set -u
@@ -18,6 +21,7 @@ jobs=1
 first=0
 tap=
 one=
+long=
 
 # Sets payload and arguments (5 to 15 million instructions or the most that there is),
 # owner, model, seed. Most slices are of the payloads that are others for each seed.
@@ -31,23 +35,40 @@ choose() { # SLICE
 	*) model=spr ;;
 	esac
 	seed=$(($1 + 1))
-	case $(($1 % 8)) in
-	0 | 2 | 4) set -- random --arg=8 ;;
-	1 | 3) set -- kernelmix --arg=600 ;;
-	5 | 6) set -- kernelmix --arg=600 --arg=1 ;;
+	oracle=--oracle-blocks
+	if [ $(($1 / 8 % 8)) -eq $(($1 % 8)) ] && { [ -z "$long" ] || [ $(($1 % 64)) -eq 27 ]; }; then
+		oracle=--oracle
+	fi
+	# How much more than 5 to 15 million instructions: of most programs, of kernelmix, of loops.
+	more=1 mix=1 loops=1
+	[ -z "$long" ] || [ $oracle = --oracle ] || more=10 mix=40 loops=50
+	kind=$(($1 % 8))
+	[ -z "$long" ] || [ $kind -ne 2 ] || kind=4
+	case $kind in
+	0 | 2) set -- random --arg=$((8 * more)) ;;
+	1 | 3) set -- kernelmix --arg=$((600 * mix)) ;;
+	5 | 6) set -- kernelmix --arg=$((600 * mix)) --arg=1 ;;
+	4)
+		# Programs of long loops.
+		case $(($1 / 8 % 6)) in
+		0) set -- quicksort --arg=$((60 * loops)) ;;
+		1) set -- bytecode --arg=$((100 * loops)) ;;
+		2) set -- hashtable --arg=$((260 * loops)) ;;
+		3) set -- regex --arg=$((100 * loops)) ;;
+		4) set -- sha256 --arg=$((2600 * loops)) ;;
+		*) set -- bench_int --arg=$((8 * loops)) ;;
+		esac
+		;;
 	*)
-		case $(($1 / 8 % 11)) in
+		case $(($1 / 8 % 8)) in
 		0) set -- compat --arg=160 ;;
-		1) set -- simd --arg=300 ;;
-		2) set -- storm --arg=1500 ;;
-		3) set -- timer --arg=4000 ;;
-		4) set -- processes --arg=6000 ;;
+		1) set -- simd --arg=$((300 * more)) ;;
+		2) set -- storm --arg=$((1500 * more)) ;;
+		3) set -- timer --arg=$((4000 * more)) ;;
+		4) set -- processes --arg=$((6000 * more)) ;;
 		5) set -- jit --arg=300 ;;
 		6) set -- debugregs --arg=800 ;;
-		7) set -- quicksort --arg=60 ;;
-		8) set -- bytecode --arg=100 ;;
-		9) set -- demand --arg=6000 ;;
-		*) set -- bench_int --arg=8 ;;
+		*) set -- demand --arg=6000 ;;
 		esac
 		;;
 	esac
@@ -64,17 +85,20 @@ now() {
 try() { # FILE
 	retired=0
 	events=0
+	interpreted=0
 	ran=0
 	verified=0
 	run="$VPT run -q --engine=soft --pt=$owner --model=$model --seed=$seed $arguments"
 	guest=$O/guest/$payload.elf
 	begin=$(now)
 	# shellcheck disable=SC2086 # a command line
-	if ! why=$($run --oracle -o "$1" "$guest" 2>&1 </dev/null); then
+	if ! why=$($run $oracle --json -o "$1" "$guest" 2>&1 </dev/null); then
 		why=$(echo "$why" | tail -n 8)
 		return
 	fi
 	middle=$(now)
+	# Of an oracle of instructions this is all.
+	interpreted=$(echo "$why" | sed -n 's/.*"interpreted":\([0-9]*\).*/\1/p')
 	if ! why=$("$VPT" verify -j "$1" 2>&1); then
 		why=$("$VPT" verify "$1" 2>&1 | tail -n 60)
 		return
@@ -91,17 +115,18 @@ try() { # FILE
 	[ "$packets" = "$("$VPT" dump "$1" | cksum)" ] || why="other packets without --oracle"
 }
 
-# A line of results: slice, payload, owner, model, instructions, events, ms, ms, verdict.
+# A line of results: slice, payload, owner, model, instructions, events, ms, ms, verdict, and the
+# instructions that ran without compiled code.
 do_slice() { # SLICE DIR
 	choose "$1"
 	try "$2/$1.vpt"
 	rm -f "$2/$1.vpt"
 	if [ -n "$why" ]; then
-		printf '%s\n' "slice $1: $run --oracle -o t.vpt $guest && $VPT verify t.vpt" \
+		printf '%s\n' "slice $1: $run $oracle -o t.vpt $guest && $VPT verify t.vpt" \
 			"$why" >"$2/$1.failed"
 	fi
 	echo "$1 $payload $owner $model $retired $events $ran $verified" \
-		"$([ -z "$why" ] && echo ok || echo failed)" >>"$2/results"
+		"$([ -z "$why" ] && echo ok || echo failed)" "$interpreted" >>"$2/results"
 }
 
 # The jobs take slices in turn; what they have done so far decides who is the last.
@@ -130,9 +155,10 @@ progress() { # DIR
 table() { # DIR
 	awk '
 		function line(name) {
-			printf "%-12s %6d %13.0f %9.0f %7d %8.1f %8.1f\n", name, slices[name], insns[name],
-				events[name], bad[name], insns[name] / (ran[name] + 1) / 1000,
-				insns[name] / (checked[name] + 1) / 1000
+			printf "%-12s %6d %13.0f %9.0f %7d %8.1f %8.1f %9.2f\n", name, slices[name],
+				insns[name], events[name], bad[name], insns[name] / (ran[name] + 1) / 1000,
+				insns[name] / (checked[name] + 1) / 1000,
+				100 * compiled[name] / (insns[name] + !insns[name])
 		}
 		function add(name) {
 			slices[name]++
@@ -141,6 +167,7 @@ table() { # DIR
 			ran[name] += $7
 			checked[name] += $8
 			bad[name] += $9 == "failed"
+			compiled[name] += $5 - $10
 		}
 		{
 			if (!($2 in slices))
@@ -148,8 +175,8 @@ table() { # DIR
 			add($2); add("PT: " $3); add($4); add("all")
 		}
 		END {
-			print "                               interrupts          run, M/s  verify,"
-			print "payload      slices  instructions    faults  failed  (oracle)      M/s"
+			print "                               interrupts          run, M/s  verify,  compiled"
+			print "payload      slices  instructions    faults  failed  (oracle)      M/s  code (%)"
 			for (i = 1; i <= payloads; i++)
 				line(payload[i])
 			line("PT: guest"); line("PT: host")
@@ -159,7 +186,7 @@ table() { # DIR
 }
 
 as_tap() { # DIR
-	sort -n "$1/results" | while read -r slice payload owner model retired events _ _ verdict; do
+	sort -n "$1/results" | while read -r slice payload owner model retired events _ _ verdict _; do
 		tested=$((${tested-0} + 1))
 		name="slice $slice: $payload, $owner, $model: $retired instructions, $events events"
 		if [ "$verdict" = ok ]; then
@@ -172,8 +199,9 @@ as_tap() { # DIR
 	echo "1..$(wc -l <"$1/results")"
 }
 
-while getopts j:f:t1: option; do
+while getopts lj:f:t1: option; do
 	case $option in
+	l) long=yes ;;
 	j) jobs=$OPTARG ;;
 	f) first=$OPTARG ;;
 	t) tap=yes ;;
@@ -194,7 +222,7 @@ if [ -n "$one" ]; then
 	exit
 fi
 
-insns=${1:?usage: soak.sh [-j JOBS] [-f FIRST] [-t] INSNS}
+insns=${1:?usage: soak.sh [-l] [-j JOBS] [-f FIRST] [-t] INSNS}
 n=0
 while [ $n -lt "$jobs" ]; do
 	worker $n "$dir" &
@@ -209,4 +237,4 @@ else
 	awk '{ bad += $9 == "failed" } END { print NR - bad " passed, " bad + 0 " failed" }' \
 		"$dir/results"
 fi
-! grep -q 'failed$' "$dir/results"
+! grep -q ' failed ' "$dir/results"
