@@ -100,7 +100,7 @@ CHECKS_CONFIGS := $(foreach part,$(shell seq 1 $(CONFIGS_PART) $(CONFIGS)),\
 	'$(CONFIGS_TEST) $(part) $(CONFIGS_PART)' '$(CONFIGS_TEST) -a $(part) $(CONFIGS_PART)')
 # Points at which runs are stopped and gone on with.
 SNAPSHOT_POINTS := 10
-CHECKS_SNAPSHOT := tests/run/determinism.sh tests/run/due.sh tests/run/cuts.sh 'tests/run/snapshot.sh $(SNAPSHOT_POINTS)'
+CHECKS_SNAPSHOT := tests/run/determinism.sh tests/run/due.sh tests/run/cuts.sh tests/run/counter.sh 'tests/run/snapshot.sh $(SNAPSHOT_POINTS)'
 CHECKS_USAGE := 'tests/run/usages.sh kvm system' $(foreach usage,system guest host owned,\
 	'tests/run/usages.sh soft $(usage)') 'tests/run/usages.sh soft owned --trap=cr3' \
 	'tests/run/usages.sh soft guest --trap=cr3 --conceal=all --model=icx' \

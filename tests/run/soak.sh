@@ -107,6 +107,15 @@ try() { # FILE
 	verified=$(($(now) - middle))
 	retired=$(echo "$why" | sed 's/.*"retired":\([0-9]*\).*/\1/')
 	events=$(echo "$why" | sed 's/.*"events":\([0-9]*\).*/\1/')
+	# A decoder finds the versions of code by this counter.
+	counted=$("$VPT" info "$1" | awk '/, instructions: / { sum += $NF } END { printf "%d", sum }')
+	case $why in
+	*"\"decoded\":$counted,"*) ;;
+	*)
+		why="the counter of code has $counted instructions: $why"
+		return
+		;;
+	esac
 	packets=$("$VPT" dump "$1" | cksum)
 	rm -f "$1"
 	# shellcheck disable=SC2086

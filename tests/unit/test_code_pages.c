@@ -228,7 +228,6 @@ static int count_contents(void *opaque, const struct tracer_code_content *conten
 	return 0;
 }
 
-/* Of one frame 8 versions are kept, and all together a number of contents. */
 /* The range in which a content differs from that before. */
 START_TEST(base_of_a_change)
 {
@@ -256,6 +255,30 @@ START_TEST(base_of_a_change)
 }
 END_TEST
 
+/* The file has the version of a page that ran last at a place. */
+START_TEST(content_at_a_place)
+{
+	unsigned int i;
+
+	ck_assert_ptr_null(tracer_code_pages_at(pages, 0x1000, 0x400000));
+	page[9] = 1;
+	(void)note(0x1000, 0x400000, 0x800000, 9, 1);
+	page[9] = 2;
+	(void)note(0x2000, 0x400000, 0x800000, 9, 1);
+	ck_assert_uint_eq(tracer_code_pages_at(pages, 0x1000, 0x400000)[9], 1);
+	ck_assert_uint_eq(tracer_code_pages_at(pages, 0x2000, 0x400000)[9], 2);
+	ck_assert_ptr_null(tracer_code_pages_at(pages, 0x1000, 0x401000));
+	/* Other versions take the entry of the first. */
+	for (i = 3; i < 3 + TRACER_CODE_VERSIONS; i++) {
+		page[9] = (uint8_t)i;
+		(void)note(0x2000, 0x400000, 0x800000, 9, 1);
+	}
+	ck_assert_ptr_null(tracer_code_pages_at(pages, 0x1000, 0x400000));
+	ck_assert_uint_eq(tracer_code_pages_at(pages, 0x2000, 0x400000)[9], i - 1);
+}
+END_TEST
+
+/* Of one frame 8 versions are kept, and all together a number of contents. */
 START_TEST(contents_are_bounded)
 {
 	size_t count = 0;
@@ -286,5 +309,6 @@ TEST_SUITE("code_pages", setup, teardown)
 {
 	TEST_ADD(tcase, first_time_only, per_address_space_page_and_frame,
 		 changed_bytes_count_when_they_run, many_pages, versions, mappings_are_bounded,
-		 contents_are_bounded, places_of_a_frame, versions_to_keep, base_of_a_change);
+		 contents_are_bounded, places_of_a_frame, versions_to_keep, base_of_a_change,
+		 content_at_a_place);
 }

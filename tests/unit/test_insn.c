@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/insn.h"
+#include "x86/insn.h"
 #include "x86/x86.h"
 #include "engine/engine.h"
 
@@ -325,6 +326,38 @@ START_TEST(far_operands)
 }
 END_TEST
 
+static const struct {
+	const char *name, *code;
+	uint8_t len, bits;
+	int vector;
+} ints[] = {
+	{"int3", "\xcc", 1, 64, 3},
+	{"int 0x80", "\xcd\x80", 2, 64, 0x80},
+	{"int 0xff", "\xcd\xff", 2, 16, 0xff},
+	{"int1", "\xf1", 1, 32, 1},
+	{"into", "\xce", 1, 32, 4},
+	{"no into", "\xce", 1, 64, -1},
+	{"o16 int 3", "\x66\xcd\x03", 3, 64, 3},
+	{"es rep int3", "\x26\xf3\xcc", 3, 32, 3},
+	{"fs a32 int3", "\x64\x67\xcc", 3, 64, 3},
+	{"rex int 5", "\x41\xcd\x05", 3, 64, 5},
+	{"inc, int 5", "\x41\xcd\x05", 3, 32, -1},
+	{"lock int 5", "\xf0\xcd\x05", 3, 64, -1},
+	{"half", "\xcd", 1, 64, -1},
+	{"prefix alone", "\x66", 1, 64, -1},
+	{"nothing", "", 0, 64, -1},
+	{"iret", "\xcf", 1, 64, -1},
+	{"xor, with the byte of int3", "\x31\xcc", 2, 64, -1},
+};
+
+START_TEST(vectors)
+{
+	ck_assert_int_eq(
+		x86_int_vector(ints[_i].bits, (const uint8_t *)ints[_i].code, ints[_i].len),
+		ints[_i].vector);
+}
+END_TEST
+
 TEST_SUITE("insn", setup, teardown)
 {
 	TEST_ROWS(tcase, classes, rows);
@@ -334,4 +367,5 @@ TEST_SUITE("insn", setup, teardown)
 	TEST_ROWS(tcase, condition_codes, conditions);
 	TEST_ROWS(tcase, operand_segments, operands);
 	TEST_ROWS(tcase, far_operands, far_rows);
+	TEST_ROWS(tcase, vectors, ints);
 }

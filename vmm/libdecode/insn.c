@@ -158,3 +158,8 @@ int dec_x86_read(struct dec_x86 *x86, unsigned int mode, const uint8_t *bytes, s
 	};
 	return 1;
 }
+
+int dec_x86_int_vector(unsigned int mode, const uint8_t *bytes, size_t len)
+{
+	return x86_int_vector(mode, bytes, len);
+}

@@ -50,5 +50,7 @@ void dec_x86_free(struct dec_x86 *x86);
  */
 int dec_x86_read(struct dec_x86 *x86, unsigned int mode, const uint8_t *bytes, size_t len,
 		 struct dec_insn *insn);
+/* Returns the vector of the INT n, INT3, INT1 or INTO at @bytes, or -1 if there is none. */
+int dec_x86_int_vector(unsigned int mode, const uint8_t *bytes, size_t len);
 
 #endif /* VMM_LIBDECODE_INSN_H */

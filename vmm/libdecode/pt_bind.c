@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Bind packets to the instructions that sent them (33.4.2, 33.7). */
+#include "libdecode/insn.h"
 #include "libdecode/pt_inside.h"
 
 enum vptd_status dec_pt_resume(struct dec_pt *pt, uint64_t ip)
@@ -16,21 +17,12 @@ enum vptd_status dec_pt_resume(struct dec_pt *pt, uint64_t ip)
 }
 
 /* Returns the vector of the INT n, INT3, INT1 or INTO at @ip. */
-static unsigned int vector_of(struct dec_pt *pt, uint64_t ip)
+static int vector_of(struct dec_pt *pt, uint64_t ip)
 {
-	uint8_t op[2] = {0, 0};
+	uint8_t bytes[DEC_INSN_MAX];
+	const size_t len = dec_code_read(pt->flow->code, ip, bytes, sizeof(bytes));
 
-	dec_code_read(pt->flow->code, ip, op, sizeof(op));
-	switch (op[0]) {
-	case 0xcc:
-		return 3;
-	case 0xce:
-		return 4;
-	case 0xf1:
-		return 1;
-	default:
-		return op[1];
-	}
+	return dec_x86_int_vector(pt->flow->mode, bytes, len);
 }
 
 /*
@@ -46,7 +38,7 @@ static bool interrupts(struct dec_pt *pt)
 		return false;
 	for (i = 0; i < pt->bound.n; i++) {
 		if (pt->bound.at[i].kind == VPTD_EVENT_CFE && pt->bound.at[i].value == CFE_INTR)
-			return pt->bound.at[i].aux == vector_of(pt, pt->fup);
+			return (int)pt->bound.at[i].aux == vector_of(pt, pt->fup);
 	}
 	return true;
 }

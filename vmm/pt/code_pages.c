@@ -310,6 +310,16 @@ bool tracer_code_pages_frame(const struct tracer_code_pages *pages, uint64_t cr3
 	return map->content;
 }
 
+const uint8_t *tracer_code_pages_at(const struct tracer_code_pages *pages, uint64_t cr3,
+				    uint64_t vaddr)
+{
+	const struct map *map = find(pages->map, pages->slots, cr3, vaddr);
+
+	if (!map->content || pages->content[map->content - 1].use != map->use)
+		return NULL;
+	return copy_of(pages, map->content);
+}
+
 static size_t first_difference(const uint8_t *a, const uint8_t *b)
 {
 	size_t i = 0, part;

@@ -53,6 +53,12 @@ void tracer_code_pages_number(struct tracer_code_pages *pages, uint64_t id);
 /* Find the frame that was recorded last for a place. Returns false if there is none. */
 bool tracer_code_pages_frame(const struct tracer_code_pages *pages, uint64_t cr3, uint64_t vaddr,
 			     uint64_t *gpa);
+/*
+ * Return the content that the file has at a place. Returns NULL if there is none, or if it is no
+ * longer kept.
+ */
+const uint8_t *tracer_code_pages_at(const struct tracer_code_pages *pages, uint64_t cr3,
+				    uint64_t vaddr);
 /* Return the offset of the first byte that differs from the newest content of a frame, or 4096. */
 size_t tracer_code_pages_differs(struct tracer_code_pages *pages, uint64_t gpa, const uint8_t *now);
 /* Return the copy of the content that the last call of tracer_code_pages_note() added. */

@@ -68,10 +68,14 @@ struct tracer_recorder {
 	struct tracer_code_pages *pages; /* NULL without a writer and a receiver */
 	struct tracer_space_table spaces;
 	unsigned int vcpu;
-	uint32_t wants;	  /* enum tracer_recorder_wants */
-	uint32_t state;	  /* enum tracer_recorder_state */
-	int error;	  /* the first -errno of the writer */
-	uint64_t insns;	  /* retired instructions that began with PacketEn set */
+	uint32_t wants; /* enum tracer_recorder_wants */
+	uint32_t state; /* enum tracer_recorder_state */
+	int error;	/* the first -errno of the writer */
+	/*
+	 * The counter of trace/format.h: retired instructions that began with PacketEn set, and those
+	 * that tracer_seems_to_run() adds.
+	 */
+	uint64_t insns;
 	uint64_t bytes;	  /* bytes of trace */
 	uint64_t dropped; /* those of them that gaps kept out of the file: tracer_drop.h */
 	uint64_t oracle_cr3;

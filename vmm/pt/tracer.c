@@ -232,6 +232,8 @@ void tracer_event_at(struct tracer *t, const struct vpt_event *event, uint8_t cp
 			t, event->kind == VPT_EV_INIT ? TRACE_ORACLE_INIT : TRACE_ORACLE_EVENT,
 			event->from, cpl,
 			TRACE_ORACLE_AUX(event->vector, arrived ? TRACE_ORACLE_ARRIVED : 0));
+	if (event->kind == VPT_EV_ASYNC && t->unit.acts->state & VPT_GATE_PACKET_EN)
+		t->recorder.insns += tracer_seems_to_run(t, event);
 	if (event->kind == VPT_EV_CR3)
 		tracer_space(t);
 	else if (!t->unit.ops->tells_mode && goes_far(event))

@@ -156,6 +156,13 @@ void tracer_code(struct tracer *t, uint64_t cr3, uint64_t ip, unsigned int len, 
 		 uint64_t gpa2);
 
 /*
+ * Returns true if an interrupt or exception is at an INT n in the file, which has not run. Its
+ * packets are those of the INT n (table 33-23). So a decoder counts the INT n, and the recorder's
+ * counter must do the same.
+ */
+bool tracer_seems_to_run(struct tracer *t, const struct vpt_event *event);
+
+/*
  * Report retired instructions (engine/report.h). The context must already be the new one. PacketEn
  * has not changed since the last report.
  */

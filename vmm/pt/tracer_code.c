@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Find the address space and the addresses at which code is recorded. */
+#include <string.h>
+
 #include "pt/code_by_rip.h"
+#include "pt/code_pages.h"
 #include "pt/tracer.h"
+#include "x86/insn.h"
 
 #define PAGE_MASK (X86_PAGE_SIZE - 1)
+#define INSN_MAX  15u
 
 static uint64_t space_now(struct tracer *t)
 {
@@ -63,4 +68,44 @@ void tracer_code(struct tracer *t, uint64_t cr3, uint64_t ip, unsigned int len, 
 	tracer_recorder_code(rec, cr3, ip, len < room ? len : room, gpa);
 	if (len > room)
 		tracer_recorder_code(rec, cr3, ip + room, len - room, gpa2);
+}
+
+/* Copy the bytes of an instruction as the file has them. Returns their number. */
+static size_t recorded(const struct tracer_recorder *rec, uint64_t cr3, uint64_t ip, uint8_t *bytes)
+{
+	const size_t offset = ip & PAGE_MASK, room = X86_PAGE_SIZE - offset;
+	const uint8_t *page = tracer_code_pages_at(rec->pages, cr3, ip - offset);
+	const size_t len = room < INSN_MAX ? room : INSN_MAX;
+
+	if (!page)
+		return 0;
+	memcpy(bytes, page + offset, len);
+	if (len == INSN_MAX)
+		return len;
+	page = tracer_code_pages_at(rec->pages, cr3, ip + len);
+	if (!page)
+		return len;
+	memcpy(bytes + len, page, INSN_MAX - len);
+	return INSN_MAX;
+}
+
+bool tracer_seems_to_run(struct tracer *t, const struct vpt_event *event)
+{
+	const struct vpt_pt *pt = t->acting;
+	struct tracer_recorder *rec = &t->recorder;
+	uint8_t bytes[INSN_MAX];
+	struct vpt_context ctx;
+	uint64_t space;
+	int vector;
+
+	if (!rec->pages || t->config.system != TRACER_SYSTEM_PT ||
+	    pt->mode_exec == VPT_MODE_UNKNOWN || rec->state & TRACER_RECORDER_CROWDED)
+		return false;
+	tracer_context(t, &ctx);
+	space = rec->vmx ? tracer_recorder_space(rec, &ctx) : ctx.cr3 & ~PAGE_MASK;
+	vector = x86_int_vector(pt->mode_exec & 1   ? 64
+				: pt->mode_exec & 2 ? 32
+						    : 16,
+				bytes, recorded(rec, space, event->from, bytes));
+	return vector >= 0 && (!VPT_CTL_GET(pt->rtit.ctl, EVENT_EN) || event->vector == vector);
 }

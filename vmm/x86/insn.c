@@ -48,3 +48,41 @@ ZyanStatus x86_decode_insn(const ZydisDecoder *decoder, const void *code, size_t
 {
 	return ZydisDecoderDecodeInstruction(decoder, NULL, code, len, insn);
 }
+
+/* Returns the length of the legacy prefixes and the REX prefix. */
+static size_t prefixes(unsigned int bits, const uint8_t *code, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len &&
+	       (code[n] == 0x66 || code[n] == 0x67 || (code[n] & 0xe7) == 0x26 || code[n] == 0x64 ||
+		code[n] == 0x65 || code[n] == 0xf2 || code[n] == 0xf3))
+		n++;
+	return n < len && bits == 64 && (code[n] & 0xf0) == 0x40 ? n + 1 : n;
+}
+
+int x86_int_vector(unsigned int bits, const uint8_t *code, size_t len)
+{
+	const size_t at = prefixes(bits, code, len);
+	ZydisDecodedInstruction insn;
+	ZydisDecoder decoder;
+
+	/* Almost no instruction is one, and Zydis takes longer. */
+	if (at == len || ((code[at] & 0xfc) != 0xcc && code[at] != 0xf1))
+		return -1;
+	x86_decoder_init(&decoder, bits);
+	if (!ZYAN_SUCCESS(x86_decode_insn(&decoder, code, len, &insn)))
+		return -1;
+	switch (insn.mnemonic) {
+	case ZYDIS_MNEMONIC_INT:
+		return (int)insn.raw.imm[0].value.u & 0xff;
+	case ZYDIS_MNEMONIC_INT1:
+		return 1;
+	case ZYDIS_MNEMONIC_INT3:
+		return 3;
+	case ZYDIS_MNEMONIC_INTO:
+		return 4;
+	default:
+		return -1;
+	}
+}

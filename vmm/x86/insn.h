@@ -24,4 +24,10 @@ ZyanStatus x86_decode(const ZydisDecoder *decoder, const void *code, size_t len,
 ZyanStatus x86_decode_insn(const ZydisDecoder *decoder, const void *code, size_t len,
 			   ZydisDecodedInstruction *insn);
 
+/*
+ * Returns the vector of the INT n, INT3, INT1 or INTO at @code, which is for @bits. Returns -1 if
+ * the first @len bytes are not one.
+ */
+int x86_int_vector(unsigned int bits, const uint8_t *code, size_t len);
+
 #endif /* VMM_X86_INSN_H */
